@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of the spec, once: outcomes, verdicts, labels, classes and the reason table.
+
+Every other room takes its words from here: the wire puts the values into JSON, storage keeps them,
+the documentation prints them. This module decides which words exist; it decides no case.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Outcome(StrEnum):
+    """Result of a test item: `pass` if some attempt passed, `fail` if every attempt failed."""
+
+    PASS = "pass"
+    FAIL = "fail"
+
+
+class Verdict(StrEnum):
+    """Whom the harness blamed for a failed test; an omitted verdict is `unknown`."""
+
+    DEVICE = "device"
+    INFRA = "infra"
+    UNKNOWN = "unknown"
+
+
+class Trigger(StrEnum):
+    """What started a run. Decides no number."""
+
+    MERGE = "merge"
+    NIGHTLY = "nightly"
+    MANUAL = "manual"
+
+
+class Label(StrEnum):
+    """What later runs say of a failure (spec, "Failure label")."""
+
+    FLAKE = "flake"
+    RESOLVED = "resolved"
+    PENDING = "pending"
+
+
+class FailureClass(StrEnum):
+    """Whose fault a resolved failure was."""
+
+    REAL_FW_BUG = "real_fw_bug"
+    BENCH_OR_HARNESS = "bench_or_harness"
+    AMBIGUOUS = "ambiguous"
+    DISMISSED = "dismissed"
+
+
+class Reason(StrEnum):
+    """Why a resolved failure is not counted as a real firmware bug; one per row of the table."""
+
+    VERDICT_INFRA = "verdict_infra"
+    VERDICT_MISSING = "verdict_missing"
+    PATHS_NOT_CONFIGURED = "paths_not_configured"
+    CHANGES_UNKNOWN = "changes_unknown"
+    CHANGES_INCOMPLETE = "changes_incomplete"
+    CHANGES_NOT_FIRMWARE = "changes_not_firmware"
+    FIX_UNCONNECTED = "fix_unconnected"
+    FIX_TOUCHED_HARNESS = "fix_touched_harness"
+    FIX_NOT_FIRMWARE = "fix_not_firmware"
+    FIX_MIXED = "fix_mixed"
+    FIX_INCOMPLETE = "fix_incomplete"
+    DISMISSED = "dismissed"
+
+
+class ReasonRow(NamedTuple):
+    """A row of the spec's table: the class a reason belongs to and the sentence people read."""
+
+    failure_class: FailureClass
+    text: str
+
+
+# The spec's table "Reason shown | Class | Condition", in its order and to the letter.
+REASONS: dict[Reason, ReasonRow] = {
+    Reason.VERDICT_INFRA: ReasonRow(
+        FailureClass.BENCH_OR_HARNESS, "Harness verdict: bench or infrastructure"
+    ),
+    Reason.VERDICT_MISSING: ReasonRow(FailureClass.AMBIGUOUS, "No harness verdict was reported"),
+    Reason.PATHS_NOT_CONFIGURED: ReasonRow(
+        FailureClass.AMBIGUOUS,
+        "No firmware and harness paths are configured for this product",
+    ),
+    Reason.CHANGES_UNKNOWN: ReasonRow(FailureClass.AMBIGUOUS, "The changes under test are unknown"),
+    Reason.CHANGES_INCOMPLETE: ReasonRow(
+        FailureClass.AMBIGUOUS, "The files changed under test were not fully reported"
+    ),
+    Reason.CHANGES_NOT_FIRMWARE: ReasonRow(
+        FailureClass.BENCH_OR_HARNESS, "Commit under test did not touch firmware"
+    ),
+    Reason.FIX_UNCONNECTED: ReasonRow(
+        FailureClass.AMBIGUOUS, "The changes before the fix are not fully recorded"
+    ),
+    Reason.FIX_TOUCHED_HARNESS: ReasonRow(
+        FailureClass.BENCH_OR_HARNESS, "Fix touched harness paths"
+    ),
+    Reason.FIX_NOT_FIRMWARE: ReasonRow(FailureClass.BENCH_OR_HARNESS, "Fix did not touch firmware"),
+    Reason.FIX_MIXED: ReasonRow(
+        FailureClass.AMBIGUOUS, "Fix changed firmware and harness in the same commit"
+    ),
+    Reason.FIX_INCOMPLETE: ReasonRow(
+        FailureClass.AMBIGUOUS, "The files changed before the fix were not fully reported"
+    ),
+    Reason.DISMISSED: ReasonRow(FailureClass.DISMISSED, "Dismissed by an admin"),
+}
+
+
+class ReviewAction(StrEnum):
+    """What a person can lay over the automatic class. A reset is the absence of both."""
+
+    CONFIRM = "confirm"
+    DISMISS = "dismiss"
+
+
+class FileKind(StrEnum):
+    """What a changed file is to a product, by its suite configuration."""
+
+    FIRMWARE = "firmware"
+    HARNESS = "harness"
+    BOTH = "both"
+    OTHER = "other"

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The only place where the server reads the time. Services are handed a `Clock`."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+Clock = Callable[[], datetime]
+
+
+def system_clock() -> datetime:
+    """Give the present time, aware and in UTC."""
+    return datetime.now(UTC)  # noqa: TID251 - this is the place

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong inside the server, in the domain's words; `http/error_map.py` gives statuses.
+
+Messages are sentences for the caller: they name what to do and never a secret, a path or a query.
+"""
+
+
+class HwciServerError(Exception):
+    """Root of the server's errors."""
+
+
+class RefusedError(HwciServerError):
+    """A request that the domain refuses; the message is for the caller."""
+
+
+class UnauthenticatedError(RefusedError):
+    """No credential, a wrong one, or one that has ended."""
+
+
+class ForbiddenError(RefusedError):
+    """The caller is known and may not do this."""
+
+
+class NotFoundError(RefusedError):
+    """There is no such thing, or none that the caller may know of."""
+
+
+class ConflictError(RefusedError):
+    """The request does not fit the present state."""
+
+
+class ClashError(ConflictError):
+    """A value that must be unique is taken; `field` names it."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"A record with this {field} already exists")
+        self.field = field
+
+
+class StorageError(HwciServerError):
+    """The database cannot be used; the message says why and what to do next, in one line."""
+
+
+class StorageBusyError(StorageError):
+    """The database cannot take this now (full, or locked too long); trying again may help."""

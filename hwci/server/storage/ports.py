@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What services ask of storage, by need. A driver implements all of it or none.
+
+A request is one transaction: a service hands `Storage.read` or `Storage.write` a function, the
+driver runs it on a consistent snapshot, and commits when it returns (or rolls back when it raises)
+before the caller goes on. So a 204 that follows a `write` is a promise about the disk, and a
+decision that reads before it writes (a review, a unique name) cannot be overtaken.
+
+The functions run outside the event loop and are plain; every method names its organization.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
+from hwci.engine.history import History
+from hwci.server.storage.records import (
+    AuditEntry,
+    CiKey,
+    Membership,
+    Organization,
+    Role,
+    Session,
+    Slice,
+    User,
+)
+
+Result = TypeVar("Result")
+
+
+class Accounts(Protocol):
+    """People, organizations and sign-ins, for reading."""
+
+    def user(self, user_id: UUID) -> User | None:
+        """Give a user by id."""
+
+    def user_by_email(self, email_key: str) -> User | None:
+        """Give a user by the folded form of the e-mail."""
+
+    def organization(self, org_id: UUID) -> Organization | None:
+        """Give an organization by id."""
+
+    def organizations(self, offset: int, limit: int) -> Slice[Organization]:
+        """List all organizations, newest first (operator only)."""
+
+    def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
+        """Give what a user is in an organization, or None."""
+
+    def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
+        """List the organizations of a user, newest first."""
+
+    def session(self, session_id: UUID) -> Session | None:
+        """Give a sign-in by id."""
+
+
+class AccountsWriter(Accounts, Protocol):
+    """People, organizations and sign-ins, for writing."""
+
+    def add_user(self, user: User) -> None:
+        """Keep a new user. Raises `ClashError("email")` when the e-mail is taken."""
+
+    def add_organization(self, organization: Organization) -> None:
+        """Keep a new organization."""
+
+    def add_membership(self, org_id: UUID, user_id: UUID, role: Role, joined_at: datetime) -> None:
+        """Make a user a member. Raises `ClashError("user")` when it is one."""
+
+    def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
+        """Turn CI Metrics on or off; False when there is no such organization."""
+
+    def add_session(self, session: Session) -> None:
+        """Keep a sign-in."""
+
+    def end_session(self, refresh_digest: bytes, at: datetime) -> None:
+        """End the sign-in that holds a refresh token; nothing happens when there is none."""
+
+
+class Keys(Protocol):
+    """CI keys, for reading."""
+
+    def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
+        """Give a key, revoked or not, by the digest of its value."""
+
+    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Slice[CiKey]:
+        """List an organization's keys, newest first."""
+
+
+class KeysWriter(Keys, Protocol):
+    """CI keys, for writing."""
+
+    def add_ci_key(self, key: CiKey) -> None:
+        """Keep a new key."""
+
+    def revoke_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> CiKey | None:
+        """Revoke a key (an earlier revocation time stays) and give it; None when unknown."""
+
+    def touch_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> None:
+        """Record the use of a key."""
+
+
+class Records(Protocol):
+    """What CI sent, for reading."""
+
+    def history(self, org_id: UUID) -> History:
+        """Answer the engine's questions narrowly, from indexes."""
+
+    def facts(self, org_id: UUID) -> Facts:
+        """Load everything: the ground truth that derived rows are checked against."""
+
+    def configs(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[SuiteConfig, datetime]]:
+        """List configurations as sent with the time of arrival, newest first."""
+
+
+class RecordsWriter(Records, Protocol):
+    """What CI sent, for writing (semantics, 1.5)."""
+
+    def announce(self, org_id: UUID, announcement: Announcement) -> None:
+        """Insert once: a second announcement with the same identity changes nothing."""
+
+    def put_report(self, org_id: UUID, report: Report) -> None:
+        """Keep a report; one with the same identity is replaced whole. A first part, or a report
+        that is not in parts, removes stored parts beyond its own number of parts."""
+
+    def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
+        """Keep a configuration; the product's earlier one is replaced."""
+
+    def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
+        """Keep a review at a failure; `review.number` is ignored and given anew, growing."""
+
+    def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
+        """Forget the reviews kept at these failures."""
+
+
+class Audit(Protocol):
+    """The audit log, for reading."""
+
+    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
+        """List entries, newest first."""
+
+
+class AuditWriter(Audit, Protocol):
+    """The audit log, for writing."""
+
+    def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
+        """Append an entry."""
+
+
+class Reader(Accounts, Keys, Records, Audit, Protocol):
+    """Everything that can be read in one snapshot."""
+
+
+class Writer(Reader, AccountsWriter, KeysWriter, RecordsWriter, AuditWriter, Protocol):
+    """Everything that can be read and written in one transaction."""
+
+
+class Storage(Protocol):
+    """A driver."""
+
+    async def read(self, work: Callable[[Reader], Result]) -> Result:
+        """Run `work` on one consistent snapshot."""
+
+    async def write(self, work: Callable[[Writer], Result]) -> Result:
+        """Run `work` in one transaction, committed to disk before this returns."""
+
+    async def ready(self) -> None:
+        """Return when the store can serve. Raises `StorageError` with the reason when not."""
+
+    async def close(self) -> None:
+        """Finish what was begun and let go of files and threads."""
