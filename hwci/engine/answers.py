@@ -90,7 +90,11 @@ class Fix(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFailure:
-    """A row of "Real FW bugs caught" or of "Resolved by a bench or harness change"."""
+    """A row of "Real FW bugs caught" or of "Resolved by a bench or harness change".
+
+    The answer to a review has this shape too: after a reset `label` may say that the failure is
+    a flake or pending again.
+    """
 
     id: UUID
     key: FailureKey
@@ -102,6 +106,7 @@ class ResolvedFailure:
     shown: Classification
     automatic: Classification
     review: Review | None
+    label: Label = Label.RESOLVED
 
     @property
     def verdict(self) -> Verdict:

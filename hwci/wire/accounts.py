@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accounts, organizations, CI keys and the audit log on the wire (contract, "Auth",
+"Organizations").
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from hwci.wire import limits
+from hwci.wire.base import Answer, Body, Name, Text, Time
+
+Email = Annotated[
+    Text, Field(min_length=3, max_length=limits.EMAIL_MAX, pattern=r"^[^@\s]+@[^@\s]+$")
+]
+Password = Annotated[Text, Field(min_length=limits.PASSWORD_MIN, max_length=limits.PASSWORD_MAX)]
+RoleName = Literal["owner", "admin", "member"]
+
+
+class Registration(Body):
+    """Body of `POST /api/auth/register`."""
+
+    email: Email
+    password: Password
+    name: Name | None = None
+    organization: Name | None = None
+    invite_token: Text | None = None
+
+
+class Login(Body):
+    """Body of `POST /api/auth/login`."""
+
+    email: Text
+    password: Annotated[Text, Field(max_length=limits.PASSWORD_MAX)]
+
+
+class Logout(Body):
+    """Body of `POST /api/auth/logout`."""
+
+    refresh_token: Annotated[Text, Field(max_length=limits.NAME_MAX)]
+
+
+class UserAnswer(Answer):
+    """A person as others may see them."""
+
+    id: UUID
+    email: str
+    name: str
+
+
+class OrganizationRole(Answer):
+    """An organization and what the caller is in it."""
+
+    id: UUID
+    name: str
+    role: RoleName
+
+
+class SignedIn(Answer):
+    """Answer of register and login. `expires_in`: seconds that the access token lives."""
+
+    user: UserAnswer
+    organization: OrganizationRole | None
+    access_token: str
+    refresh_token: str
+    token_type: Literal["Bearer"] = "Bearer"
+    expires_in: int
+
+
+class OwnOrganization(OrganizationRole):
+    """An organization of `GET /api/auth/me`."""
+
+    ci_metrics_enabled: bool
+
+
+class Me(Answer):
+    """Who the caller is."""
+
+    user: UserAnswer
+    organizations: Sequence[OwnOrganization]
+
+
+class NewOrganization(Body):
+    """Body of `POST /api/orgs`."""
+
+    name: Name
+
+
+class OrganizationAnswer(OwnOrganization):
+    """Answer of `GET /api/orgs/{orgId}` and item of the list."""
+
+    created_at: Time
+
+
+class NewCiKey(Body):
+    """Body of `POST …/ci-keys`."""
+
+    name: Name
+
+
+class CreatedCiKey(Answer):
+    """The only answer that ever holds the key."""
+
+    id: UUID
+    name: str
+    api_key: str
+    created_at: Time
+
+
+class CiKeyAnswer(Answer):
+    """A key in the list: never the key itself."""
+
+    id: UUID
+    name: str
+    created_at: Time
+    last_used_at: Time | None
+    revoked_at: Time | None
+
+
+class Actor(Answer):
+    """Who did it."""
+
+    id: UUID
+    name: str
+
+
+class AuditEntryAnswer(Answer):
+    """An entry of the audit log."""
+
+    id: UUID
+    at: Time
+    actor: Actor
+    action: str
+    target: str
+    details: Mapping[str, object]

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How values are written: strict types, times with an offset, text that every store can hold.
+
+This module decides the grammar of single values (contract, "Everywhere"; semantics, 1.7 and 10).
+Which fields exist is decided by the models in the modules beside it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StringConstraints,
+    WithJsonSchema,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from hwci.wire import limits
+
+Item = TypeVar("Item")
+
+
+class CiBody(BaseModel):
+    """A body that CI sends: snake_case as the spec writes it, strict, unknown fields ignored."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class Body(BaseModel):
+    """Any other body: camelCase, strict, unknown fields refused."""
+
+    model_config = ConfigDict(
+        strict=True,
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
+
+
+class Answer(BaseModel):
+    """What the server answers: camelCase; a reader ignores fields that it does not know."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+
+class ListPage(Answer, Generic[Item]):
+    """The pagination convention of the spec."""
+
+    items: Sequence[Item]
+    total: int
+    page: int
+    limit: int
+
+
+_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?"
+    r"(?:([Zz])|([+-])(\d\d):?(\d\d))",
+    re.ASCII,
+)
+_TIME_FAULT = "Should be an ISO 8601 date-time with an offset, such as 2026-01-31T09:30:00+01:00"
+
+
+def parse_time(text: str) -> datetime:
+    """Read a date-time with an offset as UTC, cut to the microsecond (semantics, 10).
+
+    Raises:
+        ValueError: the text is no such time, or UTC cannot hold it within years 1 to 9999.
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(_TIME_FAULT)
+    year, month, day, hour, minute, second = (int(match[group]) for group in range(1, 7))
+    micros = int((match[7] or "")[:6].ljust(6, "0"))
+    try:
+        local = datetime(year, month, day, hour, minute, second, micros, tzinfo=_offset(match))
+        return local.astimezone(UTC)
+    except (ValueError, OverflowError) as fault:
+        raise ValueError(_TIME_FAULT) from fault
+
+
+def _offset(match: re.Match[str]) -> timezone:
+    if match[8]:
+        return UTC
+    hours, minutes = int(match[10]), int(match[11])
+    if minutes > 59:  # noqa: PLR2004 - minutes of an hour
+        raise ValueError(_TIME_FAULT)
+    size = timedelta(hours=hours, minutes=minutes)
+    return timezone(size if match[9] == "+" else -size)
+
+
+def _time(value: object) -> datetime:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC)
+    if not isinstance(value, str):
+        raise PydanticCustomError("time", _TIME_FAULT)
+    try:
+        return parse_time(value)
+    except ValueError as fault:
+        raise PydanticCustomError("time", _TIME_FAULT) from fault
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise PydanticCustomError("nul", "Should not contain U+0000")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise PydanticCustomError("surrogate", "Should not contain a lone surrogate")
+    return text
+
+
+Time = Annotated[
+    datetime,
+    PlainValidator(_time),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""An instant: an aware `datetime` in UTC."""
+
+Text = Annotated[str, AfterValidator(_storable)]
+"""Text without U+0000 and lone surrogates; lengths count code points."""
+
+Name = Annotated[Text, Field(min_length=1, max_length=limits.NAME_MAX)]
+
+Sha = Annotated[
+    str,
+    StringConstraints(pattern=rf"^[0-9a-fA-F]{{{limits.SHA_MIN},{limits.SHA_MAX}}}$"),
+    AfterValidator(str.lower),
+]
+"""A commit, compared in lower case and as a whole (semantics, 1.4)."""
+
+Count = Annotated[int, Field(ge=0, le=limits.INTEGER_MAX)]
+Positive = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX)]
+
+
+def without_nulls(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """`null` for an optional field is the field left out (semantics, 1.7)."""
+    if isinstance(value, Mapping):
+        return {key: field for key, field in value.items() if field is not None}
+    return value

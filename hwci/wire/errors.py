@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of every error, and how a model's faults become `issues` (spec, "Errors").
+
+This module decides paths and messages. Which status an error has is the server's to say.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from hwci.wire import limits
+from hwci.wire.base import Answer
+
+
+class Issue(Answer):
+    """One fault of a request: where (from `body` or `query` on) and what."""
+
+    path: Sequence[str | int]
+    message: str
+
+
+class ErrorBody(Answer):
+    """Every error answer. `issues` only for validation errors."""
+
+    status_code: int
+    error: str
+    message: str
+    issues: Sequence[Issue] | None = None
+
+
+def issues_of(fault: ValidationError, part: str) -> list[Issue]:
+    """List a model's faults, at most `limits.ISSUES_MAX`, with paths that begin with `part`.
+
+    The values at fault are not repeated: they may be secrets, or large.
+    """
+    errors = fault.errors(include_url=False, include_context=False, include_input=False)
+    return [
+        Issue(path=[part, *error["loc"]], message=error["msg"])
+        for error in errors[: limits.ISSUES_MAX]
+    ]

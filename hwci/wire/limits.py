@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every limit of the contract, by name (spec, "Limits"). They stand in the OpenAPI document too,
+because the models take them from here.
+"""
+
+from datetime import timedelta
+
+NAME_MAX = 255
+"""Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key` and of a CI key's name."""
+CONCLUSION_MAX = 50
+TEST_ID_MAX = 512
+SHA_MIN = 7
+SHA_MAX = 64
+TESTS_MAX = 1_000
+COVERS_MAX = 1_000
+COMMITS_MAX = 250
+FILES_MAX = 2_000
+SUBJECT_MAX = 1_000
+PATTERNS_MAX = 200
+
+INTEGER_MAX = 2**63 - 1
+"""Integers fit 64 bits with a sign."""
+
+PAGE_LIMIT_DEFAULT = 20
+PAGE_LIMIT_MAX = 100
+DAYS_DEFAULT = 30
+DAYS_MAX = 3_650
+
+ISSUES_MAX = 100
+"""Faults listed in one answer."""
+
+RUN_REPORT_BYTES = 64 * 1024 * 1024
+"""Body of a run report, plain or after inflation: the largest legal one with usual paths."""
+SUITE_CONFIG_BYTES = 4 * 1024 * 1024
+BODY_BYTES = 64 * 1024
+"""Any other body."""
+
+EMAIL_MAX = 254
+PASSWORD_MIN = 12
+PASSWORD_MAX = 1_024
+
+ACCESS_TOKEN_LIFETIME = timedelta(minutes=15)
+REFRESH_TOKEN_LIFETIME = timedelta(days=7)
+
+CI_KEY_PREFIX = "svc_"
+CI_KEY_HEX_DIGITS = 64

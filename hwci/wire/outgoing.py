@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine's answers, as the models that people are sent. No figure is computed here."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, TypeVar
+from uuid import UUID
+
+from hwci.engine import answers
+from hwci.engine.facts import Announcement, Review, SuiteConfig
+from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState, Scope
+from hwci.engine.identity import run_record_id
+from hwci.engine.vocabulary import REASONS, Outcome, Reason
+from hwci.wire import metrics
+from hwci.wire.accounts import Actor
+from hwci.wire.base import ListPage
+
+Row = TypeVar("Row")
+
+
+class Paging(NamedTuple):
+    """The page that was asked for."""
+
+    page: int
+    limit: int
+
+
+def list_page(items: Sequence[Row], total: int, paging: Paging) -> ListPage[Row]:
+    """Wrap rows into the pagination convention."""
+    return ListPage(items=items, total=total, page=paging.page, limit=paging.limit)
+
+
+def metrics_page(
+    org_id: UUID, page: answers.Page, scope: Scope, period: Period, limit: int
+) -> metrics.MetricsPage:
+    """Give the metrics page; `limit` is the length asked for its tables."""
+    first = Paging(1, limit)
+    return metrics.MetricsPage(
+        period=metrics.PeriodAnswer(
+            days=(period.end - period.start).days, start=period.start, end=period.end
+        ),
+        product=None
+        if scope.repo_key is None
+        else metrics.ProductKey(repo_key=scope.repo_key, suite=scope.suite),
+        tiles=_tiles(page.tiles),
+        unchecked_merges=unchecked_merges(page.unchecked_merges, first),
+        real_bugs=resolved_failures(org_id, page.real_bugs, first),
+        other_failures=resolved_failures(org_id, page.other_failures, first),
+        flakiest_tests=flakiest_tests(page.flakiest_tests, first),
+    )
+
+
+def _tiles(tiles: answers.Tiles) -> metrics.TilesAnswer:
+    bugs = tiles.real_fw_bugs
+    return metrics.TilesAnswer(
+        merges_checked=metrics.MergesChecked(
+            checked=tiles.merges_checked.part, announced=tiles.merges_checked.total
+        ),
+        real_fw_bugs=metrics.RealFwBugs(
+            real=bugs.real,
+            bench_or_harness=bugs.bench_or_harness,
+            ambiguous=bugs.ambiguous,
+            dismissed=bugs.dismissed,
+        ),
+        flaky_failures=metrics.FlakyFailures(count=tiles.flaky_failures),
+        infra_runs=metrics.InfraRuns(infra=tiles.infra_runs.part, total=tiles.infra_runs.total),
+    )
+
+
+def unchecked_merges(
+    rows: answers.Listing[Announcement], paging: Paging
+) -> ListPage[metrics.UncheckedMerge]:
+    """Give the table "Merges not checked on hardware"."""
+    items = [
+        metrics.UncheckedMerge(
+            repo_key=row.repo_key,
+            suite=row.suite,
+            sha=row.sha,
+            branch=row.branch,
+            merged_at=row.merged_at,
+        )
+        for row in rows.items
+    ]
+    return list_page(items, rows.total, paging)
+
+
+def resolved_failures(
+    org_id: UUID, rows: answers.Listing[answers.ResolvedFailure], paging: Paging
+) -> ListPage[metrics.ResolvedFailureAnswer]:
+    """Give one of the two tables of resolved failures."""
+    return list_page([resolved_failure(org_id, row) for row in rows.items], rows.total, paging)
+
+
+def flakiest_tests(
+    rows: answers.Listing[answers.FlakyTest], paging: Paging
+) -> ListPage[metrics.FlakyTestAnswer]:
+    """Give the table "Flakiest tests"."""
+    items = [
+        metrics.FlakyTestAnswer(
+            repo_key=row.repo_key,
+            suite=row.suite,
+            test_id=row.test_id,
+            boxes=row.boxes,
+            run_reports=row.run_reports,
+            attempts=row.attempts,
+            failed_attempts=row.failed_attempts,
+            retry_passes=row.retry_passes,
+            flaky_failures=row.flaky_failures,
+            flake_rate=row.flake_rate,
+        )
+        for row in rows.items
+    ]
+    return list_page(items, rows.total, paging)
+
+
+def resolved_failure(org_id: UUID, row: answers.ResolvedFailure) -> metrics.ResolvedFailureAnswer:
+    """Give one resolved failure."""
+    lane = row.key.lane
+    return metrics.ResolvedFailureAnswer(
+        id=row.id,
+        repo_key=lane.repo_key,
+        suite=lane.suite,
+        test_id=lane.test_id,
+        box_key=lane.box_key,
+        branch=lane.branch,
+        first_failure=_first_failure(org_id, row),
+        last_failing_sha=row.last_failing_sha,
+        failing_commits=row.failing_commits,
+        broken_by=_broken_by(row.broken_by),
+        fix=None
+        if row.fix is None
+        else metrics.FixAnswer(sha=row.fix.sha, started_at=row.fix.started_at),
+        verdict=row.verdict,
+        failure_class=row.shown.failure_class,
+        reason=row.shown.reason,
+        reason_text=_text(row.shown.reason),
+        automatic=_class(row.automatic),
+        review=_review(row.review),
+        status="Automatic" if row.review is None else row.review.by_name,
+        label=row.label,
+    )
+
+
+def _first_failure(org_id: UUID, row: answers.ResolvedFailure) -> metrics.FirstFailure:
+    lane, run = row.key.lane, row.first
+    return metrics.FirstFailure(
+        sha=row.key.sha,
+        started_at=run.started_at,
+        workflow=run.workflow,
+        run_id=run.ci_run_id,
+        run_attempt=run.run_attempt,
+        run_record_id=run_record_id(
+            org_id, lane.repo_key, run.ci_run_id, run.run_attempt, lane.box_key
+        ),
+    )
+
+
+def _broken_by(broken_by: answers.BrokenBy | None) -> metrics.BrokenByAnswer | None:
+    if broken_by is None:
+        return None
+    commits = broken_by.commits
+    return metrics.BrokenByAnswer(
+        start=commits[0].sha,
+        end=commits[-1].sha,
+        commits=[metrics.CommitSubject(sha=item.sha, subject=item.subject) for item in commits],
+    )
+
+
+def _text(reason: Reason | None) -> str | None:
+    return None if reason is None else REASONS[reason].text
+
+
+def _class(found: answers.Classification) -> metrics.ClassAnswer:
+    return metrics.ClassAnswer(
+        failure_class=found.failure_class, reason=found.reason, reason_text=_text(found.reason)
+    )
+
+
+def _review(review: Review | None) -> metrics.ReviewAnswer | None:
+    if review is None:
+        return None
+    return metrics.ReviewAnswer(
+        action=review.action,
+        by=Actor(id=UUID(review.by_id), name=review.by_name),
+        at=review.at,
+    )
+
+
+def labelled_failure(row: answers.LabelledFailure) -> metrics.FailureAnswer:
+    """Give one failure of `ci-failures`."""
+    failure, lane = row.failure, row.failure.key.lane
+    return metrics.FailureAnswer(
+        id=failure.id,
+        repo_key=lane.repo_key,
+        suite=lane.suite,
+        test_id=lane.test_id,
+        box_key=lane.box_key,
+        branch=lane.branch,
+        sha=failure.key.sha,
+        label=row.label,
+        items=failure.items,
+        first_started_at=failure.first.started_at,
+        last_started_at=failure.last_started_at,
+        verdict=failure.first.verdict,
+        group_id=row.group_id,
+    )
+
+
+def labelled_failures(
+    rows: answers.Listing[answers.LabelledFailure], paging: Paging
+) -> ListPage[metrics.FailureAnswer]:
+    """Give a page of `ci-failures`."""
+    return list_page([labelled_failure(row) for row in rows.items], rows.total, paging)
+
+
+def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEvidence:
+    """Give one failure with all that its answer rests on."""
+    checks = () if found.resolved is None else found.resolved.automatic.trace
+    return metrics.FailureEvidence(
+        failure=labelled_failure(found.failure),
+        resolved=None if found.resolved is None else resolved_failure(org_id, found.resolved),
+        timeline=[
+            _evidence_commit(commit, found.failure.failure.key.sha) for commit in found.timeline
+        ],
+        checks=[_check(check) for check in checks],
+        under_test=_changed(found.under_test),
+        before_fix=_changed(found.before_fix),
+    )
+
+
+def _evidence_commit(commit: LaneCommit, own_sha: str) -> metrics.EvidenceCommit:
+    outcomes = {run.outcome for run in commit.runs}
+    return metrics.EvidenceCommit(
+        sha=commit.sha,
+        this=commit.sha == own_sha,
+        passed=Outcome.PASS in outcomes,
+        failed=Outcome.FAIL in outcomes,
+        runs=[_evidence_run(run) for run in commit.runs],
+    )
+
+
+def _evidence_run(run: LaneRun) -> metrics.EvidenceRun:
+    return metrics.EvidenceRun(
+        started_at=run.started_at,
+        run_id=run.ci_run_id,
+        run_attempt=run.run_attempt,
+        workflow=run.workflow,
+        branch=run.branch,
+        outcome=run.outcome,
+        attempts=run.attempts,
+        duration_s=run.duration_s,
+        verdict=run.verdict,
+    )
+
+
+def _check(check: answers.Check) -> metrics.CheckAnswer:
+    finding = check.finding
+    run = finding.run
+    return metrics.CheckAnswer(
+        reason=check.reason,
+        reason_text=REASONS[check.reason].text,
+        decided=check.decided,
+        found=finding.note,
+        run=None
+        if run is None
+        else metrics.CheckRun(
+            started_at=run.started_at,
+            run_id=run.run_id,
+            run_attempt=run.run_attempt,
+            box_key=run.box_key,
+        ),
+        commit=finding.commit,
+        file=finding.file,
+        pattern=finding.pattern,
+    )
+
+
+def _changed(
+    commits: Sequence[answers.CommitEvidence] | None,
+) -> list[metrics.ChangedCommit] | None:
+    if commits is None:
+        return None
+    return [
+        metrics.ChangedCommit(
+            sha=item.commit.sha,
+            subject=item.commit.subject,
+            committed_at=item.commit.committed_at,
+            files=[metrics.FileAnswer(path=file.path, kind=file.kind) for file in item.files],
+            files_truncated=item.commit.files_truncated,
+        )
+        for item in commits
+    ]
+
+
+def product(state: ProductState) -> metrics.ProductAnswer:
+    """Give one product of the list."""
+    return metrics.ProductAnswer(
+        repo_key=state.product.repo_key,
+        suite=state.product.suite,
+        configured=state.config is not None,
+        merge_trigger=None if state.config is None else state.config.merge_trigger,
+        last_report_at=state.last_report_at,
+    )
+
+
+def suite_config(config: SuiteConfig, updated_at: datetime) -> metrics.SuiteConfigAnswer:
+    """Give one configuration as sent."""
+    return metrics.SuiteConfigAnswer(
+        repo_key=config.repo_key,
+        suite=config.suite,
+        firmware_paths=config.firmware_paths,
+        harness_paths=config.harness_paths,
+        trigger_paths=config.trigger_paths,
+        merge_trigger=config.merge_trigger,
+        updated_at=updated_at,
+    )

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Query strings: pages, periods and filters. Faults are 400 with a path such as
+`["query", "limit"]`; unknown parameters are ignored.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from hwci.engine.vocabulary import Label
+from hwci.wire import limits
+from hwci.wire.base import Name, Time
+
+
+def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
+    """A number is digits only: no sign, blank, fraction or underscore."""
+    if isinstance(value, str):
+        if not (value.isascii() and value.isdigit()):
+            raise PydanticCustomError("digits", "Should be a whole number")
+        if len(value) > len(str(limits.INTEGER_MAX)):
+            raise PydanticCustomError("large", "Should fit 64 bits")
+        return int(value)
+    return value
+
+
+Number = Annotated[int, BeforeValidator(_digits)]
+
+
+class Query(BaseModel):
+    """Base of query strings: camelCase names."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+
+class PageQuery(Query):
+    """The pagination convention of the spec."""
+
+    page: Annotated[Number, Field(ge=1, le=limits.INTEGER_MAX)] = 1
+    limit: Annotated[Number, Field(ge=1, le=limits.PAGE_LIMIT_MAX)] = limits.PAGE_LIMIT_DEFAULT
+
+    @property
+    def offset(self) -> int:
+        """Rows before this page."""
+        return (self.page - 1) * self.limit
+
+
+class PeriodQuery(Query):
+    """The last `days` before `as_of` (default: now), of all or of some products."""
+
+    days: Annotated[Number, Field(ge=1, le=limits.DAYS_MAX)] = limits.DAYS_DEFAULT
+    repo_key: Name | None = None
+    suite: Name | None = None
+    as_of: Time | None = None
+
+    @model_validator(mode="after")
+    def _suite_needs_repository(self) -> "PeriodQuery":
+        if self.suite is not None and self.repo_key is None:
+            raise PydanticCustomError("suite", "`suite` needs `repoKey`")
+        return self
+
+
+class MetricsQuery(PeriodQuery):
+    """Query of the metrics page: `limit` rows of each table."""
+
+    limit: Annotated[Number, Field(ge=1, le=limits.PAGE_LIMIT_MAX)] = limits.PAGE_LIMIT_DEFAULT
+
+
+class TableQuery(PageQuery, PeriodQuery):
+    """Query of one table of the metrics page."""
+
+
+class FailuresQuery(TableQuery):
+    """Query of `ci-failures`."""
+
+    label: Label | None = None
