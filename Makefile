@@ -1,0 +1,41 @@
+# The front door. A fresh machine needs Python 3.11+ and make; all else is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+
+.PHONY: demo test check lint types contracts docs clean
+
+## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
+demo: $(STAMP)
+	$(BIN)/hwci demo
+
+## Pass all tests: checks first, then every test.
+test: check
+	$(BIN)/pytest -n auto -q
+
+## Everything that can be said without running: lint, types, import contracts.
+check: lint types contracts
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+contracts: $(STAMP)
+	$(BIN)/lint-imports
+
+## Write the generated reference pages anew.
+docs: $(STAMP)
+	$(BIN)/python -m docs.generate
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hwci needs Python 3.11 or newer: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house keeps its measures: function and module sizes, one licence line, no parting names."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted((ROOT / "hwci").rglob("*.py"))
+FUNCTION_LINES_MAX = 60
+FUNCTION_LINES_USUAL = 20
+USUAL_SHARE = 0.8
+MODULE_LINES_MAX = 400
+ENGINE_LINES_MAX = 250
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+
+
+def function_lengths(path: Path) -> dict[str, int]:
+    """Give each function's length in lines, its docstring left out."""
+    lengths = {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            doc = node.body[0] if ast.get_docstring(node) is not None else None
+            documented = 0 if doc is None else (doc.end_lineno or 0) - doc.lineno + 1
+            lengths[f"{node.lineno} {node.name}"] = (node.end_lineno or 0) - node.lineno + 1 - documented
+    return lengths
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_keeps_its_measures(path: Path) -> None:
+    text = path.read_text()
+    limit = ENGINE_LINES_MAX if "engine" in path.parts else MODULE_LINES_MAX
+    long = {
+        name: size for name, size in function_lengths(path).items() if size > FUNCTION_LINES_MAX
+    }
+
+    assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
+    assert ast.get_docstring(ast.parse(text)) is not None
+    assert text.count("\n") <= limit
+    assert long == {}
+    assert path.stem not in FORBIDDEN_NAMES
+
+
+def test_most_functions_are_short() -> None:
+    lengths = [size for path in MODULES for size in function_lengths(path).values()]
+
+    assert sum(size <= FUNCTION_LINES_USUAL for size in lengths) >= USUAL_SHARE * len(lengths)
