@@ -177,7 +177,10 @@ class LaneCommit:
 
 
 class ProductState(NamedTuple):
-    """A product that was heard of, by a report, an announcement or a configuration."""
+    """A product that was heard of, by a report, an announcement or a configuration.
+
+    `last_report_at` is the latest start among its reports, `hello_ok` either way.
+    """
 
     product: Product
     config: SuiteConfig | None
@@ -226,6 +229,11 @@ class History(Protocol):
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `commits` list the sha, by `order`."""
 
+    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
+        """Whether the changes of some run of the repository (semantics, 5.1) have this `base_sha`,
+        truncated or not. It spares an unconnected failure the walk through all of history.
+        """
+
     def last_pass_before(self, lane: Lane, place: Place) -> str | None:
         """Give the last passed commit of the lane with a place before `place`."""
 
@@ -234,7 +242,7 @@ class History(Protocol):
 
     def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
         """Commits of the branch that ran the test on the box, from `first` to `last` by place,
-        with up to `margin` more on either side.
+        with up to `margin` more on either side: `hello_ok` reports of any branch, by start.
         """
 
     def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
