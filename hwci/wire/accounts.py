@@ -10,12 +10,16 @@ from uuid import UUID
 from pydantic import Field
 
 from hwci.wire import limits
-from hwci.wire.base import Answer, Body, Name, Text, Time
+from hwci.wire.base import STORABLE, Answer, Body, Name, Text, Time
 
 Email = Annotated[
-    Text, Field(min_length=3, max_length=limits.EMAIL_MAX, pattern=r"^[^@\s]+@[^@\s]+$")
+    str,
+    Field(min_length=3, max_length=limits.EMAIL_MAX, pattern=r"^[^@\s]+@[^@\s]+$"),
+    STORABLE,
 ]
-Password = Annotated[Text, Field(min_length=limits.PASSWORD_MIN, max_length=limits.PASSWORD_MAX)]
+Password = Annotated[
+    str, Field(min_length=limits.PASSWORD_MIN, max_length=limits.PASSWORD_MAX), STORABLE
+]
 RoleName = Literal["owner", "admin", "member"]
 
 
@@ -33,13 +37,13 @@ class Login(Body):
     """Body of `POST /api/auth/login`."""
 
     email: Text
-    password: Annotated[Text, Field(max_length=limits.PASSWORD_MAX)]
+    password: Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE]
 
 
 class Logout(Body):
     """Body of `POST /api/auth/logout`."""
 
-    refresh_token: Annotated[Text, Field(max_length=limits.NAME_MAX)]
+    refresh_token: Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE]
 
 
 class UserAnswer(Answer):

@@ -15,8 +15,8 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PlainSerializer,
     PlainValidator,
-    StringConstraints,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
@@ -115,6 +115,11 @@ def _time(value: object) -> datetime:
         raise PydanticCustomError("time", _TIME_FAULT) from fault
 
 
+def write_time(instant: datetime) -> str:
+    """Write an instant as UTC, to the microsecond where it has any (semantics, 10)."""
+    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 def _storable(text: str) -> str:
     if "\0" in text:
         raise PydanticCustomError("nul", "Should not contain U+0000")
@@ -126,19 +131,34 @@ def _storable(text: str) -> str:
 Time = Annotated[
     datetime,
     PlainValidator(_time),
+    PlainSerializer(write_time, when_used="json"),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
 """An instant: an aware `datetime` in UTC."""
 
-Text = Annotated[str, AfterValidator(_storable)]
-"""Text without U+0000 and lone surrogates; lengths count code points."""
+STORABLE = AfterValidator(_storable)
+"""No U+0000 and no lone surrogate. It stands after the limits of a string, so that these are the
+string's own: they speak of characters, and stand in the JSON schema.
+"""
 
-Name = Annotated[Text, Field(min_length=1, max_length=limits.NAME_MAX)]
+Text = Annotated[str, STORABLE]
+Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_MAX), STORABLE]
+"""Lengths count code points."""
+
+_SHA = re.compile(rf"[0-9a-fA-F]{{{limits.SHA_MIN},{limits.SHA_MAX}}}")
+_SHA_FAULT = f"Should be {limits.SHA_MIN} to {limits.SHA_MAX} hexadecimal characters"
+
+
+def _sha(value: object) -> str:
+    if not isinstance(value, str) or _SHA.fullmatch(value) is None:
+        raise PydanticCustomError("sha", "{fault}", {"fault": _SHA_FAULT})
+    return value.lower()
+
 
 Sha = Annotated[
     str,
-    StringConstraints(pattern=rf"^[0-9a-fA-F]{{{limits.SHA_MIN},{limits.SHA_MAX}}}$"),
-    AfterValidator(str.lower),
+    PlainValidator(_sha),
+    WithJsonSchema({"type": "string", "pattern": f"^{_SHA.pattern}$"}),
 ]
 """A commit, compared in lower case and as a whole (semantics, 1.4)."""
 

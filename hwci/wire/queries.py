@@ -5,7 +5,14 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -25,7 +32,10 @@ def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
     return value
 
 
-Number = Annotated[int, BeforeValidator(_digits)]
+_DIGITS = BeforeValidator(_digits)
+PageNumber = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX), _DIGITS]
+PageLimit = Annotated[int, Field(ge=1, le=limits.PAGE_LIMIT_MAX), _DIGITS]
+Days = Annotated[int, Field(ge=1, le=limits.DAYS_MAX), _DIGITS]
 
 
 class Query(BaseModel):
@@ -44,34 +54,36 @@ class Query(BaseModel):
 class PageQuery(Query):
     """The pagination convention of the spec."""
 
-    page: Annotated[Number, Field(ge=1, le=limits.INTEGER_MAX)] = 1
-    limit: Annotated[Number, Field(ge=1, le=limits.PAGE_LIMIT_MAX)] = limits.PAGE_LIMIT_DEFAULT
+    page: PageNumber = 1
+    limit: PageLimit = limits.PAGE_LIMIT_DEFAULT
 
     @property
     def offset(self) -> int:
-        """Rows before this page."""
-        return (self.page - 1) * self.limit
+        """Rows before this page, within the 64 bits that a database counts in."""
+        return min((self.page - 1) * self.limit, limits.INTEGER_MAX)
 
 
 class PeriodQuery(Query):
     """The last `days` before `as_of` (default: now), of all or of some products."""
 
-    days: Annotated[Number, Field(ge=1, le=limits.DAYS_MAX)] = limits.DAYS_DEFAULT
+    days: Days = limits.DAYS_DEFAULT
     repo_key: Name | None = None
     suite: Name | None = None
     as_of: Time | None = None
 
-    @model_validator(mode="after")
-    def _suite_needs_repository(self) -> "PeriodQuery":
-        if self.suite is not None and self.repo_key is None:
-            raise PydanticCustomError("suite", "`suite` needs `repoKey`")
-        return self
+    @field_validator("suite")
+    @classmethod
+    def _suite_needs_repository(cls, suite: str | None, info: ValidationInfo) -> str | None:
+        # A faulty repository is no value of `info`, and its own fault says enough.
+        if suite is not None and info.data.get("repo_key", suite) is None:
+            raise PydanticCustomError("suite", "Needs `repoKey`: a suite belongs to a repository")
+        return suite
 
 
 class MetricsQuery(PeriodQuery):
     """Query of the metrics page: `limit` rows of each table."""
 
-    limit: Annotated[Number, Field(ge=1, le=limits.PAGE_LIMIT_MAX)] = limits.PAGE_LIMIT_DEFAULT
+    limit: PageLimit = limits.PAGE_LIMIT_DEFAULT
 
 
 class TableQuery(PageQuery, PeriodQuery):
