@@ -82,7 +82,7 @@ class BrokenBy:
 
 
 class Fix(NamedTuple):
-    """The first passed commit after a group, and the start of the earliest run that passed on it."""
+    """The first passed commit after a group; the earliest run that passed on it started then."""
 
     sha: str
     started_at: datetime

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""History answered from all facts: the definition that every store's short cut must equal.
+
+This module decides nothing of its own: it reads the answer to each question of `History` off the
+facts, or off the indexes that `lanes.py` and `runs.py` build once.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from uuid import UUID
+
+from hwci.engine.facts import Announcement, Facts, Lane, Product, Report, Review, SuiteConfig
+from hwci.engine.history import (
+    Failure,
+    ItemGroup,
+    LaneCommit,
+    Merge,
+    Period,
+    Place,
+    ProductState,
+    RunChanges,
+    RunCounts,
+    Scope,
+    Sighting,
+    TestRuns,
+)
+from hwci.engine.identity import failure_id
+from hwci.engine.lanes import Lanes
+from hwci.engine.runs import Runs, Target
+from hwci.engine.vocabulary import Outcome
+
+
+class FullHistory:
+    """One organization's history, from everything that is known of it."""
+
+    def __init__(self, org_id: UUID, facts: Facts) -> None:
+        self._org_id = org_id
+        self._facts = facts
+        self._lanes = Lanes(org_id, facts.reports)
+        self._runs = Runs(facts.reports)
+
+    def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
+        """Announcements of the period with the sightings of their commits."""
+        return [
+            Merge(one, frozenset(self._sightings.get((one.repo_key, one.sha), ())))
+            for one in self._facts.announcements
+            if _in_scope(scope, one) and period.start <= one.merged_at <= period.end
+        ]
+
+    def run_counts(self, scope: Scope, period: Period) -> RunCounts:
+        """Run reports of the period, parts after the first left out."""
+        counted = [
+            report.hello_ok
+            for report in self._reports(scope, period)
+            if report.part_of is None or report.part_of.part == 1
+        ]
+        return RunCounts(counted.count(False), len(counted))
+
+    def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
+        """Tests of the period that failed or were retried."""
+        boxes: dict[tuple[Product, str], list[str]] = defaultdict(list)
+        notable: dict[tuple[Product, str], Counter[tuple[Outcome, int]]] = defaultdict(Counter)
+        for report in self._reports(scope, period):
+            for item in report.tests if report.hello_ok else ():
+                test = (Product(report.repo_key, report.suite), item.id)
+                boxes[test].append(report.box_key)
+                if item.outcome is Outcome.FAIL or item.attempts > 1:
+                    notable[test][item.outcome, item.attempts] += 1
+        return [
+            TestRuns(
+                product=test[0],
+                test_id=test[1],
+                boxes=len(set(boxes[test])),
+                reports=len(boxes[test]),
+                notable=tuple(ItemGroup(*kind, count) for kind, count in sorted(kinds.items())),
+            )
+            for test, kinds in notable.items()
+        ]
+
+    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
+        """Failures with an item in the period, and those of their lane with equal `next_pass`."""
+        wanted: dict[Lane, set[str | None]] = defaultdict(set)
+        for failure_id_ in self.failing_items(scope, period):
+            failure = self._lanes.by_id[failure_id_]
+            wanted[failure.key.lane].add(failure.next_pass)
+        return [
+            failure
+            for lane, fixes in wanted.items()
+            for failure in self._lanes.by_lane[lane]
+            if failure.next_pass in fixes
+        ]
+
+    def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
+        """Failing items in the period, by failure id."""
+        counts = {}
+        for failure in self._lanes.by_id.values():
+            if _in_scope(scope, failure.key.lane):
+                starts = [ran.report.started_at for ran in self._lanes.failing_runs(failure.key)]
+                counts[failure.id] = sum(period.start <= at <= period.end for at in starts)
+        return {failure_id_: items for failure_id_, items in counts.items() if items}
+
+    def failure(self, failure_id: UUID) -> Failure | None:
+        """Give one failure by its id."""
+        return self._lanes.by_id.get(failure_id)
+
+    def lane_failures(self, lane: Lane) -> Sequence[Failure]:
+        """Every failure of a lane, in order of place."""
+        return self._lanes.by_lane.get(lane, ())
+
+    def reviews(self) -> Mapping[UUID, Review]:
+        """Every review kept, by the id of the failure it is stored at."""
+        return {failure_id(self._org_id, key): one for key, one in self._facts.reviews.items()}
+
+    def config(self, product: Product) -> SuiteConfig | None:
+        """Give the configuration of a product that counts now."""
+        return self._facts.configs.get(product)
+
+    def changes_under_test(
+        self, repo_key: str, workflow: str, branch: str, sha: str
+    ) -> RunChanges | None:
+        """Changes of the first run on a commit."""
+        return self._runs.under_test(Target(repo_key, workflow, branch, sha))
+
+    def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        """Changes of all runs of the repository whose `commits` list the sha."""
+        return self._runs.listing(repo_key, sha)
+
+    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
+        """Whether some run's changes have this `base_sha`."""
+        return self._runs.is_base(repo_key, sha)
+
+    def last_pass_before(self, lane: Lane, place: Place) -> str | None:
+        """Give the last passed commit of the lane with a place before `place`."""
+        earlier = [passed.sha for passed in self._lanes.passes(lane) if passed < place]
+        return earlier[-1] if earlier else None
+
+    def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
+        """Start of the earliest run in which the lane's test passed on that commit and box."""
+        passed = [
+            ran.report.started_at
+            for ran in self._lanes.runs(lane, sha)
+            if ran.item.outcome is Outcome.PASS
+        ]
+        return min(passed, default=None)
+
+    def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
+        """Commits that ran the lane's test, from `first` to `last` and around them."""
+        return self._lanes.commits(lane, first, last, margin)
+
+    def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
+        """Give the place of a commit on a branch."""
+        return self._lanes.place(repo_key, branch, sha)
+
+    def products(self) -> Sequence[ProductState]:
+        """Every product heard of."""
+        last: dict[Product, datetime | None] = dict.fromkeys(self._facts.configs)
+        for one in self._facts.announcements:
+            if one.suite is not None:
+                last.setdefault(Product(one.repo_key, one.suite))
+        for report in self._facts.reports:
+            product = Product(report.repo_key, report.suite)
+            known = last.get(product)
+            last[product] = report.started_at if known is None else max(known, report.started_at)
+        return [ProductState(one, self.config(one), at) for one, at in sorted(last.items())]
+
+    def _reports(self, scope: Scope, period: Period) -> Iterator[Report]:
+        for report in self._facts.reports:
+            if _in_scope(scope, report) and period.start <= report.started_at <= period.end:
+                yield report
+
+    @cached_property
+    def _sightings(self) -> Mapping[tuple[str, str], set[Sighting]]:
+        sightings: dict[tuple[str, str], set[Sighting]] = defaultdict(set)
+        for report in self._facts.reports:
+            sighting = Sighting(report.suite, report.hello_ok, bool(report.tests))
+            for sha in {report.sha, *report.covers_shas}:
+                sightings[report.repo_key, sha].add(sighting)
+        return sightings
+
+
+def _in_scope(scope: Scope, fact: Announcement | Report | Lane) -> bool:
+    return scope.repo_key in {None, fact.repo_key} and scope.suite in {None, fact.suite}
