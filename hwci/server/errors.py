@@ -43,3 +43,23 @@ class StorageError(HwciServerError):
 
 class StorageBusyError(StorageError):
     """The database cannot take this now (full, or locked too long); trying again may help."""
+
+
+class StorageLockedError(StorageError):
+    """Another process, usually a running server, holds the database."""
+
+
+class OverloadedError(HwciServerError):
+    """Too much of one kind of work waits already; trying again later helps."""
+
+
+class SettingsError(HwciServerError):
+    """A setting cannot be used; the message names it and what it may be, in one line."""
+
+
+class ListenError(HwciServerError):
+    """The server cannot listen where it was told to; the message says what to do next."""
+
+
+class OperatorUnreachableError(HwciServerError):
+    """A server holds the database and its operator socket gives no answer."""

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Passwords are kept as argon2id hashes. The only module that knows passlib.
+
+Hashing is slow on purpose, so it has one thread of its own with a bounded queue: sign-ins can
+neither starve the database's threads nor pile up without end.
+"""
+
+import asyncio
+import secrets
+from base64 import b64encode
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from passlib.hash import argon2
+
+from hwci.server.errors import OverloadedError
+
+Result = TypeVar("Result")
+
+MEMORY_KIB, PASSES, LANES = 19_456, 2, 1  # OWASP's minimum for argon2id
+WAITING_MAX = 32
+
+_ARGON2 = argon2.using(type="ID", memory_cost=MEMORY_KIB, time_cost=PASSES, parallelism=LANES)
+
+
+def _random(size: int) -> str:
+    return b64encode(secrets.token_bytes(size)).decode().rstrip("=")
+
+
+# A hash of no password that anyone knows: checking against it takes as long as against a real one.
+_NOBODYS = f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${_random(16)}${_random(32)}"
+
+
+class Passwords:
+    """Hashes and checks passwords in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "hwci-passwords")
+        self._waiting = 0
+
+    async def hash(self, password: str) -> str:
+        """Give the hash to keep. Raises `OverloadedError` when too many wait."""
+        return await self._run(lambda: str(_ARGON2.hash(password)))
+
+    async def matches(self, password: str, kept: str | None) -> bool:
+        """Say whether a password is the one kept; None (no such user) takes the same time."""
+        found = await self._run(lambda: bool(_ARGON2.verify(password, kept or _NOBODYS)))
+        return found and kept is not None
+
+    def close(self) -> None:
+        """Finish what waits and end the thread."""
+        self._thread.shutdown()
+
+    async def _run(self, work: Callable[[], Result]) -> Result:
+        if self._waiting >= WAITING_MAX:
+            raise OverloadedError("Too many sign-ins wait; try again in a few seconds")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        finally:
+            self._waiting -= 1

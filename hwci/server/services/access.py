@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is calling, and may they (contract, "Everywhere": authentication → membership → role or
+feature).
+
+This module decides it once for all requests, from what storage holds now: a session that ended, a
+role that changed and a key that was revoked count at once.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from hwci.server.clock import Clock
+from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from hwci.server.security.api_keys import key_digest, same_digest
+from hwci.server.security.tokens import AccessTokens, Claims
+from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.records import CiKey, Membership, Organization, Role, User
+
+REVIEWERS = frozenset({Role.OWNER, Role.ADMIN})
+"""Owners and admins create and revoke CI keys and review failures (spec, rule 5)."""
+MEMBERS = frozenset(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A user in an organization."""
+
+    user: User
+    membership: Membership
+
+    @property
+    def org_id(self) -> UUID:
+        """The organization that the request is about."""
+        return self.membership.organization.id
+
+
+class Access:
+    """Turns credentials into callers."""
+
+    def __init__(self, storage: Storage, clock: Clock, tokens: AccessTokens) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._tokens = tokens
+
+    async def user(self, token: str) -> User:
+        """Give the user of an access token. Raises `UnauthenticatedError`."""
+        claims, now = self._tokens.read(token), self._clock()
+        return await self._storage.read(lambda reader: _signed_in(reader, claims, now))
+
+    async def member(
+        self, token: str, org_id: UUID | None, roles: Collection[Role], *, metrics: bool
+    ) -> Member:
+        """Give the user of an access token as a member of an organization.
+
+        `org_id` None stands for an id that is none. `metrics`: CI Metrics must be enabled.
+
+        Raises:
+            UnauthenticatedError: the token is not valid, or its session has ended.
+            NotFoundError: no such organization, or none of the user's: one answer for both.
+            ForbiddenError: the role does not allow it, or CI Metrics is off.
+        """
+        claims, now = self._tokens.read(token), self._clock()
+
+        def admit(reader: Reader) -> Member:
+            user = _signed_in(reader, claims, now)
+            found = None if org_id is None else reader.membership(org_id, user.id)
+            if found is None:
+                raise NotFoundError("Organization not found")
+            if found.role not in roles:
+                raise ForbiddenError(f"This needs the role {_either(roles)}; you are {found.role}")
+            if metrics:
+                _require_metrics(found.organization)
+            return Member(user, found)
+
+        return await self._storage.read(admit)
+
+    async def ci_key(self, presented: str) -> CiKey:
+        """Give the CI key that was presented. Raises as `live_ci_key`."""
+        return await self._storage.read(lambda reader: live_ci_key(reader, key_digest(presented)))
+
+
+def live_ci_key(reader: Reader, digest: bytes | None) -> CiKey:
+    """Give the key of a digest, if it works now.
+
+    Raises:
+        UnauthenticatedError: a wrong or revoked key.
+        ForbiddenError: CI Metrics is off for the key's organization.
+    """
+    key = None if digest is None else reader.ci_key_by_digest(digest)
+    if key is None or digest is None or not same_digest(key.digest, digest) or key.revoked_at:
+        raise UnauthenticatedError("X-API-Key is not a CI key that works; create a new one")
+    organization = reader.organization(key.org_id)
+    if organization is not None:
+        _require_metrics(organization)
+    return key
+
+
+def _signed_in(reader: Reader, claims: Claims, now: datetime) -> User:
+    session = reader.session(claims.session_id)
+    if (
+        session is None
+        or session.user_id != claims.user_id
+        or session.ended_at is not None
+        or session.expires_at <= now
+    ):
+        raise UnauthenticatedError("The session has ended; sign in again")
+    user = reader.user(session.user_id)
+    if user is None:
+        raise UnauthenticatedError("The session has ended; sign in again")
+    return user
+
+
+def _require_metrics(organization: Organization) -> None:
+    if not organization.ci_metrics_enabled:
+        raise ForbiddenError("CI Metrics is not enabled for this organization")
+
+
+def _either(roles: Collection[Role]) -> str:
+    return " or ".join(role for role in Role if role in roles)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit log, as owners and admins read it."""
+
+from hwci.server.services.access import Member
+from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.records import AuditEntry
+from hwci.wire import accounts as wire
+from hwci.wire.base import ListPage
+from hwci.wire.outgoing import Paging, list_page
+from hwci.wire.queries import PageQuery
+
+
+class AuditLog:
+    """Reads what was recorded."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.AuditEntryAnswer]:
+        """List the organization's entries."""
+
+        def work(reader: Reader) -> ListPage[wire.AuditEntryAnswer]:
+            found = reader.audit_log(member.org_id, query.offset, query.limit)
+            items = [_answer(item) for item in found.items]
+            return list_page(items, found.total, Paging(query.page, query.limit))
+
+        return await self._storage.read(work)
+
+
+def _answer(entry: AuditEntry) -> wire.AuditEntryAnswer:
+    return wire.AuditEntryAnswer(
+        id=entry.id,
+        at=entry.at,
+        actor=wire.Actor(id=entry.actor_id, name=entry.actor_name),
+        action=entry.action,
+        target=entry.target,
+        details=entry.details,
+    )

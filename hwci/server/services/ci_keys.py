@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CI keys: created once, listed without their value, revoked for good (spec, "CI key")."""
+
+from uuid import UUID, uuid4
+
+from hwci.server.clock import Clock
+from hwci.server.errors import NotFoundError
+from hwci.server.security.api_keys import key_digest, new_api_key
+from hwci.server.services.access import Member
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import CiKey
+from hwci.wire import accounts as wire
+from hwci.wire.base import ListPage
+from hwci.wire.outgoing import Paging, list_page
+from hwci.wire.queries import PageQuery
+
+
+class CiKeys:
+    """What owners and admins do with CI keys, and what every member may see."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def create(self, member: Member, body: wire.NewCiKey) -> wire.CreatedCiKey:
+        """Create a key. This answer is the only one that ever holds its value."""
+        value = new_api_key()
+        digest = key_digest(value)
+        assert digest is not None
+        key = CiKey(uuid4(), member.org_id, body.name, digest, self._clock())
+        await self._storage.write(lambda writer: writer.add_ci_key(key))
+        return wire.CreatedCiKey(
+            id=key.id, name=key.name, api_key=value, created_at=key.created_at
+        )
+
+    async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.CiKeyAnswer]:
+        """List the organization's keys."""
+
+        def work(reader: Reader) -> ListPage[wire.CiKeyAnswer]:
+            found = reader.ci_keys(member.org_id, query.offset, query.limit)
+            items = [_answer(item) for item in found.items]
+            return list_page(items, found.total, Paging(query.page, query.limit))
+
+        return await self._storage.read(work)
+
+    async def revoke(self, member: Member, key_id: UUID | None) -> None:
+        """Revoke a key at once. Again: nothing changes. Raises `NotFoundError`."""
+        now = self._clock()
+
+        def work(writer: Writer) -> None:
+            if key_id is None or writer.revoke_ci_key(member.org_id, key_id, now) is None:
+                raise NotFoundError("CI key not found")
+
+        await self._storage.write(work)
+
+
+def _answer(key: CiKey) -> wire.CiKeyAnswer:
+    return wire.CiKeyAnswer(
+        id=key.id,
+        name=key.name,
+        created_at=key.created_at,
+        last_used_at=key.last_used_at,
+        revoked_at=key.revoked_at,
+    )

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CI sends is kept in one transaction, or not at all (spec, "CI report endpoints", rule 3).
+
+A 204 that follows is a promise about the disk. The key is looked at again in that transaction: one
+that was revoked while a large body was on its way is refused.
+"""
+
+from collections.abc import Callable
+
+from hwci.server.clock import Clock
+from hwci.server.services.access import live_ci_key
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import CiKey
+from hwci.wire import incoming, reports
+
+
+class Ingest:
+    """Keeps announcements, reports and configurations."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def announce(self, key: CiKey, body: reports.MergeAnnouncement) -> None:
+        """Keep an announcement; one with the same identity stays as it was."""
+        fact = incoming.announcement_fact(body)
+        await self._keep(key, lambda writer: writer.announce(key.org_id, fact))
+
+    async def report(self, key: CiKey, body: reports.RunReport) -> None:
+        """Keep a run report; one with the same identity is replaced."""
+        fact = incoming.report_fact(body)
+        await self._keep(key, lambda writer: writer.put_report(key.org_id, fact))
+
+    async def configure(self, key: CiKey, body: reports.SuiteConfiguration) -> None:
+        """Keep a suite configuration; the product's earlier one is replaced."""
+        fact, now = incoming.config_fact(body), self._clock()
+        await self._keep(key, lambda writer: writer.put_config(key.org_id, fact, now))
+
+    async def _keep(self, key: CiKey, put: Callable[[Writer], None]) -> None:
+        now = self._clock()
+
+        def work(writer: Writer) -> None:
+            live_ci_key(writer, key.digest)
+            writer.touch_ci_key(key.org_id, key.id, now)
+            put(writer)
+
+        await self._storage.write(work)

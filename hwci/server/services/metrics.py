@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page, its tables, the failures and what they rest on (contract, "CI metrics").
+
+Storage finds facts, the engine decides, the wire gives shapes: this module joins the three within
+one read transaction. It computes no figure.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+from uuid import UUID
+
+from hwci.engine import page
+from hwci.engine.answers import Listing
+from hwci.engine.history import History, Period, Scope
+from hwci.engine.period import last_days
+from hwci.server.clock import Clock
+from hwci.server.errors import NotFoundError
+from hwci.server.services.access import Member
+from hwci.server.storage.ports import Reader, Storage
+from hwci.wire import metrics as wire
+from hwci.wire import outgoing
+from hwci.wire.base import ListPage
+from hwci.wire.outgoing import Paging
+from hwci.wire.queries import FailuresQuery, MetricsQuery, PageQuery, PeriodQuery, TableQuery
+
+Row = TypeVar("Row")
+Result = TypeVar("Result")
+Table = Callable[[History, Scope, Period, int, int], Listing[Row]]
+
+
+class Metrics:
+    """Reads of the CI Metrics feature."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def page(self, member: Member, query: MetricsQuery) -> wire.MetricsPage:
+        """Give tiles and the first rows of each table."""
+        scope, period = _scope(query), self._period(query)
+        return await self._storage.read(
+            lambda reader: outgoing.metrics_page(
+                member.org_id,
+                page.metrics_page(reader.history(member.org_id), scope, period, query.limit),
+                scope,
+                period,
+                query.limit,
+            )
+        )
+
+    async def unchecked_merges(
+        self, member: Member, query: TableQuery
+    ) -> ListPage[wire.UncheckedMerge]:
+        """Give "Merges not checked on hardware"."""
+        return await self._table(member, query, page.unchecked_merges, outgoing.unchecked_merges)
+
+    async def real_bugs(
+        self, member: Member, query: TableQuery
+    ) -> ListPage[wire.ResolvedFailureAnswer]:
+        """Give "Real FW bugs caught"."""
+        return await self._table(
+            member,
+            query,
+            page.real_bugs,
+            lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
+        )
+
+    async def other_failures(
+        self, member: Member, query: TableQuery
+    ) -> ListPage[wire.ResolvedFailureAnswer]:
+        """Give "Resolved by a bench or harness change"."""
+        return await self._table(
+            member,
+            query,
+            page.other_failures,
+            lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
+        )
+
+    async def flakiest_tests(
+        self, member: Member, query: TableQuery
+    ) -> ListPage[wire.FlakyTestAnswer]:
+        """Give "Flakiest tests"."""
+        return await self._table(member, query, page.flakiest_tests, outgoing.flakiest_tests)
+
+    async def failures(self, member: Member, query: FailuresQuery) -> ListPage[wire.FailureAnswer]:
+        """List failures with their labels."""
+        return await self._table(
+            member,
+            query,
+            lambda history, scope, period, offset, limit: page.labelled_failures(
+                history, scope, period, query.label, offset, limit
+            ),
+            outgoing.labelled_failures,
+        )
+
+    async def evidence(self, member: Member, failure_id: UUID | None) -> wire.FailureEvidence:
+        """Give one failure with all that its answer rests on. Raises `NotFoundError`."""
+
+        def work(reader: Reader) -> wire.FailureEvidence:
+            history = reader.history(member.org_id)
+            found = None if failure_id is None else page.evidence(history, failure_id)
+            if found is None:
+                raise NotFoundError("Failure not found")
+            return outgoing.failure_evidence(member.org_id, found)
+
+        return await self._storage.read(work)
+
+    async def products(self, member: Member, query: PageQuery) -> ListPage[wire.ProductAnswer]:
+        """List the products that were heard of."""
+
+        def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
+            found = reader.history(member.org_id).products()
+            rows = found[query.offset : query.offset + query.limit]
+            items = [outgoing.product(state) for state in rows]
+            return outgoing.list_page(items, len(found), Paging(query.page, query.limit))
+
+        return await self._storage.read(work)
+
+    async def configs(self, member: Member, query: PageQuery) -> ListPage[wire.SuiteConfigAnswer]:
+        """List configurations as sent."""
+
+        def work(reader: Reader) -> ListPage[wire.SuiteConfigAnswer]:
+            found = reader.configs(member.org_id, query.offset, query.limit)
+            items = [outgoing.suite_config(config, at) for config, at in found.items]
+            return outgoing.list_page(items, found.total, Paging(query.page, query.limit))
+
+        return await self._storage.read(work)
+
+    async def _table(
+        self,
+        member: Member,
+        query: TableQuery,
+        table: Table[Row],
+        shape: Callable[[Listing[Row], Paging], Result],
+    ) -> Result:
+        scope, period = _scope(query), self._period(query)
+        paging = Paging(query.page, query.limit)
+        return await self._storage.read(
+            lambda reader: shape(
+                table(reader.history(member.org_id), scope, period, query.offset, query.limit),
+                paging,
+            )
+        )
+
+    def _period(self, query: PeriodQuery) -> Period:
+        return last_days(query.days, query.as_of or self._clock())
+
+
+def _scope(query: PeriodQuery) -> Scope:
+    return Scope(query.repo_key, query.suite)
