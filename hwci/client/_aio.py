@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The asynchronous shell, on aiohttp.
+
+This module decides how bytes travel: kept connections, the proxy of the environment, no
+redirects. What is sent and what an answer means is `_protocol.py`'s to say.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from itertools import count
+from types import TracebackType
+from typing import Self, TypeVar
+from uuid import uuid4
+
+import aiohttp
+from yarl import URL
+
+from hwci.client._address import parse_address, proxy_of
+from hwci.client._call import Call
+from hwci.client._protocol import (
+    Credentials,
+    NoAnswer,
+    Request,
+    Response,
+    build_request,
+    conclude,
+    next_page,
+    retry_delay,
+)
+from hwci.wire.base import ListPage
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+NOT_SENT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.ConnectionTimeoutError,
+)
+
+
+class AsyncClient:
+    """Sends calls, also several at once, within one event loop.
+
+    Args:
+        url: the server's address.
+        ci_key: signs the CI report calls.
+        token: the access token that signs the calls of a user.
+        timeout: seconds of silence after which a try is given up.
+        retries: tries after the first one, where repeating a call is safe.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        ci_key: str | None = None,
+        token: str | None = None,
+        timeout: float = 30,
+        retries: int = 4,
+    ) -> None:
+        self._server = parse_address(url)
+        self._proxy = proxy_of(self._server)
+        self._credentials = Credentials(ci_key, token)
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
+        self._retries = retries
+        self._kept: aiohttp.ClientSession | None = None
+        self._sleep = asyncio.sleep
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({str(self._server)!r}, {self._credentials})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._kept is not None:
+            await self._kept.close()
+            self._kept = None
+
+    async def send(self, call: Call[T]) -> T:
+        """Perform a call and give its answer.
+
+        Raises:
+            HwciError: see `hwci.client.errors`.
+        """
+        request = build_request(call, self._credentials, uuid4().hex)
+        for tried in count():
+            outcome = await self._try(request, fresh=not call.repeatable)
+            chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
+            delay = retry_delay(call, outcome, self._retries - tried, tried, chance)
+            if delay is None:
+                break
+            await self._sleep(delay)
+        return conclude(call, outcome)
+
+    async def items(self, call: Call[ListPage[Item]]) -> AsyncIterator[Item]:
+        """Give the items of a list, page after page from the call's own on."""
+        following: Call[ListPage[Item]] | None = call
+        while following is not None:
+            page = await self.send(following)
+            for item in page.items:
+                yield item
+            following = next_page(following, page)
+
+    async def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
+        try:
+            if not fresh:
+                return await self._exchange(self._session(), request)
+            async with self._new_session() as session:
+                return await self._exchange(session, request)
+        except (aiohttp.ClientError, OSError) as fault:
+            return self._no_answer(fault)
+
+    async def _exchange(self, session: aiohttp.ClientSession, request: Request) -> Response:
+        # Taken as encoded: a path is sent as it was written, `..` and `%2F` included.
+        url = URL(f"{self._server}{request.target}", encoded=True)
+        async with session.request(
+            request.method,
+            url,
+            headers=request.headers,
+            data=request.body,
+            proxy=self._proxy,
+            allow_redirects=False,
+        ) as answer:
+            headers = {name.lower(): value for name, value in answer.headers.items()}
+            return Response(answer.status, headers, await answer.read())
+
+    def _session(self) -> aiohttp.ClientSession:
+        if self._kept is None:
+            self._kept = self._new_session()
+        return self._kept
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        # No cookies: what signs a call is what the caller gave.
+        return aiohttp.ClientSession(timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar())
+
+    def _no_answer(self, fault: aiohttp.ClientError | OSError) -> NoAnswer:
+        return NoAnswer(
+            str(self._server),
+            str(fault) or type(fault).__name__,
+            sent=not isinstance(fault, NOT_SENT),
+            timed_out=isinstance(fault, TimeoutError),
+            # A certificate that is not trusted now will not be a second later.
+            passing=not isinstance(fault, aiohttp.ClientConnectorCertificateError),
+        )

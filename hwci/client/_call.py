@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a call is: one request to the server and the model of its answer, as a value.
+
+This module decides the shape of that value. Which calls exist is `calls.py`'s to say, how one
+is sent that of the two shells.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Generic, Literal, TypeVar
+
+T = TypeVar("T")
+
+Method = Literal["GET", "POST", "PUT", "DELETE"]
+
+
+class Credential(Enum):
+    """What a call has to be signed with, in words for people (spec, "Authentication")."""
+
+    NONE = "no credential"
+    CI_KEY = "a CI key"
+    TOKEN = "an access token"
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One request. `answer` None: the answer has no body.
+
+    `repeatable` false: whatever becomes of the request, it is never sent a second time.
+    The body stays out of `repr`, as it may hold a password.
+    """
+
+    method: Method
+    path: str
+    answer: type[T] | None
+    status: int
+    credential: Credential = Credential.TOKEN
+    query: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = field(default=None, repr=False)
+    repeatable: bool = True

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is sent, what an answer means, and whether to try again: the client without its I/O.
+
+This module decides headers, decoding and retries as functions of values (contract,
+"Everywhere"). It knows neither sockets nor clocks nor chance: the shells `_sync.py` and
+`_aio.py` bring those.
+"""
+
+import gzip
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import TypeVar, cast
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, ValidationError
+
+from hwci import __version__
+from hwci.client._call import Call, Credential
+from hwci.client.errors import (
+    AnswerShapeError,
+    ApiError,
+    ConnectionFailedError,
+    CredentialMalformedError,
+    CredentialMissingError,
+    RateLimitedError,
+    TimedOutError,
+    error_class,
+)
+from hwci.wire.base import ListPage
+from hwci.wire.errors import ErrorBody
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+GZIP_FROM_BYTES = 8 * 1024
+GZIP_LEVEL = 6
+
+RETRIED_STATUSES = frozenset({408, 425, 429, *range(500, 600)})
+BACKOFF_FIRST_S = 0.5
+BACKOFF_MAX_S = 8.0
+RETRY_AFTER_MAX_S = 120.0
+"""A server that asks for a longer pause is not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What the caller may sign calls with; `repr` tells what there is, never its value."""
+
+    ci_key: str | None = None
+    token: str | None = None
+
+    def __repr__(self) -> str:
+        held = {"ci_key": self.ci_key, "token": self.token}
+        given = ", ".join(f"{name}=…" for name, value in held.items() if value is not None)
+        return f"Credentials({given})"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request ready to send. `target`: path and query."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer as it came; header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Why no answer came. `passing`: it may go better by itself another time."""
+
+    address: str
+    reason: str
+    sent: bool
+    timed_out: bool = False
+    passing: bool = True
+
+
+# What is sent
+
+
+def build_request(call: Call[T], credentials: Credentials, request_id: str) -> Request:
+    """Write a call as a request. All tries of one call share its request id.
+
+    Raises:
+        CredentialMissingError: the call needs a credential that is not there.
+        CredentialMalformedError: no header can hold the credential.
+    """
+    headers = {
+        "User-Agent": f"hwci/{__version__}",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "x-request-id": request_id,
+    }
+    body = call.body
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+        # Only the CI report endpoints inflate (contract, "Everywhere").
+        if call.credential is Credential.CI_KEY and len(body) > GZIP_FROM_BYTES:
+            headers["Content-Encoding"] = "gzip"
+            body = gzip.compress(body, GZIP_LEVEL, mtime=0)
+    headers.update(_credential_header(call.credential, credentials))
+    target = f"{call.path}?{urlencode(call.query)}" if call.query else call.path
+    return Request(call.method, target, headers, body)
+
+
+def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[str, str]:
+    if needed is Credential.CI_KEY:
+        return {"X-API-Key": _usable(credentials.ci_key, needed)}
+    if needed is Credential.TOKEN:
+        return {"Authorization": f"Bearer {_usable(credentials.token, needed)}"}
+    return {}
+
+
+def _usable(credential: str | None, needed: Credential) -> str:
+    if credential is None:
+        raise CredentialMissingError(needed.value)
+    if not credential or not all("!" <= letter <= "~" for letter in credential):
+        raise CredentialMalformedError(needed.value)
+    return credential
+
+
+def next_page(call: Call[ListPage[Item]], page: ListPage[Item]) -> Call[ListPage[Item]] | None:
+    """Give the call for the page after this one, if there is one."""
+    if not page.items or page.page * page.limit >= page.total:
+        return None
+    others = tuple((name, value) for name, value in call.query if name != "page")
+    return replace(call, query=(*others, ("page", str(page.page + 1))))
+
+
+# Whether to try again
+
+
+def retry_delay(
+    call: Call[T], outcome: Response | NoAnswer, retries_left: int, tried: int, chance: float
+) -> float | None:
+    """Give the seconds to wait before trying again, or None to leave it at this outcome.
+
+    `tried` counts the tries before this one, `chance` lies in [0, 1): the full jitter keeps
+    benches that failed together from coming back together.
+    """
+    if retries_left <= 0 or not _may_retry(call, outcome):
+        return None
+    backoff = chance * min(BACKOFF_MAX_S, BACKOFF_FIRST_S * 2.0**tried)
+    asked = retry_after(outcome) if isinstance(outcome, Response) else None
+    if asked is None:
+        return backoff
+    return asked + backoff if asked <= RETRY_AFTER_MAX_S else None
+
+
+def _may_retry(call: Call[T], outcome: Response | NoAnswer) -> bool:
+    if isinstance(outcome, Response):
+        return call.repeatable and outcome.status in RETRIED_STATUSES
+    return outcome.passing and (call.repeatable or not outcome.sent)
+
+
+def retry_after(response: Response) -> float | None:
+    """Read `Retry-After`: seconds, or a date, which the answer's own `Date` is taken from."""
+    text = response.headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        until = parsedate_to_datetime(text)
+        return max(0.0, (until - parsedate_to_datetime(response.headers["date"])).total_seconds())
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+# What an answer means
+
+
+def conclude(call: Call[T], outcome: Response | NoAnswer) -> T:
+    """Give the answer of a call, or raise what it means.
+
+    Raises:
+        ConnectionFailedError: no answer came.
+        ApiError: the server refused.
+        AnswerShapeError: the answer is not one of this server's.
+    """
+    if isinstance(outcome, NoAnswer):
+        kind = TimedOutError if outcome.timed_out else ConnectionFailedError
+        raise kind(outcome.address, outcome.reason, outcome.sent)
+    if outcome.status >= HTTPStatus.BAD_REQUEST:
+        raise _refusal(outcome)
+    if outcome.status != call.status:
+        raise AnswerShapeError(outcome.status, _surprise(call, outcome), _request_id(outcome))
+    if call.answer is None:
+        return cast("T", None)
+    return _decoded(call.answer, outcome)
+
+
+def _decoded(answer: type[T], response: Response) -> T:
+    try:
+        return cast("T", cast("type[BaseModel]", answer).model_validate_json(response.body))
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"]) or "body"
+        reason = f"{where}: {first['msg']}"
+        raise AnswerShapeError(response.status, reason, _request_id(response)) from fault
+
+
+def _surprise(call: Call[T], response: Response) -> str:
+    location = response.headers.get("location")
+    if location is not None and response.status >= HTTPStatus.MULTIPLE_CHOICES:
+        return f"it redirects to {location!r}, and credentials are not carried elsewhere"
+    return f"{call.status} was expected"
+
+
+def _refusal(response: Response) -> ApiError:
+    request_id = _request_id(response)
+    try:
+        body = ErrorBody.model_validate_json(response.body)
+    except ValidationError:
+        # A proxy in between, for example, answers in its own words.
+        body = ErrorBody(
+            status_code=response.status,
+            error=_phrase(response.status),
+            message="The answer says no more, and is not in the server's form",
+        )
+    kind = error_class(response.status)
+    refusal = kind(response.status, body.error, body.message, request_id, body.issues or ())
+    if isinstance(refusal, RateLimitedError):
+        refusal.retry_after = retry_after(response)
+    return refusal
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Refused"
+
+
+def _request_id(response: Response) -> str | None:
+    return response.headers.get("x-request-id")

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The synchronous shell: the standard library's HTTP, so that a CI step starts fast.
+
+This module decides how bytes travel: one kept connection per thread, the proxy of the
+environment, no redirects. What is sent and what an answer means is `_protocol.py`'s to say.
+"""
+
+import random
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
+from itertools import count
+from types import TracebackType
+from typing import Self, TypeVar
+from uuid import uuid4
+
+from hwci.client._address import parse_address, proxy_of
+from hwci.client._call import Call
+from hwci.client._connections import Connections, Route, route_to
+from hwci.client._protocol import (
+    Credentials,
+    NoAnswer,
+    Request,
+    Response,
+    build_request,
+    conclude,
+    next_page,
+    retry_delay,
+)
+from hwci.wire.base import ListPage
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+
+class Client:
+    """Sends calls, one after another in each thread; threads may share a client.
+
+    Args:
+        url: the server's address.
+        ci_key: signs the CI report calls.
+        token: the access token that signs the calls of a user.
+        timeout: seconds of silence after which a try is given up.
+        retries: tries after the first one, where repeating a call is safe.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        ci_key: str | None = None,
+        token: str | None = None,
+        timeout: float = 30,
+        retries: int = 4,
+    ) -> None:
+        self._server = parse_address(url)
+        self._credentials = Credentials(ci_key, token)
+        self._retries = retries
+        self._route = route_to(self._server, proxy_of(self._server))
+        self._connections = Connections(self._route, timeout)
+        self._sleep = time.sleep
+
+    def __repr__(self) -> str:
+        return f"Client({str(self._server)!r}, {self._credentials})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        self._connections.close()
+
+    def send(self, call: Call[T]) -> T:
+        """Perform a call and give its answer.
+
+        Raises:
+            HwciError: see `hwci.client.errors`.
+        """
+        request = build_request(call, self._credentials, uuid4().hex)
+        for tried in count():
+            outcome = self._try(request, fresh=not call.repeatable)
+            chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
+            delay = retry_delay(call, outcome, self._retries - tried, tried, chance)
+            if delay is None:
+                break
+            self._sleep(delay)
+        return conclude(call, outcome)
+
+    def items(self, call: Call[ListPage[Item]]) -> Iterator[Item]:
+        """Give the items of a list, page after page from the call's own on."""
+        following: Call[ListPage[Item]] | None = call
+        while following is not None:
+            page = self.send(following)
+            yield from page.items
+            following = next_page(following, page)
+
+    def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
+        try:
+            connection = self._connections.open(fresh=fresh)
+        except (OSError, HTTPException) as fault:
+            return self._no_answer(fault, sent=False)
+        try:
+            return _exchange(connection, self._route, request)
+        except (OSError, HTTPException) as fault:
+            connection.close()
+            return self._no_answer(fault, sent=True)
+
+    def _no_answer(self, fault: OSError | HTTPException, *, sent: bool) -> NoAnswer:
+        reason = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
+        return NoAnswer(
+            str(self._server),
+            str(reason),
+            sent,
+            timed_out=isinstance(fault, TimeoutError),
+            # A certificate that is not trusted now will not be a second later.
+            passing=not isinstance(fault, ssl.SSLCertVerificationError),
+        )
+
+
+def _exchange(connection: HTTPConnection, route: Route, request: Request) -> Response:
+    headers = {**request.headers, **route.headers}
+    # A server may refuse a body unread, and close: its answer is already on the way.
+    with suppress(BrokenPipeError, ConnectionResetError):
+        connection.request(request.method, route.before + request.target, request.body, headers)
+    answer = connection.getresponse()
+    received = {name.lower(): value for name, value in answer.getheaders()}
+    return Response(answer.status, received, answer.read())

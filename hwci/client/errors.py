@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong between a caller and the server, as one tree (contract, "Everywhere").
+
+    HwciError
+    ├── ServerAddressError          the address of the server is none
+    ├── CredentialMissingError      the call needs a key or token that was not given
+    ├── CredentialMalformedError    what was given can be no key or token
+    ├── InvalidCallError            the arguments of a call break the field rules: nothing was sent
+    ├── ConnectionFailedError       no answer came
+    │   └── TimedOutError           … within the time allowed
+    ├── AnswerShapeError            an answer came that is not this server's
+    └── ApiError                    the server refused, with a status
+        ├── BadRequestError         400, with `issues`
+        ├── UnauthorizedError       401
+        ├── ForbiddenError          403
+        ├── NotFoundError           404
+        ├── ConflictError           409
+        ├── TooLargeError           413
+        ├── RateLimitedError        429, with `retry_after`
+        └── ServerError             5xx
+
+This module decides names, attributes and sentences; `_protocol.py` decides when each is raised.
+Every error survives pickling, so that process pools can hand it on.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from hwci.wire.errors import Issue
+
+SERVER_STATUS_MIN = 500
+ISSUES_SHOWN = 3
+"""Faults told in a message; the attribute holds all."""
+
+
+class HwciError(Exception):
+    """Root of the client's errors."""
+
+
+class ServerAddressError(HwciError, ValueError):
+    """The address of the server cannot be used."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(address, reason)
+        self.address = address
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"{self.address!r} is no server address: {self.reason}. "
+            "Give one such as https://hwci.example.org"
+        )
+
+
+class CredentialMissingError(HwciError):
+    """The call needs a credential that the client was not given."""
+
+    def __init__(self, needed: str) -> None:
+        super().__init__(needed)
+        self.needed = needed
+
+    def __str__(self) -> str:
+        return f"This call needs {self.needed}, and the client was given none"
+
+
+class CredentialMalformedError(HwciError, ValueError):
+    """A credential that no header can hold; it is never repeated in the message."""
+
+    def __init__(self, credential: str) -> None:
+        super().__init__(credential)
+        self.credential = credential
+
+    def __str__(self) -> str:
+        return (
+            f"What was given as {self.credential} is none: it is empty, or holds blanks, line ends "
+            "or letters beyond ASCII. Copy it again"
+        )
+
+
+class InvalidCallError(HwciError, ValueError):
+    """The arguments of a call break the field rules. Nothing was sent."""
+
+    def __init__(self, issues: Sequence[Issue]) -> None:
+        super().__init__(tuple(issues))
+        self.issues = tuple(issues)
+
+    def __str__(self) -> str:
+        return f"The call breaks the field rules: {_told(self.issues)}"
+
+
+class ConnectionFailedError(HwciError):
+    """No answer came. `sent`: the server may have taken the request all the same."""
+
+    def __init__(self, address: str, reason: str, sent: bool) -> None:
+        super().__init__(address, reason, sent)
+        self.address = address
+        self.reason = reason
+        self.sent = sent
+
+    def __str__(self) -> str:
+        doubt = "; the request was sent, it may have been taken" if self.sent else ""
+        return f"No answer from {self.address}: {self.reason}{doubt}"
+
+
+class TimedOutError(ConnectionFailedError):
+    """The server was silent for longer than the client waits."""
+
+
+class AnswerShapeError(HwciError):
+    """An answer that this server would not give: another program, a proxy or another version."""
+
+    def __init__(self, status_code: int, reason: str, request_id: str | None) -> None:
+        super().__init__(status_code, reason, request_id)
+        self.status_code = status_code
+        self.reason = reason
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        return (
+            f"The answer is not one of hwci's: {self.reason} (status {self.status_code})"
+            f"{_request(self.request_id)}. Check the address of the server and its version"
+        )
+
+
+class ApiError(HwciError):
+    """The server refused the request; `message` is its sentence."""
+
+    def __init__(
+        self,
+        status_code: int,
+        error: str,
+        message: str,
+        request_id: str | None,
+        issues: Sequence[Issue] = (),
+    ) -> None:
+        super().__init__(status_code, error, message, request_id, tuple(issues))
+        self.status_code = status_code
+        self.error = error
+        self.message = message
+        self.request_id = request_id
+        self.issues = tuple(issues)
+
+    def __str__(self) -> str:
+        told = f": {_told(self.issues)}" if self.issues else ""
+        return f"{self.status_code} {self.error}: {self.message}{told}{_request(self.request_id)}"
+
+
+class BadRequestError(ApiError):
+    """400: the request breaks the rules; `issues` says where."""
+
+
+class UnauthorizedError(ApiError):
+    """401: no credential, a wrong one, or one that has ended."""
+
+
+class ForbiddenError(ApiError):
+    """403: the caller is known and may not do this."""
+
+
+class NotFoundError(ApiError):
+    """404: there is no such thing, or none that the caller may know of."""
+
+
+class ConflictError(ApiError):
+    """409: a value that must be unique is taken, or the state does not allow this."""
+
+
+class TooLargeError(ApiError):
+    """413: the body is larger than the server takes."""
+
+
+class RateLimitedError(ApiError):
+    """429: too many requests. `retry_after`: seconds to wait, where the server named them."""
+
+    retry_after: float | None = None
+
+
+class ServerError(ApiError):
+    """5xx: the fault is the server's."""
+
+
+STATUS_ERRORS: Mapping[int, type[ApiError]] = {
+    400: BadRequestError,
+    401: UnauthorizedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    413: TooLargeError,
+    429: RateLimitedError,
+}
+
+
+def error_class(status_code: int) -> type[ApiError]:
+    """Give the class of a refusal."""
+    if status_code >= SERVER_STATUS_MIN:
+        return ServerError
+    return STATUS_ERRORS.get(status_code, ApiError)
+
+
+def _told(issues: Sequence[Issue]) -> str:
+    shown = [
+        f"{'.'.join(str(step) for step in issue.path)}: {issue.message}"
+        for issue in issues[:ISSUES_SHOWN]
+    ]
+    if len(issues) > ISSUES_SHOWN:
+        shown.append(f"and {len(issues) - ISSUES_SHOWN} more")
+    return "; ".join(shown)
+
+
+def _request(request_id: str | None) -> str:
+    return "" if request_id is None else f" (request {request_id})"
