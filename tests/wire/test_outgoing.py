@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers have the contract's keys, no more and no less, and say the spec's words."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from hwci.engine import answers, facts, history
+from hwci.engine.vocabulary import (
+    FailureClass,
+    FileKind,
+    Label,
+    Outcome,
+    Reason,
+    ReviewAction,
+    Verdict,
+)
+from hwci.wire import metrics, outgoing
+from hwci.wire.base import Answer
+from hwci.wire.errors import ErrorBody, Issue
+
+ORG = UUID("00000000-0000-4000-8000-000000000001")
+ID = UUID("00000000-0000-4000-8000-000000000002")
+AT = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SHA, FIX = "a" * 40, "b" * 40
+LANE = facts.Lane("acme/sensor-node", "sensor-fw", "boot.test_reset", "bench-1", "main")
+KEY = facts.FailureKey(LANE, SHA)
+RUN = history.FailingRun(AT, 4711, 1, "hil", Verdict.DEVICE, 4711)
+COMMIT = facts.Commit(SHA, "Rework reset", AT, ("src/reset.c",))
+REAL = answers.Classification(FailureClass.REAL_FW_BUG, None)
+FOUND = answers.Finding("src/reset.c is firmware", None, SHA, "src/reset.c", "src/**")
+MIXED = answers.Classification(
+    FailureClass.AMBIGUOUS, Reason.FIX_MIXED, (answers.Check(Reason.FIX_MIXED, True, FOUND),)
+)
+REVIEW = facts.Review(KEY, ReviewAction.CONFIRM, str(ID), "Ada", AT, 1)
+
+RESOLVED_KEYS = {
+    *("id", "repoKey", "suite", "testId", "boxKey", "branch", "firstFailure", "lastFailingSha"),
+    *("failingCommits", "brokenBy", "fix", "verdict", "class", "reason", "reasonText"),
+    *("automatic", "review", "status"),
+    "label",  # what a reviewed failure is now (semantics, 8.2)
+}
+
+
+def resolved(**fields: Any) -> answers.ResolvedFailure:
+    """Give a real bug, or what `fields` make of it."""
+    row: dict[str, Any] = {
+        "id": ID,
+        "key": KEY,
+        "first": RUN,
+        "last_failing_sha": SHA,
+        "failing_commits": 1,
+        "broken_by": answers.BrokenBy((COMMIT,)),
+        "fix": answers.Fix(FIX, AT),
+        "shown": REAL,
+        "automatic": REAL,
+        "review": None,
+    }
+    return answers.ResolvedFailure(**(row | fields))
+
+
+def page() -> answers.Page:
+    """Give a page with a row in each table."""
+    merge = facts.Announcement("acme/sensor-node", None, SHA, "main", AT)
+    flaky = answers.FlakyTest("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
+    other = resolved(shown=MIXED, automatic=MIXED)
+    return answers.Page(
+        tiles=answers.Tiles(
+            answers.Tally(12, 15), answers.ClassCounts(3, 4, 2, 1), 7, answers.Tally(2, 120)
+        ),
+        unchecked_merges=answers.Listing((merge,), 3),
+        real_bugs=answers.Listing((resolved(),), 3),
+        other_failures=answers.Listing((other,), 6),
+        flakiest_tests=answers.Listing((flaky,), 1),
+    )
+
+
+def sent(answer: Answer) -> Any:
+    """Give an answer as its reader finds it."""
+    return json.loads(answer.model_dump_json())
+
+
+def shown_page(scope: history.Scope) -> Any:
+    """Give the page as JSON."""
+    period = history.Period(AT - timedelta(days=30), AT)
+    return sent(outgoing.metrics_page(ORG, page(), scope, period, 10))
+
+
+def test_the_metrics_page_has_the_keys_of_the_contract() -> None:
+    shown = shown_page(history.Scope())
+
+    assert set(shown) == {
+        *("period", "product", "tiles"),
+        *("uncheckedMerges", "realBugs", "otherFailures", "flakiestTests"),
+    }
+    assert shown["period"] == {
+        "days": 30,
+        "from": "2026-01-31T12:00:00Z",
+        "to": "2026-03-02T12:00:00Z",
+    }
+    assert shown["tiles"] == {
+        "mergesChecked": {"checked": 12, "announced": 15},
+        "realFwBugs": {"real": 3, "benchOrHarness": 4, "ambiguous": 2, "dismissed": 1},
+        "flakyFailures": {"count": 7},
+        "infraRuns": {"infra": 2, "total": 120},
+    }
+
+
+def test_each_table_of_the_page_is_a_list_page() -> None:
+    shown = shown_page(history.Scope())
+
+    for table, total in (
+        ("uncheckedMerges", 3),
+        ("realBugs", 3),
+        ("otherFailures", 6),
+        ("flakiestTests", 1),
+    ):
+        assert set(shown[table]) == {"items", "total", "page", "limit"}
+        assert (shown[table]["total"], shown[table]["page"], shown[table]["limit"]) == (
+            total,
+            1,
+            10,
+        )
+    assert shown["uncheckedMerges"]["items"] == [
+        {
+            "repoKey": "acme/sensor-node",
+            "suite": None,
+            "sha": SHA,
+            "branch": "main",
+            "mergedAt": "2026-03-02T12:00:00Z",
+        }
+    ]
+    assert shown["flakiestTests"]["items"] == [
+        {
+            "repoKey": "acme/sensor-node",
+            "suite": "sensor-fw",
+            "testId": "t",
+            "boxes": 1,
+            "runReports": 2,
+            "attempts": 4,
+            "failedAttempts": 1,
+            "retryPasses": 1,
+            "flakyFailures": 0,
+            "flakeRate": 25.0,
+        }
+    ]
+
+
+def test_the_page_says_what_it_is_about() -> None:
+    assert shown_page(history.Scope())["product"] is None
+    assert shown_page(history.Scope("r"))["product"] == {"repoKey": "r", "suite": None}
+    assert shown_page(history.Scope("r", "s"))["product"] == {"repoKey": "r", "suite": "s"}
+
+
+def test_a_real_bug_has_the_keys_of_the_contract() -> None:
+    row = sent(outgoing.resolved_failure(ORG, resolved()))
+
+    assert set(row) == RESOLVED_KEYS
+    assert set(row["firstFailure"]) == {
+        *("sha", "startedAt", "workflow", "runId", "runAttempt", "runRecordId")
+    }
+    assert row["brokenBy"] == {
+        "from": SHA,
+        "to": SHA,
+        "commits": [{"sha": SHA, "subject": "Rework reset"}],
+    }
+    assert row["fix"] == {"sha": FIX, "startedAt": "2026-03-02T12:00:00Z"}
+    assert (row["class"], row["reason"], row["reasonText"]) == ("real_fw_bug", None, None)
+    assert (row["verdict"], row["review"], row["status"]) == ("device", None, "Automatic")
+
+
+def test_another_resolved_failure_says_its_reason_in_the_words_of_the_spec() -> None:
+    row = sent(outgoing.resolved_failure(ORG, resolved(shown=MIXED, automatic=MIXED)))
+
+    text = "Fix changed firmware and harness in the same commit"
+    assert (row["class"], row["reason"], row["reasonText"]) == ("ambiguous", "fix_mixed", text)
+    assert row["automatic"] == {"class": "ambiguous", "reason": "fix_mixed", "reasonText": text}
+
+
+def test_a_reviewed_failure_shows_who_reviewed_it_and_keeps_its_automatic_class() -> None:
+    row = sent(outgoing.resolved_failure(ORG, resolved(automatic=MIXED, review=REVIEW)))
+
+    assert row["status"] == "Ada"
+    assert row["review"] == {
+        "action": "confirm",
+        "by": {"id": str(ID), "name": "Ada"},
+        "at": "2026-03-02T12:00:00Z",
+    }
+    assert (row["class"], row["automatic"]["class"]) == ("real_fw_bug", "ambiguous")
+
+
+def test_what_is_not_known_is_null() -> None:
+    row = sent(outgoing.resolved_failure(ORG, resolved(broken_by=None, fix=None)))
+
+    assert set(row) == RESOLVED_KEYS
+    assert (row["brokenBy"], row["fix"]) == (None, None)
+
+
+def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
+    place = history.Place(AT, 3, 0, SHA)
+    failure = history.Failure(ID, KEY, place, 2, RUN, AT, False, FIX)
+    run = history.LaneRun(AT, 4711, 1, "hil", "main", Outcome.FAIL, 3, Verdict.DEVICE, 1.5)
+    changed = answers.CommitEvidence(COMMIT, (answers.FileEvidence("a.c", FileKind.FIRMWARE),))
+    evidence = answers.Evidence(
+        failure=answers.LabelledFailure(failure, Label.RESOLVED, ID),
+        lane=LANE,
+        resolved=resolved(shown=MIXED, automatic=MIXED),
+        timeline=(history.LaneCommit(SHA, place, (run,)),),
+        under_test=(changed,),
+        before_fix=None,
+    )
+
+    shown = sent(outgoing.failure_evidence(ORG, evidence))
+
+    assert set(shown["failure"]) == {
+        *("id", "repoKey", "suite", "testId", "boxKey", "branch", "sha", "label", "items"),
+        *("firstStartedAt", "lastStartedAt", "verdict", "groupId"),
+    }
+    commit = shown["timeline"][0]
+    assert (commit["this"], commit["passed"], commit["failed"]) == (True, False, True)
+    assert shown["checks"] == [
+        {
+            "reason": "fix_mixed",
+            "reasonText": "Fix changed firmware and harness in the same commit",
+            "decided": True,
+            "found": "src/reset.c is firmware",
+            "run": None,
+            "commit": SHA,
+            "file": "src/reset.c",
+            "pattern": "src/**",
+        }
+    ]
+    assert shown["underTest"][0]["files"] == [{"path": "a.c", "kind": "firmware"}]
+    assert shown["beforeFix"] is None
+
+
+def test_a_reader_gets_back_what_was_sent_and_ignores_what_it_does_not_know() -> None:
+    answer = outgoing.resolved_failure(ORG, resolved(review=REVIEW))
+    newer = sent(answer) | {"future": 1}
+
+    assert metrics.ResolvedFailureAnswer.model_validate_json(json.dumps(newer)) == answer
+
+
+def test_an_error_has_the_fields_of_the_spec() -> None:
+    error = ErrorBody(
+        status_code=400,
+        error="Bad Request",
+        message="Validation failed",
+        issues=[Issue(path=["body", "tests", 3, "outcome"], message="Field required")],
+    )
+
+    assert json.loads(error.model_dump_json()) == {
+        "statusCode": 400,
+        "error": "Bad Request",
+        "message": "Validation failed",
+        "issues": [{"path": ["body", "tests", 3, "outcome"], "message": "Field required"}],
+    }
