@@ -13,15 +13,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    FailureKey,
-    Lane,
-    Product,
-    Review,
-    SuiteConfig,
-)
+from hwci.engine.facts import Announcement, Changes, FailureKey, Lane, Product, Review, SuiteConfig
 from hwci.engine.vocabulary import Outcome, Verdict
 
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One failure with all that its answer rests on (contract, `ci-failures/{id}`).
+
+This module gathers; every conclusion in it comes from the module that owns its rule.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from hwci.engine.answers import CommitEvidence, Evidence, FileEvidence, LabelledFailure
+from hwci.engine.classify import Classifier
+from hwci.engine.facts import Commit
+from hwci.engine.files import ProductFiles
+from hwci.engine.groups import Group, group_of
+from hwci.engine.history import Failure, History, LaneCommit
+from hwci.engine.resolved import describe
+from hwci.engine.vocabulary import FileKind, Label
+
+
+def labelled(failure: Failure, group: Group) -> LabelledFailure:
+    """Label a failure of a group; a flake belongs to no group that people see."""
+    return LabelledFailure(
+        failure, group.label, None if group.label is Label.FLAKE else group.first.id
+    )
+
+
+def evidence(history: History, failure_id: UUID, margin: int = 5) -> Evidence | None:
+    """Gather the evidence of a failure, its lane shown with `margin` commits on either side."""
+    failure = history.failure(failure_id)
+    if failure is None:
+        return None
+    group = group_of(history, failure)
+    classifier = Classifier(history)
+    under_test = classifier.under_test(group)
+    changes = under_test.changes
+    walk = None if group.label is Label.FLAKE else classifier.walk(group)
+    resolved = group.label is Label.RESOLVED
+    return Evidence(
+        failure=labelled(failure, group),
+        lane=failure.key.lane,
+        resolved=describe(history, group, classifier) if resolved else None,
+        timeline=tuple(_timeline(history, group, margin)),
+        under_test=None if changes is None else _told(changes.commits, under_test.files),
+        before_fix=None
+        if walk is None
+        else _told((commit for step in walk for commit in step.commits), under_test.files),
+    )
+
+
+def _timeline(history: History, group: Group, margin: int) -> list[LaneCommit]:
+    """Give the lane from the first failing commit to the fix, with a margin."""
+    lane = group.first.key.lane
+    fix = None if group.fix is None else history.place(lane.repo_key, lane.branch, group.fix)
+    return history.lane_commits(lane, group.first.place, fix or group.last.place, margin)
+
+
+def _told(commits: Iterable[Commit], files: ProductFiles | None) -> tuple[CommitEvidence, ...]:
+    """Tell the kind of each file; without a configuration every file is of no kind."""
+    return tuple(
+        CommitEvidence(
+            commit,
+            tuple(
+                FileEvidence(file, FileKind.OTHER if files is None else files.kind(file))
+                for file in commit.files
+            ),
+        )
+        for commit in commits
+    )

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table "Flakiest tests" (spec, metric rule 1; semantics, 9.3).
+
+This module decides a test's figures and the order of the table. It does not know labels: how many
+failures of a test are flakes is handed in.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from hwci.engine.answers import FlakyTest
+from hwci.engine.facts import Product
+from hwci.engine.history import ItemGroup, TestRuns
+from hwci.engine.vocabulary import Outcome
+
+TestKey = tuple[Product, str]
+
+
+def flakiest(tests: Iterable[TestRuns], flaky: Mapping[TestKey, int]) -> list[FlakyTest]:
+    """List tests with a failed attempt, the highest rate first."""
+    rows = [_row(test, flaky.get((test.product, test.test_id), 0)) for test in tests]
+    return sorted(
+        (row for row in rows if row.failed_attempts),
+        key=lambda row: (
+            -row.flake_rate,
+            -row.failed_attempts,
+            row.repo_key,
+            row.suite,
+            row.test_id,
+        ),
+    )
+
+
+def _row(test: TestRuns, flaky_failures: int) -> FlakyTest:
+    """Figure a test; an item that is not notable is one attempt, and it passed."""
+    attempts = test.reports + sum((one.attempts - 1) * one.items for one in test.notable)
+    failed = sum(_failed_attempts(one) for one in test.notable)
+    return FlakyTest(
+        repo_key=test.product.repo_key,
+        suite=test.product.suite,
+        test_id=test.test_id,
+        boxes=test.boxes,
+        run_reports=test.reports,
+        attempts=attempts,
+        failed_attempts=failed,
+        retry_passes=sum(one.items for one in test.notable if one.outcome is Outcome.PASS),
+        flaky_failures=flaky_failures,
+        flake_rate=100 * failed / attempts,
+    )
+
+
+def _failed_attempts(group: ItemGroup) -> int:
+    """Spec: "A test that passed on its third attempt adds two failed attempts"; a fail adds all."""
+    passed = group.outcome is Outcome.PASS
+    return group.items * (group.attempts - 1 if passed else group.attempts)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person may lay over the automatic class (spec, "Review"; semantics, 8).
+
+This module decides whether a review is allowed now, at which failure it is stored and which older
+ones it ends. It does not know who asks: roles are not the engine's. It changes nothing itself.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from hwci.engine.answers import Classification
+from hwci.engine.classify import Classifier
+from hwci.engine.groups import Group, group_of
+from hwci.engine.history import Failure, History
+from hwci.engine.vocabulary import REASONS, FailureClass, Label, ReviewAction
+
+_UNRESOLVED = {
+    Label.FLAKE: "This failure is a flake: its test also passed on the same commit and box. "
+    "Only a resolved failure can be reviewed.",
+    Label.PENDING: "This failure is pending: its test has not passed on a later commit yet. "
+    "Review it once it is resolved.",
+}
+_REAL = "This failure is already counted as a real firmware bug. Dismiss it if that is wrong."
+_AUTOMATIC = "This failure has no review to reset: its class is the automatic one."
+
+
+class FailureUnknownError(LookupError):
+    """There is no failure with this id."""
+
+    def __init__(self, failure_id: UUID) -> None:
+        super().__init__(f"There is no failure {failure_id}")
+        self.failure_id = failure_id
+
+
+class ReviewRefusedError(Exception):
+    """The review does not fit what the failure is now; the message says what that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPlan:
+    """What a review does: store it at one failure (a reset stores nothing), drop older reviews.
+
+    `group` and `shown` are the group and its class as they are before the review.
+    """
+
+    store_at: Failure | None
+    drop: tuple[UUID, ...]
+    group: Group
+    shown: Classification
+
+
+def plan_review(history: History, failure_id: UUID, action: ReviewAction | None) -> ReviewPlan:
+    """Plan a review of the group of a failure; no action is a reset.
+
+    Raises:
+        FailureUnknownError: There is no such failure.
+        ReviewRefusedError: The failure is not one that this action is for.
+    """
+    failure = history.failure(failure_id)
+    if failure is None:
+        raise FailureUnknownError(failure_id)
+    group = group_of(history, failure)
+    if group.label is not Label.RESOLVED:
+        raise ReviewRefusedError(_UNRESOLVED[group.label])
+    shown = Classifier(history).shown(group)
+    refusal = _refusal(group, shown, action)
+    if refusal is not None:
+        raise ReviewRefusedError(refusal)
+    store_at = None if action is None else group.first
+    reviewed = history.reviews()
+    drop = tuple(one.id for one in group.failures if one.id in reviewed and one is not store_at)
+    return ReviewPlan(store_at, drop, group, shown)
+
+
+def _refusal(group: Group, shown: Classification, action: ReviewAction | None) -> str | None:
+    """Confirm: "any resolved failure outside the real-bug list". Dismiss: "a real firmware bug".
+    Reset: "a reviewed failure".
+    """
+    real = shown.failure_class is FailureClass.REAL_FW_BUG
+    if action is ReviewAction.CONFIRM:
+        return _REAL if real else None
+    if action is ReviewAction.DISMISS and not real:
+        assert shown.reason is not None
+        text = REASONS[shown.reason].text
+        return f"This failure is not counted as a real firmware bug now: {text}."
+    if action is None and group.review is None:
+        return _AUTOMATIC
+    return None
