@@ -123,7 +123,7 @@ def write_time(instant: datetime) -> str:
 def _storable(text: str) -> str:
     if "\0" in text:
         raise PydanticCustomError("nul", "Should not contain U+0000")
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
         raise PydanticCustomError("surrogate", "Should not contain a lone surrogate")
     return text
 
