@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job knows and what its result files say, as run reports (spec, "Run report").
+
+This module decides what stands in a report when nobody said it: its times and `hello_ok`. One
+report per box, in parts where it holds more tests than one may. Sending is others' work.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+
+from hwci.ci.parts import Part, in_parts
+from hwci.ci.results import BoxResults
+from hwci.engine.vocabulary import Trigger
+from hwci.wire.reports import Changes, RunReport, TestItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportHead:
+    """What is the same for each box of a run, under the spec's names. None: nobody said it."""
+
+    repo_key: str
+    workflow: str
+    run_id: int
+    run_attempt: int
+    trigger: Trigger
+    branch: str
+    sha: str
+    conclusion: str
+    suite: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    hello_ok: bool | None = None
+    covers_shas: Sequence[str] | None = None
+    changes: Changes | None = None
+
+
+class StartUnknownError(Exception):
+    """Neither the caller nor any result file of the box says when the run started."""
+
+    def __init__(self, box_key: str) -> None:
+        super().__init__(box_key)
+        self.box_key = box_key
+
+    def __str__(self) -> str:
+        return (
+            f"Nothing says when the run on {self.box_key} started: its result files hold no "
+            "timestamp. Give the start of the run (--started-at)"
+        )
+
+
+def run_reports(head: ReportHead, boxes: Mapping[str, BoxResults]) -> list[RunReport]:
+    """Give the reports of a run, box after box, part after part.
+
+    Raises:
+        StartUnknownError: nothing says when the run started.
+        pydantic.ValidationError: a field breaks the field rules.
+    """
+    return [
+        RunReport.model_validate(_body(told, box_key, part))
+        for box_key, results in boxes.items()
+        for told in [_told(head, box_key, results)]
+        for part in in_parts(head.run_id, results.tests)
+    ]
+
+
+def _told(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, object]:
+    """Fill in what nobody said from the results of the box."""
+    started_at = head.started_at or results.started_at
+    if started_at is None:
+        raise StartUnknownError(box_key)
+    given = {field.name: getattr(head, field.name) for field in fields(head)}
+    told = {name: value for name, value in given.items() if value is not None}
+    told.setdefault("started_at", started_at)
+    told.setdefault("ended_at", started_at + timedelta(seconds=results.duration_s))
+    # Tests that ran are the proof that the hardware was reached; no test is the proof of nothing.
+    told.setdefault("hello_ok", bool(results.tests))
+    return told
+
+
+def _body(told: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dict[str, object]:
+    body = {**told, "box_key": box_key, "run_id": part.run_id, "tests": part.tests}
+    if part.part_of is not None:
+        body["part_of"] = part.part_of
+    return body

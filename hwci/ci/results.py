@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of one box: attempts become test items (spec, "Test item"; semantics, 1.6).
+
+This module decides what a test is called and how repeats of a test become its attempts. Which
+files the attempts came from, and in what dialect, it does not know.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.wire import limits
+from hwci.wire.reports import TestItem
+
+HASH_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of one test."""
+
+    test_id: str
+    outcome: Outcome
+    duration_s: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class FileResults:
+    """What one file holds, in its order. `started_at` None: it does not say."""
+
+    attempts: Sequence[Attempt]
+    skipped: int
+    started_at: datetime | None
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoxResults:
+    """What the files of one box hold together, one item per test, in order of first mention."""
+
+    tests: Sequence[TestItem] = ()
+    skipped: int = 0
+    started_at: datetime | None = None
+    duration_s: float = 0.0
+
+    @property
+    def passed(self) -> int:
+        """Tests of which some attempt passed."""
+        return sum(item.outcome is Outcome.PASS for item in self.tests)
+
+    @property
+    def failed(self) -> int:
+        """Tests of which every attempt failed."""
+        return len(self.tests) - self.passed
+
+    @property
+    def retried(self) -> int:
+        """Tests with more than one attempt."""
+        return sum(item.attempts > 1 for item in self.tests)
+
+
+def merged(files: Iterable[FileResults]) -> BoxResults:
+    """Merge the files of one box: a test that stands in them several times was tried as often."""
+    kept = tuple(files)
+    tests: dict[str, list[Attempt]] = {}
+    for file in kept:
+        for attempt in file.attempts:
+            tests.setdefault(attempt.test_id, []).append(attempt)
+    starts = [file.started_at for file in kept if file.started_at is not None]
+    return BoxResults(
+        tests=tuple(_item(test_id, attempts) for test_id, attempts in tests.items()),
+        skipped=sum(file.skipped for file in kept),
+        started_at=min(starts, default=None),
+        duration_s=sum(file.duration_s for file in kept),
+    )
+
+
+def _item(test_id: str, attempts: Sequence[Attempt]) -> TestItem:
+    """`pass` if some attempt passed; `fail` if every attempt failed (spec, "Test item")."""
+    passed = any(attempt.outcome is Outcome.PASS for attempt in attempts)
+    blamed = [item.verdict for item in attempts if item.verdict is not Verdict.UNKNOWN]
+    fields: dict[str, object] = {
+        "id": test_id,
+        "outcome": Outcome.PASS if passed else Outcome.FAIL,
+        "attempts": len(attempts),
+        "duration_s": sum(attempt.duration_s for attempt in attempts),
+    }
+    if blamed and not passed:
+        fields["verdict"] = blamed[-1]
+    return TestItem.model_validate(fields)
+
+
+def stable_id(classname: str, name: str) -> str:
+    """Name a test: `classname.name`, unless the name already begins with the classname."""
+    if not classname or name == classname or name.startswith(f"{classname}."):
+        full = name
+    else:
+        full = f"{classname}.{name}" if name else classname
+    if len(full) <= limits.TEST_ID_MAX:
+        return full
+    digest = hashlib.sha256(full.encode()).hexdigest()[:HASH_DIGITS]
+    return f"{full[: limits.TEST_ID_MAX - HASH_DIGITS - 1]}~{digest}"
