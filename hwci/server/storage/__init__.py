@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Storage: small ports (`ports.py`), what they carry (`records.py`), and the drivers behind them."""
+"""Storage: small ports (`ports.py`), what they carry (`records.py`), the drivers behind them."""

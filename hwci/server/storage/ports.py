@@ -121,7 +121,11 @@ class RecordsWriter(Records, Protocol):
 
     def put_report(self, org_id: UUID, report: Report) -> None:
         """Keep a report; one with the same identity is replaced whole. A first part, or a report
-        that is not in parts, removes stored parts beyond its own number of parts."""
+        that is not in parts, removes stored parts beyond its own number of parts.
+        """
+
+    def rebuild(self, org_id: UUID) -> None:
+        """Compute everything derived from the kept reports anew."""
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         """Keep a configuration; the product's earlier one is replaced."""

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises; statements are constants
+"""Accounts, keys and the audit log in SQLite.
+
+This module decides no policy: it keeps rows and refuses a value that must be unique and is taken.
+Secrets arrive here as digests and are never anything else.
+"""
+
+import json
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hwci.server.errors import ClashError
+from hwci.server.storage.records import (
+    AuditEntry,
+    CiKey,
+    Membership,
+    Organization,
+    Role,
+    Session,
+    Slice,
+    User,
+)
+from hwci.server.storage.sqlite.codec import (
+    from_micros,
+    from_micros_or_none,
+    to_micros,
+    to_micros_or_none,
+)
+from hwci.server.storage.sqlite.rows import Rows
+
+_USER = "SELECT id, email, email_key, name, password_hash, created_at FROM user"
+_ORGANIZATION = "SELECT id, name, ci_metrics_enabled, created_at FROM organization"
+_MEMBERSHIP = (
+    "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
+    " FROM membership m JOIN organization o ON o.id = m.org_id"
+)
+_SESSION = "SELECT id, user_id, refresh_digest, created_at, expires_at, ended_at FROM session"
+_CI_KEY = "SELECT id, org_id, name, digest, created_at, last_used_at, revoked_at FROM ci_key"
+_AUDIT = "SELECT id, at, actor_id, actor_name, action, target, details FROM audit_entry"
+
+
+class AccountRows(Rows):
+    """People, organizations and sign-ins."""
+
+    def user(self, user_id: UUID) -> User | None:
+        return self._one(_user, f"{_USER} WHERE id = ?", user_id.bytes)
+
+    def user_by_email(self, email_key: str) -> User | None:
+        return self._one(_user, f"{_USER} WHERE email_key = ?", email_key)
+
+    def organization(self, org_id: UUID) -> Organization | None:
+        return self._one(_organization, f"{_ORGANIZATION} WHERE id = ?", org_id.bytes)
+
+    def organizations(self, offset: int, limit: int) -> Slice[Organization]:
+        statement = f"{_ORGANIZATION} ORDER BY created_at DESC, rowid DESC"
+        return self._slice(_organization, statement, (), offset, limit)
+
+    def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
+        statement = f"{_MEMBERSHIP} WHERE m.org_id = ? AND m.user_id = ?"
+        return self._one(_membership, statement, org_id.bytes, user_id.bytes)
+
+    def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
+        statement = f"{_MEMBERSHIP} WHERE m.user_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
+        return self._slice(_membership, statement, (user_id.bytes,), offset, limit)
+
+    def session(self, session_id: UUID) -> Session | None:
+        return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
+
+    def add_user(self, user: User) -> None:
+        if self.user_by_email(user.email_key) is not None:
+            raise ClashError("email")
+        self._connection.execute(
+            "INSERT INTO user (id, email, email_key, name, password_hash, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                user.id.bytes,
+                user.email,
+                user.email_key,
+                user.name,
+                user.password_hash,
+                to_micros(user.created_at),
+            ),
+        )
+
+    def add_organization(self, organization: Organization) -> None:
+        self._connection.execute(
+            "INSERT INTO organization (id, name, ci_metrics_enabled, created_at)"
+            " VALUES (?, ?, ?, ?)",
+            (
+                organization.id.bytes,
+                organization.name,
+                organization.ci_metrics_enabled,
+                to_micros(organization.created_at),
+            ),
+        )
+
+    def add_membership(self, org_id: UUID, user_id: UUID, role: Role, joined_at: datetime) -> None:
+        if self.membership(org_id, user_id) is not None:
+            raise ClashError("user")
+        self._connection.execute(
+            "INSERT INTO membership (org_id, user_id, role, joined_at) VALUES (?, ?, ?, ?)",
+            (org_id.bytes, user_id.bytes, role, to_micros(joined_at)),
+        )
+
+    def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
+        changed = self._connection.execute(
+            "UPDATE organization SET ci_metrics_enabled = ? WHERE id = ?", (enabled, org_id.bytes)
+        )
+        return changed.rowcount == 1
+
+    def add_session(self, session: Session) -> None:
+        self._connection.execute(
+            "INSERT INTO session (id, user_id, refresh_digest, created_at, expires_at, ended_at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                session.id.bytes,
+                session.user_id.bytes,
+                session.refresh_digest,
+                to_micros(session.created_at),
+                to_micros(session.expires_at),
+                to_micros_or_none(session.ended_at),
+            ),
+        )
+
+    def end_session(self, refresh_digest: bytes, at: datetime) -> None:
+        self._connection.execute(
+            "UPDATE session SET ended_at = ? WHERE refresh_digest = ? AND ended_at IS NULL",
+            (to_micros(at), refresh_digest),
+        )
+
+
+class KeyRows(Rows):
+    """CI keys."""
+
+    def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
+        return self._one(_ci_key, f"{_CI_KEY} WHERE digest = ?", digest)
+
+    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Slice[CiKey]:
+        statement = f"{_CI_KEY} WHERE org_id = ? ORDER BY created_at DESC, rowid DESC"
+        return self._slice(_ci_key, statement, (org_id.bytes,), offset, limit)
+
+    def add_ci_key(self, key: CiKey) -> None:
+        self._connection.execute(
+            "INSERT INTO ci_key (id, org_id, name, digest, created_at, last_used_at, revoked_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                key.id.bytes,
+                key.org_id.bytes,
+                key.name,
+                key.digest,
+                to_micros(key.created_at),
+                to_micros_or_none(key.last_used_at),
+                to_micros_or_none(key.revoked_at),
+            ),
+        )
+
+    def revoke_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> CiKey | None:
+        self._connection.execute(
+            "UPDATE ci_key SET revoked_at = ? WHERE org_id = ? AND id = ? AND revoked_at IS NULL",
+            (to_micros(at), org_id.bytes, key_id.bytes),
+        )
+        statement = f"{_CI_KEY} WHERE org_id = ? AND id = ?"
+        return self._one(_ci_key, statement, org_id.bytes, key_id.bytes)
+
+    def touch_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> None:
+        self._connection.execute(
+            "UPDATE ci_key SET last_used_at = max(coalesce(last_used_at, ?1), ?1)"
+            " WHERE org_id = ?2 AND id = ?3",
+            (to_micros(at), org_id.bytes, key_id.bytes),
+        )
+
+
+class AuditRows(Rows):
+    """The audit log."""
+
+    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
+        statement = f"{_AUDIT} WHERE org_id = ? ORDER BY at DESC, number DESC"
+        return self._slice(_audit_entry, statement, (org_id.bytes,), offset, limit)
+
+    def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
+        self._connection.execute(
+            "INSERT INTO audit_entry"
+            " (org_id, id, at, actor_id, actor_name, action, target, details)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                org_id.bytes,
+                entry.id.bytes,
+                to_micros(entry.at),
+                entry.actor_id.bytes,
+                entry.actor_name,
+                entry.action,
+                entry.target,
+                json.dumps(dict(entry.details), ensure_ascii=False),
+            ),
+        )
+
+
+def _user(row: tuple[Any, ...]) -> User:
+    user_id, email, email_key, name, password_hash, created_at = row
+    return User(UUID(bytes=user_id), email, email_key, name, password_hash, from_micros(created_at))
+
+
+def _organization(row: tuple[Any, ...]) -> Organization:
+    return Organization(UUID(bytes=row[0]), row[1], bool(row[2]), from_micros(row[3]))
+
+
+def _membership(row: tuple[Any, ...]) -> Membership:
+    return Membership(_organization(row), Role(row[4]), from_micros(row[5]))
+
+
+def _session(row: tuple[Any, ...]) -> Session:
+    session_id, user_id, digest, created_at, expires_at, ended_at = row
+    return Session(
+        UUID(bytes=session_id),
+        UUID(bytes=user_id),
+        digest,
+        from_micros(created_at),
+        from_micros(expires_at),
+        from_micros_or_none(ended_at),
+    )
+
+
+def _ci_key(row: tuple[Any, ...]) -> CiKey:
+    key_id, org_id, name, digest, created_at, last_used_at, revoked_at = row
+    return CiKey(
+        UUID(bytes=key_id),
+        UUID(bytes=org_id),
+        name,
+        digest,
+        from_micros(created_at),
+        from_micros_or_none(last_used_at),
+        from_micros_or_none(revoked_at),
+    )
+
+
+def _audit_entry(row: tuple[Any, ...]) -> AuditEntry:
+    entry_id, at, actor_id, actor_name, action, target, details = row
+    return AuditEntry(
+        UUID(bytes=entry_id),
+        from_micros(at),
+        UUID(bytes=actor_id),
+        actor_name,
+        action,
+        target,
+        json.loads(details),
+    )

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every group of answers shares: the connection, the organization, and its products."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from uuid import UUID
+
+from hwci.engine.facts import Product
+from hwci.engine.history import Scope
+from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.connections import Connection
+
+
+class Answers:
+    """Answers about one organization, within one transaction."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org = org_id.bytes
+
+    @cached_property
+    def _products(self) -> Mapping[Product, int]:
+        """Number of each product that ever had a report."""
+        rows = self._connection.rows(
+            "SELECT repo_key, suite, id FROM product WHERE org_id = ?", (self._org,)
+        )
+        return {Product(repo_key, suite): number for repo_key, suite, number in rows}
+
+    @cached_property
+    def _product_of(self) -> Mapping[int, Product]:
+        return {number: product for product, number in self._products.items()}
+
+    def _scoped(self, scope: Scope) -> str:
+        """Give the products of a scope as the list that a query reads with `json_each`."""
+        return codec.json_list(
+            number
+            for product, number in self._products.items()
+            if scope.repo_key in {None, product.repo_key} and scope.suite in {None, product.suite}
+        )

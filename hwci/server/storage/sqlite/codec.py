@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How values stand in columns: times as integers, lists and sets packed and compressed.
+
+This module decides encodings only, each with its inverse beside it. Byte order is fixed, so a
+database file can move between machines.
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from uuid import UUID
+
+from hwci.engine.facts import Changes, Commit, SuiteConfig
+from hwci.engine.history import Place
+from hwci.engine.vocabulary import Outcome, Verdict
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_FAST = 1  # zlib level: repeated names and shas fold at any level, time is spent on every report
+
+OUTCOMES = (Outcome.PASS, Outcome.FAIL)
+OUTCOME_NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
+FAIL = OUTCOME_NUMBERS[Outcome.FAIL]
+VERDICTS = (Verdict.UNKNOWN, Verdict.DEVICE, Verdict.INFRA)
+VERDICT_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
+
+Stamp = tuple[int, int, int, str]
+"""A place as its columns: time, way, position, sha. Stamps compare as places do."""
+
+NEVER: Stamp = (2**63 - 1, 0, 0, "")
+"""The stamp of a next pass that does not exist: later than every place."""
+
+
+def to_micros(time: datetime) -> int:
+    """Give microseconds since 1970, exactly (negative before)."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+@lru_cache(maxsize=8192)
+def from_micros(micros: int) -> datetime:
+    """Give the time back, aware and in UTC."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def to_micros_or_none(time: datetime | None) -> int | None:
+    """Give microseconds of an optional time."""
+    return None if time is None else to_micros(time)
+
+
+def from_micros_or_none(micros: int | None) -> datetime | None:
+    """Give an optional time back."""
+    return None if micros is None else from_micros(micros)
+
+
+@lru_cache(maxsize=8192)
+def uuid_of(raw: bytes) -> UUID:
+    """Give an id back from its sixteen bytes."""
+    return UUID(bytes=raw)
+
+
+def to_stamp(place: Place) -> Stamp:
+    """Give a place as columns."""
+    return (to_micros(place.started_at), place.way, place.position, place.sha)
+
+
+def from_stamp(stamp: Stamp) -> Place:
+    """Give a place back from its columns."""
+    return Place(from_micros(stamp[0]), *stamp[1:])
+
+
+def pack_numbers(numbers: Sequence[int]) -> bytes:
+    """Pack test numbers in order."""
+    return zlib.compress(struct.pack(f"<{len(numbers)}I", *numbers), _FAST)
+
+
+def unpack_numbers(packed: bytes) -> tuple[int, ...]:
+    """Give test numbers back in order."""
+    raw = zlib.decompress(packed)
+    return struct.unpack(f"<{len(raw) // 4}I", raw)
+
+
+def pack_durations(durations: Sequence[float]) -> bytes:
+    """Pack seconds as doubles: what was sent comes back to the bit."""
+    return zlib.compress(struct.pack(f"<{len(durations)}d", *durations), _FAST)
+
+
+def unpack_durations(packed: bytes) -> tuple[float, ...]:
+    """Give seconds back in order."""
+    raw = zlib.decompress(packed)
+    return struct.unpack(f"<{len(raw) // 8}d", raw)
+
+
+def mask_of(numbers: Sequence[int]) -> int:
+    """Give the set of these numbers as the bits of one integer."""
+    if not numbers:
+        return 0
+    bits = bytearray((max(numbers) >> 3) + 1)
+    for number in numbers:
+        bits[number >> 3] |= 1 << (number & 7)
+    return int.from_bytes(bits, "little")
+
+
+def members(mask: int) -> Iterator[int]:
+    """Give the numbers whose bits are set, ascending."""
+    return (number for number, bit in enumerate(reversed(f"{mask:b}")) if bit == "1")
+
+
+def json_list(values: Iterable[object]) -> str:
+    """Give values as the list that a query reads with `json_each`."""
+    return json.dumps(list(values))
+
+
+def pack_mask(mask: int) -> bytes | None:
+    """Pack a set of numbers; the empty set is NULL."""
+    if not mask:
+        return None
+    return zlib.compress(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), _FAST)
+
+
+def unpack_mask(packed: bytes | None) -> int:
+    """Give a set of numbers back."""
+    return 0 if packed is None else int.from_bytes(zlib.decompress(packed), "little")
+
+
+def pack_shas(shas: Sequence[str]) -> bytes | None:
+    """Pack commits in order; no commits are NULL."""
+    return zlib.compress(" ".join(shas).encode(), _FAST) if shas else None
+
+
+def unpack_shas(packed: bytes | None) -> tuple[str, ...]:
+    """Give commits back in order."""
+    return () if packed is None else tuple(zlib.decompress(packed).decode().split(" "))
+
+
+def commits_json(commits: Sequence[Commit]) -> bytes:
+    """Write commits as bytes that are equal exactly when the commits are."""
+    rows = [
+        (c.sha, c.subject, to_micros_or_none(c.committed_at), c.files, c.files_truncated)
+        for c in commits
+    ]
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def pack_commits(raw: bytes) -> bytes:
+    """Compress what `commits_json` wrote."""
+    return zlib.compress(raw, _FAST)
+
+
+def unpack_changes(base_sha: str | None, truncated: int, body: bytes) -> Changes:
+    """Give changes back from their columns."""
+    commits = tuple(
+        Commit(sha, subject, from_micros_or_none(at), tuple(files), files_truncated)
+        for sha, subject, at, files, files_truncated in json.loads(zlib.decompress(body))
+    )
+    return Changes(base_sha, commits, bool(truncated))
+
+
+def config_json(config: SuiteConfig) -> str:
+    """Write a configuration's lists and switch."""
+    return json.dumps(
+        {
+            "firmware_paths": config.firmware_paths,
+            "harness_paths": config.harness_paths,
+            "merge_trigger": config.merge_trigger,
+            "trigger_paths": config.trigger_paths,
+        },
+        ensure_ascii=False,
+    )
+
+
+def config_of(repo_key: str, suite: str, body: str) -> SuiteConfig:
+    """Give a configuration back."""
+    fields = json.loads(body)
+    triggers = fields["trigger_paths"]
+    return SuiteConfig(
+        repo_key=repo_key,
+        suite=suite,
+        firmware_paths=tuple(fields["firmware_paths"]),
+        harness_paths=tuple(fields["harness_paths"]),
+        merge_trigger=fields["merge_trigger"],
+        trigger_paths=None if triggers is None else tuple(triggers),
+    )

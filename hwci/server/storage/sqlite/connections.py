@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections to the database file: how each is set up, and the one place that migrates.
+
+This module decides pragmas. The writer alone checkpoints the log; readers refuse to write. Every
+commit is on the disk before it is reported (`synchronous=FULL`). A connection also keeps the bit
+masks of test lists, which never change once committed.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from hwci.server.errors import StorageBusyError, StorageError
+from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.locking import refuse_newer
+from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
+
+_BUSY_MS = 5000
+_LOG_LIMIT_BYTES = 64 * 1024 * 1024
+_MASKS = 2048  # a mask of 5,000 tests is 640 bytes
+_STATEMENTS = 256
+
+_BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL}
+
+
+class Connection:
+    """One SQLite connection, used by one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.raw = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
+        )
+        self.mask = lru_cache(maxsize=_MASKS)(self._load_mask)
+        for pragma in (
+            f"busy_timeout = {_BUSY_MS}",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            f"journal_size_limit = {_LOG_LIMIT_BYTES}",
+        ):
+            self.raw.execute(f"PRAGMA {pragma}")
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Run one statement."""
+        return self.raw.execute(statement, values)
+
+    def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run one statement for each row of values."""
+        self.raw.executemany(statement, rows)
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Give all rows of a query."""
+        return self.raw.execute(statement, values).fetchall()
+
+    def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        """Give the first row of a query, or None."""
+        found: tuple[Any, ...] | None = self.raw.execute(statement, values).fetchone()
+        return found
+
+    def _load_mask(self, template_id: int) -> int:
+        """Give the set of tests of a test list. `mask` is this, remembered."""
+        found = self.row("SELECT tests FROM template WHERE id = ?", (template_id,))
+        assert found is not None
+        return codec.mask_of(codec.unpack_numbers(found[0]))
+
+    def roll_back(self) -> None:
+        """Undo a transaction that wrote, and forget the test lists that it may have made."""
+        self.mask.cache_clear()
+        if self.raw.in_transaction:
+            self.raw.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.raw.close()
+
+
+def open_writer(path: Path) -> Connection:
+    """Open the connection that writes, and bring the file to the present schema.
+
+    Raises:
+        StorageError: a newer program migrated the file.
+    """
+    connection = Connection(path)
+    try:
+        _migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_reader(path: Path) -> Connection:
+    """Open a connection that can only read and never checkpoints."""
+    connection = Connection(path)
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def known_version() -> int:
+    """Number of migrations that this program knows."""
+    return len(MIGRATIONS.pending(Database(memory=True)))
+
+
+def _migrate(connection: Connection, path: Path) -> None:
+    """Apply pending migrations; the header is brought up to date before anyone else reads it."""
+    found = connection.row("PRAGMA user_version")
+    assert found is not None
+    refuse_newer(path, found[0], known_version())
+    connection.execute("SELECT count(*) FROM sqlite_schema")  # a damaged file is refused here
+    if found[0] == known_version():
+        return
+    # In the old journal mode, so that the file names its owner before it has a log.
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    MIGRATIONS.apply(Database(connection.raw))
+    connection.execute(f"PRAGMA user_version = {known_version()}")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def storage_error(error: sqlite3.Error, path: Path) -> StorageError:
+    """Say in one line what a fault of the driver means for the caller."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StorageBusyError(f"The disk of the database {path} is full; make room, then retry")
+    if code in _BUSY_CODES:
+        return StorageBusyError(f"The database {path} is busy; try again in a moment")
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return StorageError(f"The database {path} is damaged; restore it from a backup")
+    return StorageError(f"The database {path} failed: {error}; see the server's log")

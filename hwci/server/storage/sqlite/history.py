@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine's questions, answered from indexes.
+
+This module puts the answers together; each group of questions has its module beside it. All of
+them must equal `hwci.engine.full.FullHistory` over the same facts, which is their definition. An
+object lives within one transaction and may remember what it has read.
+"""
+
+from hwci.server.storage.sqlite.history_changes import ChangesAnswers
+from hwci.server.storage.sqlite.history_failures import FailureAnswers
+from hwci.server.storage.sqlite.history_periods import PeriodAnswers
+
+
+class SqliteHistory(PeriodAnswers, FailureAnswers, ChangesAnswers):
+    """One organization's history within one transaction."""

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+"""Answers about commits: places, changes of runs, configurations and reviews.
+
+`run_changes` holds the changes of each run once (semantics, 5.1), so that no answer here reads
+more than the runs it gives.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
+from hwci.engine.history import Place, ReportOrder, RunChanges
+from hwci.engine.vocabulary import ReviewAction
+from hwci.server.storage.sqlite import codec, reports
+from hwci.server.storage.sqlite.answers import Answers
+
+_RUN = "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id"
+_RUN_IS = "w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?"
+
+
+class ChangesAnswers(Answers):
+    """Answers from `place`, `run_changes`, `suite_config` and `review`."""
+
+    @cached_property
+    def _read_changes(self) -> dict[int, Changes]:
+        return {}
+
+    def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
+        row = self._connection.row(
+            "SELECT started_at, way, position, sha FROM place"
+            " WHERE org_id = ? AND repo_key = ? AND branch = ? AND sha = ?",
+            (self._org, repo_key, branch, sha),
+        )
+        return None if row is None else codec.from_stamp((row[0], row[1], row[2], row[3]))
+
+    def changes_under_test(
+        self, repo_key: str, workflow: str, branch: str, sha: str
+    ) -> RunChanges | None:
+        row = self._connection.row(
+            f"SELECT {_RUN} FROM run_changes w WHERE {_RUN_IS} AND w.run_id = ("
+            " SELECT run_id FROM report INDEXED BY report_run"
+            " WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ?"
+            " ORDER BY started_at, run_id, run_attempt, box_key LIMIT 1)",
+            (self._org, repo_key, workflow, branch, sha) * 2,
+        )
+        return None if row is None else self._run_changes(row)
+
+    def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        rows = self._connection.rows(
+            f"SELECT {_RUN} FROM changes_commit c"
+            " CROSS JOIN run_changes w INDEXED BY run_changes_list"
+            " ON w.org_id = c.org_id AND w.changes_id = c.changes_id"
+            " WHERE c.org_id = ? AND c.repo_key = ? AND c.sha = ?"
+            " ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key",
+            (self._org, repo_key, sha),
+        )
+        return [self._run_changes(row) for row in rows]
+
+    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
+        row = self._connection.row(
+            "SELECT 1 FROM changes c INDEXED BY changes_base"
+            " CROSS JOIN run_changes w INDEXED BY run_changes_list"
+            " ON w.org_id = c.org_id AND w.changes_id = c.id"
+            " WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ?",
+            (self._org, repo_key, sha),
+        )
+        return row is not None
+
+    def _run_changes(self, row: tuple[Any, ...]) -> RunChanges:
+        at, run_id, run_attempt, box_key, workflow, branch, sha, number = row
+        if number not in self._read_changes:
+            self._read_changes[number] = reports.load_changes(self._connection, number)
+        order = ReportOrder(codec.from_micros(at), run_id, run_attempt, box_key)
+        return RunChanges(order, workflow, branch, sha, self._read_changes[number])
+
+    def config(self, product: Product) -> SuiteConfig | None:
+        return self._configs.get(product)
+
+    @cached_property
+    def _configs(self) -> Mapping[Product, SuiteConfig]:
+        rows = self._connection.rows(
+            "SELECT repo_key, suite, body FROM suite_config WHERE org_id = ?", (self._org,)
+        )
+        return {Product(row[0], row[1]): codec.config_of(*row) for row in rows}
+
+    def reviews(self) -> Mapping[UUID, Review]:
+        rows = self._connection.rows(
+            "SELECT failure_id, repo_key, suite, test_id, box_key, branch, sha,"
+            " action, by_id, by_name, at, number FROM review WHERE org_id = ?",
+            (self._org,),
+        )
+        return {codec.uuid_of(row[0]): _review(row) for row in rows}
+
+
+def _review(row: tuple[Any, ...]) -> Review:
+    action, by_id, by_name, at, number = row[7:]
+    return Review(
+        key=FailureKey(Lane(*row[1:6]), row[6]),
+        action=ReviewAction(action),
+        by_id=by_id,
+        by_name=by_name,
+        at=codec.from_micros(at),
+        number=number,
+    )

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+"""Answers about failures and lanes.
+
+States of failures are read as `derive.py` keeps them; what ran around a failure is read from
+reports along the branch, lazily, and ends when enough is found.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.facts import FailureKey, Lane, Product
+from hwci.engine.history import (
+    FailingRun,
+    Failure,
+    LaneCommit,
+    LaneRun,
+    Period,
+    Place,
+    Scope,
+)
+from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.answers import Answers
+from hwci.server.storage.sqlite.codec import Stamp
+from hwci.server.storage.sqlite.passes import Bench, Track, Walked, walk_after, walk_before
+
+_FAILURE = (
+    "f.id, f.product_id, t.name, f.box_key, f.branch, f.sha, f.items, f.first_started_at,"
+    " f.first_run_id, f.first_run_attempt, f.first_workflow, f.first_verdict, f.first_ci_run_id,"
+    " f.last_started_at, f.place_at, f.place_way, f.place_position, f.passed, f.next_pass"
+)
+_NAMED = (
+    " CROSS JOIN test t ON t.org_id = f.org_id AND t.product_id = f.product_id"
+    " AND t.number = f.test"
+)
+_FAILING = (
+    "FROM json_each(?) j CROSS JOIN item i INDEXED BY item_failing"
+    " ON i.org_id = ? AND i.product_id = j.value AND i.started_at BETWEEN ? AND ?"
+    " AND i.failure_id IS NOT NULL"
+)
+# Failures of one lane with one next pass stand side by side in `failure_fix`.
+_WITH_GROUPS = (
+    "WITH hit AS MATERIALIZED ("
+    " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.next_at, f.next_way,"
+    f" f.next_position, f.next_pass {_FAILING}"
+    " CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id)"
+    f" SELECT {_FAILURE} FROM hit h CROSS JOIN failure f INDEXED BY failure_fix"
+    " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
+    " AND f.branch = h.branch AND f.test = h.test AND f.next_at = h.next_at"
+    " AND f.next_way = h.next_way AND f.next_position = h.next_position"
+    f" AND f.next_pass = h.next_pass {_NAMED}"
+)
+
+
+class FailureAnswers(Answers):
+    """Answers from `failure`, and from `report` and `item` along a branch."""
+
+    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
+        values = (*self._window(scope, period), self._org)
+        return [self._failure(row) for row in self._connection.rows(_WITH_GROUPS, values)]
+
+    def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
+        rows = self._connection.rows(
+            f"SELECT i.failure_id, count(*) {_FAILING} GROUP BY i.failure_id",
+            self._window(scope, period),
+        )
+        return {codec.uuid_of(failure_id): items for failure_id, items in rows}
+
+    def failure(self, failure_id: UUID) -> Failure | None:
+        row = self._connection.row(
+            f"SELECT {_FAILURE} FROM failure f {_NAMED} WHERE f.org_id = ? AND f.id = ?",
+            (self._org, failure_id.bytes),
+        )
+        return None if row is None else self._failure(row)
+
+    def lane_failures(self, lane: Lane) -> Sequence[Failure]:
+        found = self._find(lane)
+        if found is None:
+            return ()
+        track, test = found
+        rows = self._connection.rows(
+            f"SELECT {_FAILURE} FROM failure f INDEXED BY failure_fix {_NAMED}"
+            " WHERE f.org_id = ? AND f.product_id = ? AND f.box_key = ? AND f.branch = ?"
+            " AND f.test = ? ORDER BY f.place_at, f.place_way, f.place_position, f.sha",
+            (self._org, *track.bench, track.branch, test),
+        )
+        return [self._failure(row) for row in rows]
+
+    def last_pass_before(self, lane: Lane, place: Place) -> str | None:
+        found = self._find(lane)
+        if found is None:
+            return None
+        track, test = found
+        for walked in walk_before(self._connection, self._org, track, codec.to_stamp(place)):
+            if walked.passed >> test & 1:
+                return walked.place[3]
+        return None
+
+    def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
+        found = self._find(lane)
+        if found is None:
+            return None
+        runs = self._lane_runs(found[0].bench, found[1], sha)
+        passed = [run.started_at for run in runs if run.outcome is Outcome.PASS]
+        return min(passed, default=None)
+
+    def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
+        found = self._find(lane)
+        if found is None:
+            return []
+        track, test = found
+        start, end = codec.to_stamp(first), codec.to_stamp(last)
+        just_before = (*start[:3], "")  # no commit is named "": the walk begins at `first`
+        earlier = walk_before(self._connection, self._org, track, start)
+        later = walk_after(self._connection, self._org, track, just_before)
+        places = _first_commits(earlier, test, margin)[::-1]
+        places += _first_commits((w for w in later if w.place >= start), test, margin, end)
+        return [
+            LaneCommit(
+                place[3],
+                codec.from_stamp(place),
+                tuple(self._lane_runs(track.bench, test, place[3])),
+            )
+            for place in places
+        ]
+
+    def _window(self, scope: Scope, period: Period) -> tuple[object, ...]:
+        start, end = codec.to_micros(period.start), codec.to_micros(period.end)
+        return (self._scoped(scope), self._org, start, end)
+
+    def _find(self, lane: Lane) -> tuple[Track, int] | None:
+        """Give the track and the number of a lane's test, or None when it never ran."""
+        product = self._products.get(Product(lane.repo_key, lane.suite))
+        if product is None:
+            return None
+        row = self._connection.row(
+            "SELECT number FROM test WHERE org_id = ? AND product_id = ? AND name = ?",
+            (self._org, product, lane.test_id),
+        )
+        bench = Bench(product, lane.box_key)
+        return None if row is None else (Track(bench, lane.repo_key, lane.branch), row[0])
+
+    def _lane_runs(self, bench: Bench, test: int, sha: str) -> list[LaneRun]:
+        """Give what a test did on a commit and a box, on any branch, by start."""
+        rows = self._connection.rows(
+            "SELECT r.template_id, p.tests, r.durations, r.started_at,"
+            " coalesce(r.part_run_id, r.run_id), r.run_attempt, r.workflow, r.branch,"
+            " i.outcome, i.attempts, i.verdict"
+            " FROM report r INDEXED BY report_commit"
+            " JOIN template p ON p.id = r.template_id"
+            " LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?"
+            " WHERE r.org_id = ? AND r.product_id = ? AND r.box_key = ? AND r.sha = ?"
+            " AND r.hello_ok = 1 ORDER BY r.started_at, r.run_id, r.run_attempt",
+            (test, self._org, *bench, sha),
+        )
+        return [
+            _lane_run(row, codec.unpack_numbers(row[1]).index(test))
+            for row in rows
+            if self._connection.mask(row[0]) >> test & 1
+        ]
+
+    def _failure(self, row: tuple[Any, ...]) -> Failure:
+        product = self._product_of[row[1]]
+        lane = Lane(product.repo_key, product.suite, row[2], row[3], row[4])
+        sha, items, started_at, run_id, run_attempt, workflow, verdict, ci_run_id = row[5:13]
+        last_started_at, place_at, way, position, passed, next_pass = row[13:]
+        return Failure(
+            id=codec.uuid_of(row[0]),
+            key=FailureKey(lane, sha),
+            place=Place(codec.from_micros(place_at), way, position, sha),
+            items=items,
+            first=FailingRun(
+                started_at=codec.from_micros(started_at),
+                run_id=run_id,
+                run_attempt=run_attempt,
+                workflow=workflow,
+                verdict=codec.VERDICTS[verdict],
+                ci_run_id=ci_run_id,
+            ),
+            last_started_at=codec.from_micros(last_started_at),
+            passed=bool(passed),
+            next_pass=next_pass or None,
+        )
+
+
+def _first_commits(
+    walk: Iterable[Walked], test: int, margin: int, end: Stamp | None = None
+) -> list[Stamp]:
+    """Give the commits of a walk that ran a test: all up to `end`, and so many beyond."""
+    places: list[Stamp] = []
+    beyond = 0
+    for place, ran, _ in walk:
+        if not ran >> test & 1 or (places and places[-1] == place):
+            continue
+        if end is None or place > end:
+            beyond += 1
+        if beyond > margin:
+            break
+        places.append(place)
+    return places
+
+
+def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
+    durations, at, ci_run_id, run_attempt, workflow, branch, outcome, attempts, verdict = row[2:]
+    plain = outcome is None
+    return LaneRun(
+        started_at=codec.from_micros(at),
+        ci_run_id=ci_run_id,
+        run_attempt=run_attempt,
+        workflow=workflow,
+        branch=branch,
+        outcome=Outcome.PASS if plain else codec.OUTCOMES[outcome],
+        attempts=1 if plain else attempts,
+        verdict=Verdict.UNKNOWN if plain else codec.VERDICTS[verdict],
+        duration_s=codec.unpack_durations(durations)[index],
+    )

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises; statements are constants
+"""Answers about a period: merges, run reports, and the tests that failed or were retried.
+
+Windows are counted from rows by their time, exact to the microsecond at both ends.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hwci.engine.facts import Announcement, Product
+from hwci.engine.history import (
+    ItemGroup,
+    Merge,
+    Period,
+    ProductState,
+    RunCounts,
+    Scope,
+    Sighting,
+    TestRuns,
+)
+from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.history_changes import ChangesAnswers
+
+_MERGES = (
+    "SELECT a.number, a.repo_key, a.suite, a.sha, a.branch, a.merged_at,"
+    " p.suite, r.hello_ok, r.tests > 0"
+    " FROM announcement a INDEXED BY announcement_time"
+    " LEFT JOIN mention m"
+    " ON m.org_id = a.org_id AND m.repo_key = a.repo_key AND m.sha = a.sha AND m.tested = 1"
+    " LEFT JOIN report r ON r.id = m.report_id"
+    " LEFT JOIN product p ON p.id = r.product_id"
+    " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
+    " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
+)
+_REPORTS = (
+    "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
+    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
+)
+_NOTABLE = (
+    "SELECT i.product_id, i.test, i.outcome, i.attempts, count(*)"
+    " FROM json_each(?) j CROSS JOIN item i INDEXED BY item_time"
+    " ON i.org_id = ? AND i.product_id = j.value AND i.started_at BETWEEN ? AND ?"
+    " WHERE i.counted = 1 AND (i.outcome = 1 OR i.attempts > 1)"
+    " GROUP BY i.product_id, i.test, i.outcome, i.attempts"
+)
+
+
+class Batch(NamedTuple):
+    """So many reports of a period with one test list, on one box."""
+
+    template_id: int
+    box_key: str
+    reports: int
+
+
+class PeriodAnswers(ChangesAnswers):
+    """Answers from `announcement`, `report` and `item`."""
+
+    def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
+        announced: dict[int, Announcement] = {}
+        sightings: dict[int, set[Sighting]] = defaultdict(set)
+        values = (self._org, *_ends(period), scope.repo_key, scope.suite)
+        for number, *row, suite, hello_ok, has_tests in self._connection.rows(_MERGES, values):
+            announced.setdefault(number, announcement_of(row))
+            if suite is not None:
+                sightings[number].add(Sighting(suite, bool(hello_ok), bool(has_tests)))
+        return [Merge(announced[key], frozenset(sightings[key])) for key in sorted(announced)]
+
+    def run_counts(self, scope: Scope, period: Period) -> RunCounts:
+        row = self._connection.row(
+            f"SELECT coalesce(sum(r.hello_ok = 0), 0), count(*) {_REPORTS}"
+            " WHERE r.part IS NULL OR r.part = 1",
+            (self._scoped(scope), self._org, *_ends(period)),
+        )
+        assert row is not None
+        return RunCounts(*row)
+
+    def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
+        values = (self._scoped(scope), self._org, *_ends(period))
+        notable: dict[int, dict[int, list[ItemGroup]]] = defaultdict(lambda: defaultdict(list))
+        for product, test, outcome, attempts, items in self._connection.rows(_NOTABLE, values):
+            group = ItemGroup(codec.OUTCOMES[outcome], attempts, items)
+            notable[product][test].append(group)
+        batches: dict[int, list[Batch]] = defaultdict(list)
+        for product, *batch in self._connection.rows(
+            f"SELECT r.product_id, r.template_id, r.box_key, count(*) {_REPORTS}"
+            " WHERE r.hello_ok = 1 GROUP BY r.product_id, r.template_id, r.box_key",
+            values,
+        ):
+            batches[product].append(Batch(*batch))
+        return [
+            row
+            for product, tests in notable.items()
+            for row in self._product_runs(product, tests, batches[product])
+        ]
+
+    def _product_runs(
+        self, product: int, notable: Mapping[int, list[ItemGroup]], batches: Sequence[Batch]
+    ) -> Iterable[TestRuns]:
+        """Count, for the notable tests of a product, the reports and boxes that ran them."""
+        reports = Tally()
+        by_box: Counter[str] = Counter()
+        for batch in batches:
+            tests = self._connection.mask(batch.template_id)
+            reports.add(tests, batch.reports)
+            by_box[batch.box_key] |= tests
+        boxes = Tally()
+        for tests in by_box.values():
+            boxes.add(tests, 1)
+        names = self._test_names(product, notable)
+        report_counts, box_counts = reports.counts(notable), boxes.counts(notable)
+        for test, groups in notable.items():
+            yield TestRuns(
+                product=self._product_of[product],
+                test_id=names[test],
+                boxes=box_counts[test],
+                reports=report_counts[test],
+                notable=tuple(sorted(groups)),
+            )
+
+    def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
+        return dict(
+            self._connection.rows(
+                "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"
+                " ON t.org_id = ? AND t.product_id = ? AND t.number = j.value",
+                (codec.json_list(tests), self._org, product),
+            )
+        )
+
+    def products(self) -> Sequence[ProductState]:
+        reported = self._connection.rows(
+            "SELECT p.repo_key, p.suite,"
+            " (SELECT max(r.started_at) FROM report r"
+            "  WHERE r.org_id = p.org_id AND r.product_id = p.id) AS last_report_at"
+            " FROM product p WHERE p.org_id = ? AND last_report_at IS NOT NULL",
+            (self._org,),
+        )
+        announced = self._connection.rows(
+            "SELECT DISTINCT repo_key, suite FROM announcement WHERE org_id = ? AND suite <> ''",
+            (self._org,),
+        )
+        last: dict[Product, int | None] = dict.fromkeys(self._configs)
+        last |= {Product(*row): None for row in announced}
+        last |= {Product(repo_key, suite): at for repo_key, suite, at in reported}
+        return [
+            ProductState(product, self.config(product), codec.from_micros_or_none(last[product]))
+            for product in sorted(last)
+        ]
+
+
+class Tally:
+    """Counts of many tests at once: bit k of every count stands in the mask `planes[k]`.
+
+    Adding a set of a thousand tests is a few operations on whole integers.
+    """
+
+    def __init__(self) -> None:
+        self._planes: list[int] = []
+
+    def add(self, tests: int, times: int) -> None:
+        """Count each of these tests so many times more."""
+        for plane in range(times.bit_length()):
+            if times >> plane & 1:
+                self._carry(tests, plane)
+
+    def _carry(self, tests: int, plane: int) -> None:
+        while tests:
+            while len(self._planes) <= plane:
+                self._planes.append(0)
+            self._planes[plane], tests = self._planes[plane] ^ tests, self._planes[plane] & tests
+            plane += 1
+
+    def counts(self, tests: Iterable[int]) -> dict[int, int]:
+        """Give the count of each of these tests."""
+        digits = [f"{plane:b}"[::-1] for plane in self._planes]
+        return {
+            test: sum(
+                1 << plane
+                for plane, bits in enumerate(digits)
+                if test < len(bits) and bits[test] == "1"
+            )
+            for test in tests
+        }
+
+
+def announcement_of(row: Sequence[Any]) -> Announcement:
+    """Turn repository, suite, commit, branch and time into an announcement."""
+    repo_key, suite, sha, branch, merged_at = row
+    return Announcement(repo_key, suite or None, sha, branch, codec.from_micros(merged_at))
+
+
+def _ends(period: Period) -> tuple[int, int]:
+    return codec.to_micros(period.start), codec.to_micros(period.end)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
+"""Long values that reports repeat, kept once: products, test names, test lists and changes.
+
+This module decides how such a value is recognised (by name, or by a digest of its content). A test
+is a small number within its product; a report's tests are the number of a test list. Names and
+lists stay once they are known; changes go with the last report that carries them.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+from hwci.engine.facts import Changes
+from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.connections import Connection
+
+
+def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) -> int:
+    """Give the number of a product, new if need be."""
+    where = "org_id = ? AND repo_key = ? AND suite = ?"
+    values = (org, repo_key, suite)
+    found = connection.row(f"SELECT id FROM product WHERE {where}", values)
+    if found is not None:
+        return int(found[0])
+    made = connection.execute(
+        "INSERT INTO product (org_id, repo_key, suite) VALUES (?, ?, ?)", values
+    )
+    assert made.lastrowid is not None
+    return made.lastrowid
+
+
+def template(
+    connection: Connection, org: bytes, product: int, names: Sequence[str]
+) -> tuple[int, tuple[int, ...]]:
+    """Give the number of a list of test names, and the numbers of its tests in order."""
+    digest = hashlib.sha256(codec.json_list(names).encode()).digest()
+    found = connection.row(
+        "SELECT id, tests FROM template WHERE org_id = ? AND product_id = ? AND digest = ?",
+        (org, product, digest),
+    )
+    if found is not None:
+        return found[0], codec.unpack_numbers(found[1])
+    numbers = _test_numbers(connection, org, product, names)
+    made = connection.execute(
+        "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
+        (org, product, digest, codec.pack_numbers(numbers)),
+    )
+    assert made.lastrowid is not None
+    return made.lastrowid, numbers
+
+
+def _test_numbers(
+    connection: Connection, org: bytes, product: int, names: Sequence[str]
+) -> tuple[int, ...]:
+    """Give the numbers of tests, new ones if need be."""
+    known: dict[str, int] = dict(
+        connection.rows(
+            "SELECT t.name, t.number FROM json_each(?) j CROSS JOIN test t"
+            " ON t.org_id = ? AND t.product_id = ? AND t.name = j.value",
+            (codec.json_list(names), org, product),
+        )
+    )
+    missing = [name for name in names if name not in known]
+    if missing:
+        last = connection.row(
+            "SELECT max(number) FROM test WHERE org_id = ? AND product_id = ?", (org, product)
+        )
+        start = 0 if last is None or last[0] is None else last[0] + 1
+        fresh = {name: start + index for index, name in enumerate(missing)}
+        connection.execute_many(
+            "INSERT INTO test (org_id, product_id, number, name) VALUES (?, ?, ?, ?)",
+            [(org, product, number, name) for name, number in fresh.items()],
+        )
+        known |= fresh
+    return tuple(known[name] for name in names)
+
+
+def changes_id(connection: Connection, org: bytes, repo_key: str, changes: Changes) -> int:
+    """Give the number of a `changes` object, new if need be."""
+    commits = codec.commits_json(changes.commits)
+    head = codec.json_list((changes.base_sha, changes.truncated)).encode()
+    digest = hashlib.sha256(head + commits).digest()
+    found = connection.row(
+        "SELECT id FROM changes WHERE org_id = ? AND repo_key = ? AND digest = ?",
+        (org, repo_key, digest),
+    )
+    if found is not None:
+        return int(found[0])
+    made = connection.execute(
+        "INSERT INTO changes (org_id, repo_key, digest, base_sha, truncated, body)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (org, repo_key, digest, changes.base_sha, changes.truncated, codec.pack_commits(commits)),
+    )
+    assert made.lastrowid is not None
+    index_changes(connection, org, repo_key, made.lastrowid, changes)
+    return made.lastrowid
+
+
+def index_changes(
+    connection: Connection, org: bytes, repo_key: str, number: int, changes: Changes
+) -> None:
+    """Note which commits a `changes` object lists."""
+    connection.execute_many(
+        "INSERT INTO changes_commit (org_id, repo_key, sha, changes_id) VALUES (?, ?, ?, ?)",
+        [(org, repo_key, sha, number) for sha in {commit.sha for commit in changes.commits}],
+    )
+
+
+def drop_unused_changes(
+    connection: Connection, org: bytes, repo_key: str, number: int, changes: Changes
+) -> None:
+    """Forget a `changes` object that no report carries any more."""
+    used = connection.row(
+        "SELECT 1 FROM report INDEXED BY report_changes WHERE org_id = ? AND changes_id = ?",
+        (org, number),
+    )
+    if used is not None:
+        return
+    connection.execute("DELETE FROM changes WHERE id = ?", (number,))
+    connection.execute_many(
+        "DELETE FROM changes_commit"
+        " WHERE org_id = ? AND repo_key = ? AND sha = ? AND changes_id = ?",
+        [(org, repo_key, sha, number) for sha in {commit.sha for commit in changes.commits}],
+    )

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises; statements are constants
+"""What CI and people sent, in SQLite: kept after the identities of semantics 1.5."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.history import History
+from hwci.server.storage.records import Slice
+from hwci.server.storage.sqlite import codec, ingest, reports
+from hwci.server.storage.sqlite.history import SqliteHistory
+from hwci.server.storage.sqlite.history_periods import announcement_of
+from hwci.server.storage.sqlite.rows import Rows
+
+_ANNOUNCEMENT = "SELECT repo_key, suite, sha, branch, merged_at FROM announcement"
+_CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
+
+
+class RecordRows(Rows):
+    """Announcements, reports, configurations and reviews."""
+
+    def history(self, org_id: UUID) -> History:
+        return SqliteHistory(self._connection, org_id)
+
+    def facts(self, org_id: UUID) -> Facts:
+        org = (org_id.bytes,)
+        found = self._connection.rows
+        announced = found(f"{_ANNOUNCEMENT} WHERE org_id = ? ORDER BY number", org)
+        configs = [_config(row)[0] for row in found(f"{_CONFIG} WHERE org_id = ?", org)]
+        return Facts(
+            announcements=tuple(announcement_of(row) for row in announced),
+            reports=reports.load_all(self._connection, org_id.bytes),
+            configs={Product(config.repo_key, config.suite): config for config in configs},
+            reviews={review.key: review for review in self.history(org_id).reviews().values()},
+        )
+
+    def configs(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[SuiteConfig, datetime]]:
+        statement = f"{_CONFIG} WHERE org_id = ? ORDER BY updated_at DESC, repo_key, suite"
+        return self._slice(_config, statement, (org_id.bytes,), offset, limit)
+
+    def announce(self, org_id: UUID, announcement: Announcement) -> None:
+        self._connection.execute(
+            "INSERT OR IGNORE INTO announcement (org_id, repo_key, suite, sha, branch, merged_at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                org_id.bytes,
+                announcement.repo_key,
+                announcement.suite or "",
+                announcement.sha,
+                announcement.branch,
+                codec.to_micros(announcement.merged_at),
+            ),
+        )
+
+    def put_report(self, org_id: UUID, report: Report) -> None:
+        ingest.put_report(self._connection, org_id.bytes, report)
+
+    def rebuild(self, org_id: UUID) -> None:
+        ingest.derive_anew(self._connection, org_id.bytes)
+
+    def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO suite_config (org_id, repo_key, suite, body, updated_at)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (
+                org_id.bytes,
+                config.repo_key,
+                config.suite,
+                codec.config_json(config),
+                codec.to_micros(at),
+            ),
+        )
+
+    def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO review SELECT ?1, ?2, coalesce(max(number), 0) + 1,"
+            " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM review WHERE org_id = ?1",
+            (
+                org_id.bytes,
+                failure_id.bytes,
+                *review.key.lane,
+                review.key.sha,
+                review.action,
+                review.by_id,
+                review.by_name,
+                codec.to_micros(review.at),
+            ),
+        )
+
+    def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
+        self._connection.execute_many(
+            "DELETE FROM review WHERE org_id = ? AND failure_id = ?",
+            [(org_id.bytes, failure_id.bytes) for failure_id in failure_ids],
+        )
+
+
+def _config(row: tuple[Any, ...]) -> tuple[SuiteConfig, datetime]:
+    repo_key, suite, body, updated_at = row
+    return codec.config_of(repo_key, suite, body), codec.from_micros(updated_at)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
+"""Run reports as rows, whole: what was put comes back, field by field.
+
+This module decides how a report is taken apart and put together. A test that passed at its first
+attempt leaves no row of its own: the report's test list holds it. It derives nothing (`derive.py`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem
+from hwci.engine.identity import failure_id
+from hwci.engine.runs import carried_changes
+from hwci.engine.vocabulary import Outcome, Trigger, Verdict
+from hwci.server.storage.sqlite import codec, names
+from hwci.server.storage.sqlite.connections import Connection
+
+_COLUMNS = (
+    "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"
+    " r.repo_key, r.workflow, p.suite, r.run_id, r.run_attempt, r.trigger, r.branch, r.sha,"
+    " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
+    " r.part_run_id, r.part, r.parts"
+)
+_FROM = "FROM report r JOIN product p ON p.id = r.product_id"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReport:
+    """A report with its numbers in the database. `failing`: its counted failures by test."""
+
+    id: int
+    product_id: int
+    report: Report
+    failing: dict[int, bytes]
+    changes_id: int | None
+
+
+def insert(connection: Connection, org: bytes, product: int, report: Report) -> KeptReport:
+    """Keep a report whose identity is free."""
+    template, tests = names.template(connection, org, product, [t.id for t in report.tests])
+    changes = report.changes
+    changes_id = (
+        None if changes is None else names.changes_id(connection, org, report.repo_key, changes)
+    )
+    part = report.part_of
+    values = {
+        "org_id": org,
+        "repo_key": report.repo_key,
+        "run_id": report.run_id,
+        "run_attempt": report.run_attempt,
+        "box_key": report.box_key,
+        "product_id": product,
+        "workflow": report.workflow,
+        "trigger": report.trigger,
+        "branch": report.branch,
+        "sha": report.sha,
+        "started_at": codec.to_micros(report.started_at),
+        "ended_at": codec.to_micros(report.ended_at),
+        "conclusion": report.conclusion,
+        "hello_ok": report.hello_ok,
+        "template_id": template,
+        "tests": len(tests),
+        "fails": codec.pack_mask(codec.mask_of(_failing(report, tests))),
+        "durations": codec.pack_durations([t.duration_s for t in report.tests]),
+        "covers": codec.pack_shas(report.covers_shas),
+        "changes_id": changes_id,
+        "carried": carried_changes(report) is not None,
+        "part_run_id": None if part is None else part.run_id,
+        "part": None if part is None else part.part,
+        "parts": None if part is None else part.parts,
+    }
+    made = connection.execute(
+        f"INSERT INTO report ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+        tuple(values.values()),
+    )
+    assert made.lastrowid is not None
+    failing = _insert_items(connection, org, product, made.lastrowid, report, tests)
+    return KeptReport(made.lastrowid, product, report, failing, changes_id)
+
+
+def _failing(report: Report, tests: Sequence[int]) -> list[int]:
+    return [
+        number
+        for number, item in zip(tests, report.tests, strict=True)
+        if item.outcome is Outcome.FAIL
+    ]
+
+
+def _insert_items(
+    connection: Connection,
+    org: bytes,
+    product: int,
+    report_id: int,
+    report: Report,
+    tests: Sequence[int],
+) -> dict[int, bytes]:
+    """Keep the items that need a row; give the failures among them that count."""
+    rows = []
+    failing: dict[int, bytes] = {}
+    started_at = codec.to_micros(report.started_at)
+    for number, item in zip(tests, report.tests, strict=True):
+        outcome = codec.OUTCOME_NUMBERS[item.outcome]
+        verdict = codec.VERDICT_NUMBERS[item.verdict]
+        if (outcome, item.attempts, verdict) == _PLAIN:
+            continue
+        if report.hello_ok and outcome == codec.FAIL:
+            failing[number] = _failure_id(org, report, item.id)
+        rows.append(
+            (
+                org,
+                report_id,
+                number,
+                outcome,
+                item.attempts,
+                verdict,
+                product,
+                started_at,
+                report.hello_ok,
+                failing.get(number),
+            )
+        )
+    connection.execute_many("INSERT INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    return failing
+
+
+_PLAIN = (
+    codec.OUTCOME_NUMBERS[Outcome.PASS],
+    1,
+    codec.VERDICT_NUMBERS[Verdict.UNKNOWN],
+)
+"""Outcome, attempts and verdict of an item that leaves no row."""
+
+
+def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
+    lane = Lane(report.repo_key, report.suite, test_id, report.box_key, report.branch)
+    return failure_id(UUID(bytes=org), FailureKey(lane, report.sha)).bytes
+
+
+def replaced_by(connection: Connection, org: bytes, report: Report) -> list[KeptReport]:
+    """Give the stored reports that this one puts an end to (semantics, 1.5 and 1.9).
+
+    That is the one with its identity; and, when it is the first part or not in parts, the parts
+    beyond its own number.
+    """
+    part = report.part_of
+    same_run = (org, report.repo_key, report.run_attempt, report.box_key)
+    found = connection.rows(
+        f"SELECT {_COLUMNS} {_FROM} WHERE r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ?"
+        " AND r.box_key = ? AND r.run_id = ?",
+        (*same_run, report.run_id),
+    )
+    if part is None or part.part == 1:
+        run_id, parts = (report.run_id, 1) if part is None else (part.run_id, part.parts)
+        found += connection.rows(
+            f"SELECT {_COLUMNS} {_FROM} WHERE r.org_id = ? AND r.repo_key = ?"
+            " AND r.run_attempt = ? AND r.box_key = ? AND r.part_run_id = ? AND r.part > ?"
+            " AND r.run_id <> ?",
+            (*same_run, run_id, parts, report.run_id),
+        )
+    return [_kept(connection, org, row) for row in found]
+
+
+def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
+    """Take a report away, with its items and with changes that no other report carries."""
+    connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, kept.id))
+    connection.execute("DELETE FROM report WHERE id = ?", (kept.id,))
+    changes = kept.report.changes
+    if kept.changes_id is not None and changes is not None:
+        names.drop_unused_changes(connection, org, kept.report.repo_key, kept.changes_id, changes)
+
+
+def without_tests(connection: Connection, org: bytes) -> Iterator[KeptReport]:
+    """Give every report, its tests left out, in order of arrival."""
+    ids = connection.rows("SELECT id FROM report WHERE org_id = ? ORDER BY id", (org,))
+    for (number,) in ids:
+        row = connection.row(f"SELECT {_COLUMNS} {_FROM} WHERE r.id = ?", (number,))
+        assert row is not None
+        yield _kept(connection, org, row)
+
+
+def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptReport:
+    """Put a stored report together as far as `derive.py` needs it: without its tests."""
+    failing = connection.rows(
+        "SELECT test, failure_id FROM item"
+        " WHERE org_id = ? AND report_id = ? AND failure_id IS NOT NULL",
+        (org, row[0]),
+    )
+    changes = None if row[4] is None else load_changes(connection, row[4])
+    return KeptReport(row[0], row[1], _report(row, (), changes), dict(failing), row[4])
+
+
+def load_changes(connection: Connection, number: int) -> Changes:
+    """Give a `changes` object by its number."""
+    row = connection.row("SELECT base_sha, truncated, body FROM changes WHERE id = ?", (number,))
+    assert row is not None
+    return codec.unpack_changes(*row)
+
+
+def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
+    """Give every report of an organization, whole, in order of arrival."""
+    test_names: dict[tuple[int, int], str] = {
+        (product, number): name
+        for product, number, name in connection.rows(
+            "SELECT product_id, number, name FROM test WHERE org_id = ?", (org,)
+        )
+    }
+    rows = connection.rows(f"SELECT {_COLUMNS} {_FROM} WHERE r.org_id = ? ORDER BY r.id", (org,))
+    return tuple(
+        _report(row, _tests(connection, org, row, test_names), _changes(connection, row[4]))
+        for row in rows
+    )
+
+
+def _changes(connection: Connection, number: int | None) -> Changes | None:
+    return None if number is None else load_changes(connection, number)
+
+
+def _tests(
+    connection: Connection,
+    org: bytes,
+    row: tuple[Any, ...],
+    test_names: dict[tuple[int, int], str],
+) -> tuple[TestItem, ...]:
+    """Put the items of a report together: from its test list, its items and its durations."""
+    found = connection.row("SELECT tests FROM template WHERE id = ?", (row[2],))
+    assert found is not None
+    notable = {
+        test: (codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
+        for test, outcome, attempts, verdict in connection.rows(
+            "SELECT test, outcome, attempts, verdict FROM item WHERE org_id = ? AND report_id = ?",
+            (org, row[0]),
+        )
+    }
+    plain = (Outcome.PASS, 1, Verdict.UNKNOWN)
+    items = []
+    for number, seconds in zip(
+        codec.unpack_numbers(found[0]), codec.unpack_durations(row[3]), strict=True
+    ):
+        outcome, attempts, verdict = notable.get(number, plain)
+        items.append(TestItem(test_names[row[1], number], outcome, attempts, seconds, verdict))
+    return tuple(items)
+
+
+def _report(row: tuple[Any, ...], tests: tuple[TestItem, ...], changes: Changes | None) -> Report:
+    part_run_id, part, parts = row[19:22]
+    return Report(
+        repo_key=row[5],
+        workflow=row[6],
+        suite=row[7],
+        run_id=row[8],
+        run_attempt=row[9],
+        trigger=Trigger(row[10]),
+        branch=row[11],
+        sha=row[12],
+        started_at=codec.from_micros(row[13]),
+        ended_at=codec.from_micros(row[14]),
+        conclusion=row[15],
+        hello_ok=bool(row[16]),
+        box_key=row[17],
+        tests=tests,
+        covers_shas=codec.unpack_shas(row[18]),
+        changes=changes,
+        part_of=None if part_run_id is None else Part(part_run_id, part, parts),
+    )

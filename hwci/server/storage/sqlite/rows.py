@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
+"""What each group of rows of a transaction is made of: a connection and two ways to ask it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from hwci.server.storage.records import Slice
+from hwci.server.storage.sqlite.connections import Connection
+
+Item = TypeVar("Item")
+
+
+class Rows:
+    """Rows over one connection, turned into values."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def _one(
+        self, shape: Callable[[tuple[Any, ...]], Item], statement: str, *values: object
+    ) -> Item | None:
+        found = self._connection.row(statement, values)
+        return None if found is None else shape(found)
+
+    def _slice(
+        self,
+        shape: Callable[[tuple[Any, ...]], Item],
+        statement: str,
+        values: Sequence[object],
+        offset: int,
+        limit: int,
+    ) -> Slice[Item]:
+        """Give a page of a query and the number of all its rows."""
+        total = self._connection.row(f"SELECT count(*) FROM ({statement})", values)
+        assert total is not None
+        rows = self._connection.rows(f"{statement} LIMIT ? OFFSET ?", (*values, limit, offset))
+        return Slice([shape(row) for row in rows], total[0])

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small random histories that are hard on a store, as facts; the same seed gives the same history.
+
+Everything here is drawn from few values, so that reports meet: the same commits, boxes, tests and
+identities come again with other outcomes, branches, products and times. `questions` asks a history
+all that the engine can ask, in a form that can be compared.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from hwci.engine.facts import (
+    Announcement,
+    Changes,
+    Commit,
+    Facts,
+    Lane,
+    Part,
+    Product,
+    Report,
+    SuiteConfig,
+    TestItem,
+)
+from hwci.engine.history import History, Period, Scope
+from hwci.engine.vocabulary import Outcome, Trigger, Verdict
+
+ORG = UUID(int=1)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+EVER = Period(datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
+
+REPOS = ("fw", "boot")
+SUITES = ("hil", "smoke")
+WORKFLOWS = ("hil", "nightly")
+BRANCHES = ("main", "release")
+BOXES = ("b1", "b2")
+TESTS = ("boot", "flash", "gpio", "spi", "uart")
+SHAS = tuple(f"{number:07x}" for number in range(10))
+
+
+class HistoryDraw:
+    """Draws the facts of one history."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.reports: list[Report] = []
+
+    def next_report(self) -> Report:
+        """Draw a new report, or an earlier identity again with other content."""
+        draw = self.random
+        report = self._fresh()
+        if self.reports and draw.random() < 0.3:
+            known = draw.choice(self.reports)
+            report = replace(
+                report if draw.random() < 0.6 else known,
+                repo_key=known.repo_key,
+                run_id=known.run_id,
+                run_attempt=known.run_attempt,
+                box_key=known.box_key,
+            )
+            report = self._altered(report)
+        self.reports.append(report)
+        return report
+
+    def _altered(self, report: Report) -> Report:
+        draw = self.random
+        return draw.choice(
+            [
+                report,
+                replace(report, suite=draw.choice(SUITES)),
+                replace(report, branch=draw.choice(BRANCHES)),
+                replace(report, sha=draw.choice(SHAS)),
+                replace(report, started_at=self._time()),
+                replace(report, hello_ok=not report.hello_ok),
+                replace(report, tests=self._tests()),
+                replace(report, changes=self._changes(report.sha)),
+            ]
+        )
+
+    def _fresh(self) -> Report:
+        draw = self.random
+        sha = draw.choice(SHAS)
+        run_id = draw.randrange(12)
+        parts = draw.randrange(1, 4)
+        part = Part(draw.randrange(12), draw.randrange(1, parts + 1), parts)
+        started_at = self._time()
+        return Report(
+            repo_key=draw.choice((*REPOS, REPOS[0], REPOS[0])),
+            workflow=draw.choice(WORKFLOWS),
+            suite=draw.choice(SUITES),
+            run_id=run_id,
+            run_attempt=draw.randrange(1, 3),
+            trigger=draw.choice(list(Trigger)),
+            branch=draw.choice((*BRANCHES, BRANCHES[0])),
+            sha=sha,
+            started_at=started_at,
+            ended_at=started_at + timedelta(seconds=draw.randrange(600)),
+            conclusion=draw.choice(("success", "failure")),
+            hello_ok=draw.random() < 0.85,
+            box_key=draw.choice(BOXES),
+            tests=self._tests(),
+            covers_shas=tuple(draw.sample(SHAS, draw.choice((0, 0, 0, 1, 2)))),
+            changes=self._changes(sha),
+            part_of=part if draw.random() < 0.2 else None,
+        )
+
+    def _time(self) -> datetime:
+        """Few moments, so that some are equal; others stand a microsecond apart."""
+        draw = self.random
+        moment = NOON + timedelta(hours=draw.randrange(14))
+        return moment + timedelta(microseconds=draw.choice((0, 0, 0, 1)))
+
+    def _tests(self) -> tuple[TestItem, ...]:
+        draw = self.random
+        chosen = draw.choice((TESTS, TESTS[::-1], draw.sample(TESTS, draw.randrange(4))))
+        return tuple(self._item(test) for test in chosen)
+
+    def _item(self, test: str) -> TestItem:
+        draw = self.random
+        seconds = draw.choice((0.0, 0.1, 2.5, 1e-9))
+        if draw.random() < 0.45:
+            verdict = draw.choice(list(Verdict))
+            return TestItem(test, Outcome.FAIL, draw.randrange(1, 4), seconds, verdict)
+        odd = draw.random() < 0.1
+        verdict = Verdict.INFRA if odd else Verdict.UNKNOWN
+        return TestItem(test, Outcome.PASS, draw.choice((1, 1, 1, 3)), seconds, verdict)
+
+    def _changes(self, sha: str) -> Changes | None:
+        draw = self.random
+        if draw.random() < 0.3:
+            return None
+        listed = draw.choices(SHAS, k=draw.choice((0, 1, 2, 4)))
+        commits = tuple(self._commit(one) for one in listed + [sha] * draw.choice((0, 1, 1)))
+        base = draw.choice((None, sha, *SHAS))
+        return Changes(base, commits, truncated=draw.random() < 0.1)
+
+    def _commit(self, sha: str) -> Commit:
+        draw = self.random
+        return Commit(
+            sha=sha,
+            subject=draw.choice(("", "Fix the bus", "Überlauf 🐞")),
+            committed_at=draw.choice((None, self._time())),
+            files=tuple(draw.sample(("fw/a.c", "hil/b.py", "README"), draw.randrange(4))),
+            files_truncated=draw.random() < 0.1,
+        )
+
+    def announcement(self) -> Announcement:
+        draw = self.random
+        return Announcement(
+            repo_key=draw.choice(REPOS),
+            suite=draw.choice((None, *SUITES)),
+            sha=draw.choice(SHAS),
+            branch=draw.choice(BRANCHES),
+            merged_at=self._time(),
+        )
+
+    def config(self) -> SuiteConfig:
+        draw = self.random
+        return SuiteConfig(
+            repo_key=draw.choice(REPOS),
+            suite=draw.choice((*SUITES, "never ran")),
+            firmware_paths=draw.choice(((), ("fw/**",), ("fw/*", "!fw/gen.c"))),
+            harness_paths=draw.choice(((), ("hil/**",))),
+            merge_trigger=draw.random() < 0.5,
+            trigger_paths=draw.choice((None, (), ("fw/**",))),
+        )
+
+
+def scopes() -> Iterator[Scope]:
+    yield Scope()
+    yield Scope(REPOS[0])
+    yield Scope(REPOS[0], SUITES[0])
+    yield Scope("unheard of", "hil")
+
+
+def periods(draw: random.Random) -> list[Period]:
+    start = NOON + timedelta(hours=draw.randrange(14))
+    return [EVER, Period(start, start + timedelta(hours=draw.randrange(6)))]
+
+
+def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[tuple[str, object]]:
+    """Ask everything; what has no order is sorted."""
+    for period in periods(asked):
+        for scope in scopes():
+            yield from _about_period(history, scope, period)
+    yield from _about_failures(history, asked)
+    yield from _about_commits(history, facts)
+    yield "products", list(history.products())
+    yield "reviews", dict(history.reviews())
+
+
+def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tuple[str, object]]:
+    yield "merges", sorted(history.merges(scope, period), key=repr)
+    yield "run_counts", history.run_counts(scope, period)
+    runs = history.test_runs(scope, period)
+    yield (
+        "test_runs",
+        sorted((replace(r, notable=tuple(sorted(r.notable))) for r in runs), key=repr),
+    )
+    yield "failures", sorted(history.failures(scope, period), key=lambda one: one.id)
+    yield "failing_items", dict(history.failing_items(scope, period))
+
+
+def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[str, object]]:
+    failures = sorted(history.failures(Scope(), EVER), key=lambda one: one.id)
+    yield "failure unknown", history.failure(UUID(int=7))
+    for failure in failures[:20]:
+        yield "failure", history.failure(failure.id)
+    for failure in asked.sample(failures, min(6, len(failures))):
+        lane, place = failure.key.lane, failure.place
+        of_lane = list(history.lane_failures(lane))
+        yield "lane_failures", of_lane
+        yield "last_pass_before", history.last_pass_before(lane, place)
+        for margin in (0, 2):
+            last = of_lane[-1].place
+            yield "lane_commits", history.lane_commits(lane, place, last, margin)
+    strange = Lane(REPOS[0], SUITES[0], "never ran", BOXES[0], BRANCHES[0])
+    yield "strange lane", list(history.lane_failures(strange))
+
+
+def _about_commits(history: History, facts: Facts) -> Iterator[tuple[str, object]]:
+    for product in {Product(r.repo_key, r.suite) for r in facts.reports}:
+        yield "config", history.config(product)
+    for sha in SHAS:
+        for branch in BRANCHES:
+            yield "place", history.place(REPOS[0], branch, sha)
+            for workflow in WORKFLOWS:
+                yield (
+                    "changes_under_test",
+                    history.changes_under_test(REPOS[0], workflow, branch, sha),
+                )
+        yield "changes_listing", list(history.changes_listing(REPOS[0], sha))
+        yield "is_recorded_base", history.is_recorded_base(REPOS[0], sha)
+        for box in BOXES:
+            lane = Lane(REPOS[0], SUITES[0], TESTS[0], box, BRANCHES[0])
+            yield "pass_started_at", history.pass_started_at(lane, sha)
