@@ -12,6 +12,8 @@ JSON of the HTTP API by looking at all facts, again and again; it is slow and me
     rows      the JSON of each table row
     brute     the page and the list of failures, the door of the reference
     graph     a commit graph with bugs in it
+    pipeline  what CI sends about such a graph, true or spoiled
+    delivery  spellings and the order of arrival
     generator seeded random histories over such graphs
 
 A comparison with a server reads like this:

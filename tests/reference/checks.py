@@ -53,6 +53,7 @@ class Walk:
     steps: tuple[Step, ...]
     cut: bool
     commits: tuple[Commit, ...]
+    rivals: int  # other walks of as many steps
 
 
 def carries(report: Report) -> bool:
@@ -100,7 +101,7 @@ def steps_from(facts: Facts, repo: str, sha: str) -> list[Step]:
 
 def shortest(
     facts: Facts, repo: str, fix: str, arrives: Callable[[Step], bool]
-) -> tuple[Step, ...] | None:
+) -> list[tuple[Step, ...]]:
     """The fewest steps; of equally many those that come first, compared from the fix backwards."""
     seen = {fix}
     ways: dict[str, tuple[Step, ...]] = {fix: ()}
@@ -109,31 +110,33 @@ def shortest(
             (*way, step) for sha, way in ways.items() for step in steps_from(facts, repo, sha)
         ]
         longer.sort(key=lambda way: [step.placed for step in way])
-        for way in longer:
-            if arrives(way[-1]):
-                return way
+        arrived = [way for way in longer if arrives(way[-1])]
+        if arrived:
+            return arrived
         ways = {}
         for way in longer:
             if way[-1].base not in seen:
                 ways.setdefault(way[-1].base, way)
         seen |= set(ways)
-    return None
+    return []
 
 
 def walk_back(facts: Facts, repo: str, last_failing: str, fix: str) -> Walk | None:
     """An exact walk before any cut one; only the last step may be cut (§6.2)."""
     exact = shortest(facts, repo, fix, lambda step: step.base == last_failing)
-    if exact is not None:
-        return Walk(exact, False, tuple(one for step in exact for one in step.commits))
+    if exact:
+        whole = tuple(one for step in exact[0] for one in step.commits)
+        return Walk(exact[0], False, whole, len(exact) - 1)
     cut = shortest(
         facts, repo, fix, lambda step: last_failing in [commit.sha for commit in step.commits]
     )
-    if cut is None:
+    if not cut:
         return None
-    listed = [commit.sha for commit in cut[-1].commits]
+    best = cut[0]
+    listed = [commit.sha for commit in best[-1].commits]
     after_last = len(listed) - listed[::-1].index(last_failing)
-    whole = tuple(one for step in cut[:-1] for one in step.commits)
-    return Walk(cut, True, whole + cut[-1].commits[after_last:])
+    whole = tuple(one for step in best[:-1] for one in step.commits)
+    return Walk(best, True, whole + best[-1].commits[after_last:], len(cut) - 1)
 
 
 def kinds(config: Json, commit: Commit) -> set[str]:
