@@ -23,7 +23,7 @@ class Registration(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of one server. `port` 0: any free one. `secret_key_file` None: beside the database."""
+    """Settings of one server. `port` 0: any free one; no `secret_key_file`: beside the database."""
 
     database: str = "hwci-data/hwci.db"
     host: str = "127.0.0.1"
@@ -72,7 +72,5 @@ def _registration(value: str) -> Registration:
 
 def _base_url(value: str | None) -> str | None:
     if value and not value.startswith(("http://", "https://")):
-        raise SettingsError(
-            f"HWCI_BASE_URL is {value!r}; it should begin with http:// or https://"
-        )
+        raise SettingsError(f"HWCI_BASE_URL is {value!r}; it should begin with http:// or https://")
     return value.rstrip("/") if value else None

@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""One file per resource; `table.py` gathers them, `openapi.py` describes them."""

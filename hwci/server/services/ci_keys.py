@@ -29,9 +29,7 @@ class CiKeys:
         assert digest is not None
         key = CiKey(uuid4(), member.org_id, body.name, digest, self._clock())
         await self._storage.write(lambda writer: writer.add_ci_key(key))
-        return wire.CreatedCiKey(
-            id=key.id, name=key.name, api_key=value, created_at=key.created_at
-        )
+        return wire.CreatedCiKey(id=key.id, name=key.name, api_key=value, created_at=key.created_at)
 
     async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.CiKeyAnswer]:
         """List the organization's keys."""

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The composition root: the only place where storage, services and routes meet."""
+
+from pathlib import Path
+
+from aiohttp import web
+
+from hwci.server.clock import Clock
+from hwci.server.http.endpoint import endpoint
+from hwci.server.http.responses import stamp_response
+from hwci.server.routes.table import ROUTES
+from hwci.server.security.passwords import Passwords
+from hwci.server.security.tokens import signing_key
+from hwci.server.services.registry import make_services
+from hwci.server.settings import Settings
+from hwci.server.storage.opening import MEMORY
+from hwci.server.storage.ports import Storage
+
+
+def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Application:
+    """Put a server's application together; `protocol.SpecRunner` runs it."""
+    passwords = Passwords()
+    key = signing_key(_key_file(settings))
+    services = make_services(storage, clock, passwords, key, settings.registration)
+    app = web.Application()
+    app.on_response_prepare.append(stamp_response)
+    for route in ROUTES:
+        if route.method == "GET":  # HEAD is answered as GET, without the body
+            app.router.add_get(route.path, endpoint(route, services))
+        else:
+            app.router.add_route(route.method, route.path, endpoint(route, services))
+
+    async def close(_: web.Application) -> None:
+        passwords.close()
+
+    app.on_cleanup.append(close)
+    return app
+
+
+def _key_file(settings: Settings) -> Path | None:
+    """Beside the database unless told otherwise; a database in memory has none."""
+    if settings.secret_key_file is not None or settings.database == MEMORY:
+        return settings.secret_key_file
+    return Path(f"{settings.database}.key")

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server's life: open the database, listen, answer, finish what was taken, close."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from hwci.server.app.composition import create_app
+from hwci.server.app.operating import open_database, operator_site
+from hwci.server.clock import Clock, system_clock
+from hwci.server.errors import ListenError
+from hwci.server.http.protocol import SpecRunner, require_hardened
+from hwci.server.settings import Settings
+from hwci.server.storage.opening import MEMORY
+from hwci.server.storage.ports import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs."""
+
+    url: str
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings, *, clock: Clock = system_clock, storage: Storage | None = None
+) -> AsyncIterator[Server]:
+    """Serve while the block runs; then answer what was taken, and close.
+
+    `storage` is the caller's to close when given, else it is opened as the settings say.
+
+    Raises:
+        StorageError: the database cannot be opened.
+        SettingsError: the secret key cannot be used.
+        ListenError: the address is taken, or not ours.
+    """
+    require_hardened()
+    async with AsyncExitStack() as stack:
+        if storage is None:
+            storage = open_database(settings.database)
+            stack.push_async_callback(storage.close)
+            if settings.database != MEMORY:
+                await stack.enter_async_context(operator_site(settings.database, storage, clock))
+        runner = SpecRunner(create_app(storage, settings, clock))
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        yield Server(await _listen(runner, settings))
+
+
+async def _listen(runner: SpecRunner, settings: Settings) -> str:
+    try:
+        await web.TCPSite(runner, settings.host, settings.port).start()
+    except OSError as fault:
+        raise ListenError(
+            f"Cannot listen on {settings.host} port {settings.port}: {fault.strerror}; "
+            "choose another address or port"
+        ) from fault
+    host, port = runner.addresses[0][:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; `announce` is told the address in one line.
+
+    Raises as `serving`.
+    """
+    asyncio.run(_run(settings, announce))
+
+
+async def _run(settings: Settings, announce: Callable[[str], None]) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with serving(settings) as server:
+        announce(f"hwci serves {server.url} from {settings.database}; Ctrl-C stops it")
+        await stop.wait()

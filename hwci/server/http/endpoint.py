@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of checks, once, for every route (contract, "Everywhere").
+
+request id → global rate limit (429) → route (404, 405) stand before this module, in `protocol.py`
+and the router; existence (404) and state (409) after it, in the services. What lies between is the
+list `CHECKS`.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+from aiohttp import hdrs, web
+
+from hwci.server.errors import HwciServerError, StorageError
+from hwci.server.http.body import parse, read_bytes, require_json
+from hwci.server.http.credentials import api_key, bearer_token
+from hwci.server.http.query import parse_query
+from hwci.server.http.responses import answer, error_answer, request_id
+from hwci.server.http.route import Call, Route, Who
+from hwci.server.services.access import MEMBERS, REVIEWERS
+from hwci.server.services.registry import Services
+
+LOG = logging.getLogger("hwci.server")
+
+
+async def admit(call: Call) -> None:
+    """Authentication (401, body unread) → membership (404) → role or feature (403)."""
+    access, route = call.services.access, call.route
+    if route.who is Who.CI_KEY:
+        call.caller = await access.ci_key(api_key(call.request))
+    elif route.who is Who.USER:
+        call.caller = await access.user(bearer_token(call.request))
+    elif route.who is not Who.ANYONE:
+        roles = REVIEWERS if route.who is Who.ADMIN else MEMBERS
+        call.caller = await access.member(
+            bearer_token(call.request), call.path_id("orgId"), roles, metrics=route.metrics
+        )
+
+
+async def take_body(call: Call) -> None:
+    """Content type and size (415, 413) → body (400)."""
+    route = call.route
+    if route.body is not None:
+        compressed = require_json(call.request, gzip=route.gzip)
+        data = await read_bytes(call.request, route.body_bytes)
+        call.parsed_body = await parse(data, route.body, route.body_bytes, compressed=compressed)
+
+
+async def take_query(call: Call) -> None:
+    """Query (400)."""
+    if call.route.query is not None:
+        call.parsed_query = parse_query(call.request, call.route.query)
+
+
+# The auth routes' own limit (429) belongs before `admit`.
+CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (admit, take_body, take_query)
+
+
+def endpoint(
+    route: Route, services: Services
+) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """Make what the web framework calls for a route."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        call = Call(request, route, services)
+        try:
+            for check in CHECKS:
+                await check(call)
+            return answer(await route.handler(call), route.status)
+        except HwciServerError as error:
+            return _refusal(error, call)
+
+    return handle
+
+
+def _refusal(error: HwciServerError, call: Call) -> web.Response:
+    response = error_answer(error)
+    if response.status == HTTPStatus.UNAUTHORIZED:
+        response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
+    if isinstance(error, StorageError) or response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        LOG.error("request %s: %s", request_id(call.request), error, exc_info=error)
+    return response

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a query string and a path to values. A parameter is given once; an id is a UUID as written
+by us, anything else is the id of nothing.
+"""
+
+import re
+from typing import TypeVar
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import ValidationError
+
+from hwci.server.http.faults import InvalidRequestError
+from hwci.wire import limits
+from hwci.wire.errors import Issue, issues_of
+from hwci.wire.queries import Query
+
+Model = TypeVar("Model", bound=Query)
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+
+
+def parse_query(request: web.Request, model: type[Model]) -> Model:
+    """Read a query string. Raises `InvalidRequestError` with paths such as `["query", "limit"]`."""
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    repeated = [name for name in known if len(request.query.getall(name, [])) > 1]
+    if repeated:
+        issues = [Issue(path=["query", name], message="Should be given once") for name in repeated]
+        raise InvalidRequestError(issues[: limits.ISSUES_MAX])
+    try:
+        return model.model_validate(
+            {name: request.query.get(name) for name in known & set(request.query)}
+        )
+    except ValidationError as fault:
+        raise InvalidRequestError(issues_of(fault, "query")) from fault
+
+
+def path_id(request: web.Request, name: str) -> UUID | None:
+    """Give an id of the path; None when it is malformed, which is the id of nothing."""
+    text = request.match_info.get(name, "")
+    return UUID(text) if _UUID.fullmatch(text) else None

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How answers are written: JSON, the request's id, and the headers that every answer has."""
+
+import re
+from collections.abc import Mapping
+from uuid import uuid4
+
+from aiohttp import web
+from multidict import CIMultiDict
+from pydantic import BaseModel
+
+from hwci.server import errors
+from hwci.server.http import error_map
+from hwci.wire.errors import ErrorBody
+
+REQUEST_ID = "x-request-id"
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+_KEY = web.RequestKey("request_id", str)
+RETRY_AFTER_SECONDS = "5"
+
+
+def request_id(request: web.BaseRequest) -> str:
+    """Give the request's id: the caller's own if it is well formed, else a new one."""
+    if _KEY not in request:
+        own = request.headers.get(REQUEST_ID, "")
+        request[_KEY] = own if _ID.fullmatch(own) else str(uuid4())
+    return request[_KEY]
+
+
+def stamp(request: web.BaseRequest, headers: CIMultiDict[str]) -> None:
+    """Set what every answer carries."""
+    headers[REQUEST_ID] = request_id(request)
+    headers["Server"] = "hwci"
+    headers["X-Content-Type-Options"] = "nosniff"
+    if request.rel_url.path.startswith("/api/"):
+        headers["Cache-Control"] = "no-store"
+
+
+async def stamp_response(request: web.Request, response: web.StreamResponse) -> None:
+    """Signal `on_response_prepare`: stamp whatever is about to be sent."""
+    stamp(request, response.headers)
+
+
+def answer(body: BaseModel | bytes | None, status: int) -> web.Response:
+    """Write an answer; None has no body."""
+    if body is None:
+        return web.Response(status=status)
+    data = body if isinstance(body, bytes) else body.model_dump_json().encode()
+    return web.Response(body=data, status=status, content_type="application/json")
+
+
+def error_answer(error: errors.HwciServerError) -> web.Response:
+    """Write the answer to an error of ours."""
+    headers = {}
+    if isinstance(error, errors.OverloadedError | errors.StorageError):
+        headers["Retry-After"] = RETRY_AFTER_SECONDS
+    return _write_error(error_map.error_body(error), headers)
+
+
+def status_answer(status: int, headers: Mapping[str, str] | None = None) -> web.Response:
+    """Write the answer to what the web framework refused."""
+    return _write_error(error_map.status_body(status), headers or {})
+
+
+def _write_error(body: ErrorBody, headers: Mapping[str, str]) -> web.Response:
+    return web.Response(
+        body=body.model_dump_json(exclude_none=True).encode(),
+        status=body.status_code,
+        reason=body.error,
+        headers=headers,
+        content_type="application/json",
+    )

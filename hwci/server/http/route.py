@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A route as data, and a call of it: what the router, the checks, the handlers and the OpenAPI
+document are made from.
+
+This module decides which errors follow from what a route says of itself. A handler takes a `Call`
+and knows the web framework no further.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeVar
+from uuid import UUID
+
+from aiohttp import web
+from pydantic import BaseModel
+
+from hwci.server.http.query import path_id
+from hwci.server.services.access import Member
+from hwci.server.services.registry import Services
+from hwci.server.storage.records import CiKey, User
+from hwci.wire import limits
+from hwci.wire.queries import Query
+
+BodyModel = TypeVar("BodyModel", bound=BaseModel)
+QueryModel = TypeVar("QueryModel", bound=Query)
+Handler = Callable[["Call"], Awaitable[BaseModel | bytes | None]]
+
+
+class Who(Enum):
+    """Who may call a route. Members and admins: of the organization in the path."""
+
+    ANYONE = "anyone"
+    USER = "user"
+    MEMBER = "member"
+    ADMIN = "owner or admin"
+    CI_KEY = "CI key"
+
+    @property
+    def challenge(self) -> str:
+        """Give the value of `WWW-Authenticate` for a 401."""
+        return 'ApiKey realm="hwci"' if self is Who.CI_KEY else 'Bearer realm="hwci"'
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One row of the route table. `metrics`: only while CI Metrics is enabled."""
+
+    method: str
+    path: str
+    who: Who
+    handler: Handler
+    summary: str
+    body: type[BaseModel] | None = None
+    query: type[Query] | None = None
+    answer: type[BaseModel] | None = None
+    status: int = 200
+    metrics: bool = False
+    body_bytes: int = limits.BODY_BYTES
+    also: tuple[int, ...] = ()
+
+    @property
+    def gzip(self) -> bool:
+        """The bodies that CI sends may come compressed."""
+        return self.who is Who.CI_KEY
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """Give every status of an error that this route may answer, beside 500 and 503."""
+        of_caller = {
+            Who.ANYONE: set[int](),
+            Who.USER: {401},
+            Who.MEMBER: {401, 404},
+            Who.ADMIN: {401, 404, 403},
+            Who.CI_KEY: {401, 403},
+        }[self.who]
+        of_feature = {403} if self.metrics else set[int]()
+        of_body = {400, 413, 415} if self.body else set[int]()
+        of_query = {400} if self.query else set[int]()
+        return tuple(sorted(of_caller | of_feature | of_body | of_query | set(self.also)))
+
+
+@dataclass(slots=True)
+class Call:
+    """A request, its route, and what the checks found. Asking for what was not checked is a bug."""
+
+    request: web.Request
+    route: Route
+    services: Services
+    caller: User | Member | CiKey | None = None
+    parsed_body: BaseModel | None = field(default=None, repr=False)
+    parsed_query: Query | None = None
+
+    @property
+    def user(self) -> User:
+        """The signed-in user."""
+        assert isinstance(self.caller, User)
+        return self.caller
+
+    @property
+    def member(self) -> Member:
+        """The signed-in user as a member of the organization in the path."""
+        assert isinstance(self.caller, Member)
+        return self.caller
+
+    @property
+    def key(self) -> CiKey:
+        """The CI key that was presented."""
+        assert isinstance(self.caller, CiKey)
+        return self.caller
+
+    def body(self, model: type[BodyModel]) -> BodyModel:
+        """Give the body, which the route says is such a model."""
+        assert isinstance(self.parsed_body, model)
+        return self.parsed_body
+
+    def query(self, model: type[QueryModel]) -> QueryModel:
+        """Give the query, which the route says is such a model."""
+        assert isinstance(self.parsed_query, model)
+        return self.parsed_query
+
+    def path_id(self, name: str) -> UUID | None:
+        """Give an id of the path; None: malformed, the id of nothing."""
+        return path_id(self.request, name)

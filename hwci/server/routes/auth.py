@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registration, signing in and out, and who I am."""
+
+from hwci.server.http.route import Call, Route, Who
+from hwci.wire.accounts import Login, Logout, Me, Registration, SignedIn
+
+
+async def register(call: Call) -> SignedIn:
+    """Create an account and sign in."""
+    return await call.services.accounts.register(call.body(Registration))
+
+
+async def login(call: Call) -> SignedIn:
+    """Sign in."""
+    return await call.services.accounts.login(call.body(Login))
+
+
+async def logout(call: Call) -> None:
+    """Sign out."""
+    await call.services.accounts.logout(call.body(Logout))
+
+
+async def me(call: Call) -> Me:
+    """Say who the caller is."""
+    return await call.services.accounts.me(call.user)
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/api/auth/register",
+        Who.ANYONE,
+        register,
+        "Register, by the operator's policy, and sign in",
+        body=Registration,
+        answer=SignedIn,
+        status=201,
+        also=(403, 409),
+    ),
+    Route(
+        "POST",
+        "/api/auth/login",
+        Who.ANYONE,
+        login,
+        "Sign in with e-mail and password",
+        body=Login,
+        answer=SignedIn,
+        also=(401,),
+    ),
+    Route(
+        "POST",
+        "/api/auth/logout",
+        Who.ANYONE,
+        logout,
+        "End a sign-in, its access tokens too",
+        body=Logout,
+        status=204,
+    ),
+    Route("GET", "/api/auth/me", Who.USER, me, "Who am I, and where?", answer=Me),
+)

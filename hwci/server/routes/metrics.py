@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page, its four tables, and the products it is about."""
+
+from hwci.server.http.route import Call, Route, Who
+from hwci.wire.base import ListPage
+from hwci.wire.metrics import (
+    FlakyTestAnswer,
+    MetricsPage,
+    ProductAnswer,
+    ResolvedFailureAnswer,
+    SuiteConfigAnswer,
+    UncheckedMerge,
+)
+from hwci.wire.queries import MetricsQuery, PageQuery, TableQuery
+
+
+async def products(call: Call) -> ListPage[ProductAnswer]:
+    """List products."""
+    return await call.services.metrics.products(call.member, call.query(PageQuery))
+
+
+async def suite_configs(call: Call) -> ListPage[SuiteConfigAnswer]:
+    """List suite configurations."""
+    return await call.services.metrics.configs(call.member, call.query(PageQuery))
+
+
+async def page(call: Call) -> MetricsPage:
+    """Open the metrics page."""
+    return await call.services.metrics.page(call.member, call.query(MetricsQuery))
+
+
+async def unchecked_merges(call: Call) -> ListPage[UncheckedMerge]:
+    """Read one table."""
+    return await call.services.metrics.unchecked_merges(call.member, call.query(TableQuery))
+
+
+async def real_bugs(call: Call) -> ListPage[ResolvedFailureAnswer]:
+    """Read one table."""
+    return await call.services.metrics.real_bugs(call.member, call.query(TableQuery))
+
+
+async def other_failures(call: Call) -> ListPage[ResolvedFailureAnswer]:
+    """Read one table."""
+    return await call.services.metrics.other_failures(call.member, call.query(TableQuery))
+
+
+async def flakiest_tests(call: Call) -> ListPage[FlakyTestAnswer]:
+    """Read one table."""
+    return await call.services.metrics.flakiest_tests(call.member, call.query(TableQuery))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/products",
+        Who.MEMBER,
+        products,
+        "List the products that were heard of",
+        query=PageQuery,
+        answer=ListPage[ProductAnswer],
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/suite-configs",
+        Who.MEMBER,
+        suite_configs,
+        "List suite configurations as sent",
+        query=PageQuery,
+        answer=ListPage[SuiteConfigAnswer],
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/ci-metrics",
+        Who.MEMBER,
+        page,
+        "Open the metrics page: four tiles and the first rows of four tables",
+        query=MetricsQuery,
+        answer=MetricsPage,
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/ci-metrics/unchecked-merges",
+        Who.MEMBER,
+        unchecked_merges,
+        "Merges not checked on hardware",
+        query=TableQuery,
+        answer=ListPage[UncheckedMerge],
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/ci-metrics/real-bugs",
+        Who.MEMBER,
+        real_bugs,
+        "Real FW bugs caught",
+        query=TableQuery,
+        answer=ListPage[ResolvedFailureAnswer],
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/ci-metrics/other-failures",
+        Who.MEMBER,
+        other_failures,
+        "Resolved by a bench or harness change",
+        query=TableQuery,
+        answer=ListPage[ResolvedFailureAnswer],
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/ci-metrics/flakiest-tests",
+        Who.MEMBER,
+        flakiest_tests,
+        "Flakiest tests",
+        query=TableQuery,
+        answer=ListPage[FlakyTestAnswer],
+        metrics=True,
+    ),
+)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Confirm, dismiss and reset, each with its audit entry in the same transaction (semantics, 8).
+
+What may be done, and where a review is kept, is the engine's to decide; this module carries it out.
+"""
+
+from uuid import UUID, uuid4
+
+from hwci.engine import page, reviews
+from hwci.engine.answers import ResolvedFailure
+from hwci.engine.facts import Review
+from hwci.engine.vocabulary import ReviewAction
+from hwci.server.clock import Clock
+from hwci.server.errors import ConflictError, NotFoundError
+from hwci.server.services.access import Member
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import AuditEntry
+from hwci.wire import outgoing
+from hwci.wire.metrics import ResolvedFailureAnswer
+
+RESET = "reset"
+
+
+class Reviews:
+    """What owners and admins say of resolved failures."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def review(
+        self, member: Member, failure_id: UUID | None, action: ReviewAction | None
+    ) -> ResolvedFailureAnswer:
+        """Review a failure (`action` None: reset) and give it as it is now.
+
+        Raises:
+            NotFoundError: there is no such failure.
+            ConflictError: its present state does not allow the action.
+        """
+        if failure_id is None:
+            raise NotFoundError("Failure not found")
+        known_id, now, org_id = failure_id, self._clock(), member.org_id
+
+        def work(writer: Writer) -> ResolvedFailureAnswer:
+            plan = _plan(writer, org_id, known_id, action)
+            writer.drop_reviews(org_id, plan.drop)
+            if action is not None and plan.store_at is not None:
+                kept = Review(
+                    plan.store_at.key, action, str(member.user.id), _name(member), now, number=0
+                )
+                writer.put_review(org_id, plan.store_at.id, kept)
+            after = _shown(writer, org_id, known_id)
+            writer.add_audit(
+                org_id,
+                AuditEntry(
+                    id=uuid4(),
+                    at=now,
+                    actor_id=member.user.id,
+                    actor_name=_name(member),
+                    action=action or RESET,
+                    target=str(known_id),
+                    details=_details(plan, after),
+                ),
+            )
+            return outgoing.resolved_failure(org_id, after)
+
+        return await self._storage.write(work)
+
+
+def _plan(
+    writer: Writer, org_id: UUID, failure_id: UUID, action: ReviewAction | None
+) -> reviews.ReviewPlan:
+    try:
+        return reviews.plan_review(writer.history(org_id), failure_id, action)
+    except reviews.FailureUnknownError as error:
+        raise NotFoundError("Failure not found") from error
+    except reviews.ReviewRefusedError as error:
+        raise ConflictError(str(error)) from error
+
+
+def _shown(writer: Writer, org_id: UUID, failure_id: UUID) -> ResolvedFailure:
+    found = page.resolved_failure(writer.history(org_id), failure_id)
+    assert found is not None, "a failure that was just planned for is there"
+    return found
+
+
+def _name(member: Member) -> str:
+    """The reviewer's name, else e-mail, as it was then (contract, "CI metrics")."""
+    return member.user.name or member.user.email
+
+
+def _details(plan: reviews.ReviewPlan, after: ResolvedFailure) -> dict[str, object]:
+    """The failure's natural key, readable without any other record, and what the review changed."""
+    key = plan.group.first.key
+    lane = key.lane
+    return {
+        "repoKey": lane.repo_key,
+        "suite": lane.suite,
+        "testId": lane.test_id,
+        "boxKey": lane.box_key,
+        "branch": lane.branch,
+        "sha": key.sha,
+        "classBefore": plan.shown.failure_class.value,
+        "classAfter": after.shown.failure_class.value,
+    }
