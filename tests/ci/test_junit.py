@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Result files as test runners write them, and as they arrive when something went wrong."""
+
+import gzip
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hwci.ci.junit import JunitFileError, read_junit
+from hwci.ci.results import BoxResults, merged
+
+SAMPLES = Path(__file__).parent / "samples"
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def to_file(text: str) -> Path:
+        path = tmp_path / "results.xml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return to_file
+
+
+def results_of(*names: str) -> BoxResults:
+    return merged([read_junit(SAMPLES / name) for name in names])
+
+
+def rows(results: BoxResults) -> list[tuple[str, str, int]]:
+    return [(item.id, item.outcome.value, item.attempts) for item in results.tests]
+
+
+def fault_of(path: Path) -> str:
+    with pytest.raises(JunitFileError) as caught:
+        read_junit(path)
+    return str(caught.value)
+
+
+def test_pytest_results_are_read_and_its_empty_retries_are_failures() -> None:
+    results = results_of("pytest.xml")
+
+    assert rows(results) == [
+        ("tests.test_uart.TestUart.test_loopback[115200]", "pass", 1),
+        ("tests.test_uart.TestUart.test_break", "fail", 1),
+        ("tests.test_flash.test_erase", "fail", 1),
+        ("tests.test_spi.test_retried", "pass", 2),
+        ("tests.test_spi.test_always_failing", "fail", 3),
+    ]
+    assert [item.verdict.value for item in results.tests if item.outcome == "fail"] == [
+        "device",
+        "unknown",
+        "unknown",
+    ]
+    assert (results.skipped, results.passed, results.failed, results.retried) == (1, 2, 3, 2)
+    assert results.started_at == datetime(2026, 3, 2, 9, 15, 30, 250000, tzinfo=UTC)
+    assert results.duration_s == 7.25
+
+
+def test_googletest_leaves_disabled_tests_out_and_the_earliest_suite_is_the_start() -> None:
+    results = results_of("googletest.xml")
+
+    assert rows(results) == [
+        ("Timer.TimerStarts", "pass", 1),
+        ("Timer.Wraps", "fail", 1),
+        ("Gpio.Toggles", "pass", 1),
+    ]
+    assert results.skipped == 1
+    assert results.started_at == datetime(2026, 3, 2, 8, 59, 59, 900000, tzinfo=UTC)
+    assert results.duration_s == pytest.approx(0.035)
+
+
+def test_ctest_writes_one_suite_and_thousands_with_a_comma() -> None:
+    results = results_of("ctest.xml")
+
+    assert rows(results) == [("boot", "pass", 1), ("watchdog", "fail", 1)]
+    assert [item.duration_s for item in results.tests] == [1230.25, 4.25]
+    assert results.skipped == 2
+    assert results.duration_s == 1234.5
+
+
+def test_twister_names_tests_after_their_class_and_means_utc() -> None:
+    results = results_of("twister.xml")
+
+    assert rows(results) == [
+        ("boot.mcuboot", "fail", 1),
+        ("kernel.common.mutex.lock", "pass", 1),
+        ("kernel.common.mutex.unlock", "fail", 1),
+    ]
+    assert results.started_at == datetime(2025, 11, 25, 12, 23, 59, 792861, tzinfo=UTC)
+    assert results.duration_s == 90.5
+
+
+def test_surefire_keeps_earlier_attempts_inside_the_test_and_suites_nest() -> None:
+    results = results_of("surefire.xml")
+
+    assert rows(results) == [
+        ("a.B.flaky", "pass", 3),
+        ("a.B.broken", "fail", 2),
+        ("no classname", "pass", 1),
+    ]
+    assert results.started_at is None
+    assert results.duration_s == 3
+
+
+def test_a_test_in_two_files_of_a_box_was_tried_twice_and_one_pass_is_a_pass(write: Write) -> None:
+    again = write('<testsuite name="x"><testcase name="watchdog" time="1"/></testsuite>')
+
+    results = merged([read_junit(SAMPLES / "ctest.xml"), read_junit(again)])
+
+    assert rows(results) == [("boot", "pass", 1), ("watchdog", "pass", 2)]
+    assert results.tests[1].duration_s == 5.25
+
+
+def test_a_repeat_outside_pytest_is_taken_as_it_stands(write: Write) -> None:
+    path = write(
+        '<testsuite name="x"><testcase name="a"/><testcase name="a"><failure/></testcase>'
+        "</testsuite>"
+    )
+
+    assert rows(merged([read_junit(path)])) == [("a", "pass", 2)]
+
+
+def test_a_gzipped_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "results.xml"
+    path.write_bytes(gzip.compress((SAMPLES / "ctest.xml").read_bytes()))
+
+    assert rows(merged([read_junit(path)])) == rows(results_of("ctest.xml"))
+
+
+@pytest.mark.parametrize("time", ["", "soon", "-3", "nan", "inf", "1e999"])
+def test_a_duration_that_is_none_is_zero(write: Write, time: str) -> None:
+    path = write(f'<testsuite name="x"><testcase name="a" time="{time}"/></testsuite>')
+
+    assert read_junit(path).attempts[0].duration_s == 0
+
+
+@pytest.mark.parametrize("timestamp", ["", "yesterday", "2026-02-30T00:00:00", "2026-03-02"])
+def test_a_timestamp_that_is_none_is_left_out(write: Write, timestamp: str) -> None:
+    path = write(f'<testsuite name="x" timestamp="{timestamp}"><testcase name="a"/></testsuite>')
+
+    assert read_junit(path).started_at is None
+
+
+def test_a_suite_without_time_lasts_as_long_as_its_tests(write: Write) -> None:
+    path = write(
+        '<testsuites><testsuite name="x"><testcase name="a" time="1.5"/></testsuite>'
+        '<testsuite name="y"><testcase name="b" time="2"/></testsuite></testsuites>'
+    )
+
+    assert read_junit(path).duration_s == 3.5
+
+
+def test_a_skipped_test_that_failed_all_the_same_failed(write: Write) -> None:
+    path = write('<testsuite name="x"><testcase name="a"><skipped/><error/></testcase></testsuite>')
+
+    assert rows(merged([read_junit(path)])) == [("a", "fail", 1)]
+
+
+def test_a_passed_test_carries_no_verdict(write: Write) -> None:
+    blamed = '<properties><property name="hwci.verdict" value="infra"/></properties>'
+    path = write(f'<testsuite name="x"><testcase name="a">{blamed}</testcase></testsuite>')
+
+    item = merged([read_junit(path)]).tests[0]
+
+    assert "verdict" not in item.model_dump(exclude_unset=True)
+
+
+def test_the_last_attempt_that_blames_decides_the_verdict(write: Write) -> None:
+    def tried(verdict: str) -> str:
+        blamed = f'<properties><property name="hwci.verdict" value="{verdict}"/></properties>'
+        return f'<testcase name="a"><failure/>{blamed}</testcase>'
+
+    path = write(
+        f'<testsuite name="x">{tried("infra")}{tried("device")}'
+        '<testcase name="a"><failure/></testcase></testsuite>'
+    )
+
+    assert merged([read_junit(path)]).tests[0].verdict == "device"
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "told"),
+    [
+        ("broken.xml", ":4:23", "Its XML is broken"),
+        ("cut_short.xml", ":4:1", "It was cut short"),
+        ("empty.xml", ":1:1", "It is empty"),
+        ("page.xml", ":2:1", "It is not JUnit XML: its first element is <html>"),
+        ("doctype.xml", ":2:21", "It declares a document type"),
+    ],
+)
+def test_a_file_without_results_is_one_line_with_file_and_position(
+    name: str, place: str, told: str
+) -> None:
+    path = SAMPLES / name
+
+    line = fault_of(path)
+
+    assert line.startswith(f"{path}{place}: {told}")
+    assert "\n" not in line
+    assert line.count(". ") == 1, "what happened, and what to do next"
+
+
+def test_a_gzip_file_that_was_cut_short_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "results.xml.gz"
+    path.write_bytes(gzip.compress((SAMPLES / "ctest.xml").read_bytes())[:-12])
+
+    assert fault_of(path).startswith(f"{path}: It is a gzip file that was cut short. ")
+
+
+def test_a_damaged_gzip_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "results.xml.gz"
+    content = bytearray(gzip.compress((SAMPLES / "ctest.xml").read_bytes()))
+    content[20] ^= 0xFF
+    path.write_bytes(content)
+
+    assert fault_of(path).startswith(f"{path}: It is a damaged gzip file (")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "missing.xml"
+
+    assert fault_of(path) == (
+        f"{path}: It cannot be read: No such file or directory. Check the path and its permissions"
+    )
+
+
+def test_a_folder_is_told(tmp_path: Path) -> None:
+    assert "It cannot be read: Is a directory" in fault_of(tmp_path)
+
+
+def test_what_inflates_without_end_is_refused_before_it_is_held(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.xml.gz"
+    press = zlib.compressobj(9, zlib.DEFLATED, 31)
+    blank = b" " * (1 << 20)
+    with path.open("wb") as file:
+        file.write(press.compress(b"<testsuite>"))
+        for _ in range(257):
+            file.write(press.compress(blank))
+        file.write(press.flush())
+
+    assert "It holds more than 256 MiB of XML" in fault_of(path)
+
+
+@pytest.mark.parametrize("encoding", ["no-such-encoding", "utf-7", "shift_jis"])
+def test_an_encoding_that_cannot_be_read_is_told(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "results.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>\n<testsuite name="x"/>'.encode())
+
+    assert fault_of(path).startswith(f"{path}:1:")
+
+
+def test_a_test_without_any_name_is_told(write: Write) -> None:
+    path = write('<testsuite name="x">\n<testcase/></testsuite>')
+
+    assert fault_of(path).startswith(f"{path}:2:1: A test has neither name nor classname. ")
+
+
+def test_a_verdict_that_is_none_is_told_with_those_there_are(write: Write) -> None:
+    path = write(
+        '<testsuite name="x"><testcase name="a">\n'
+        '<properties><property name="hwci.verdict" value="me"/></properties></testcase></testsuite>'
+    )
+
+    assert fault_of(path) == (
+        f"{path}:2:13: The property hwci.verdict is 'me'. Write one of device, infra, unknown"
+    )

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job knows and what its files say become reports; what nobody said is filled in."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from hwci.ci.report import ReportHead, StartUnknownError, run_reports
+from hwci.ci.results import BoxResults
+from hwci.engine.vocabulary import Outcome, Trigger
+from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+HEAD = ReportHead(
+    repo_key="firmware",
+    workflow="hil",
+    run_id=41,
+    run_attempt=1,
+    trigger=Trigger.MERGE,
+    branch="main",
+    sha="0123abc",
+    conclusion="success",
+)
+
+
+def results(size: int = 1, started_at: datetime | None = NOON) -> BoxResults:
+    tests = [
+        TestItem(id=f"t{index}", outcome=Outcome.PASS, attempts=1, duration_s=0.5)
+        for index in range(size)
+    ]
+    return BoxResults(tests, 0, started_at, 90.0)
+
+
+def test_times_nobody_gave_come_from_the_files() -> None:
+    (report,) = run_reports(HEAD, {"bench": results()})
+
+    assert report.started_at == NOON
+    assert report.ended_at == NOON + timedelta(seconds=90)
+
+
+def test_times_that_were_given_stand() -> None:
+    given = replace(HEAD, started_at=NOON - timedelta(hours=1), ended_at=NOON)
+
+    (report,) = run_reports(given, {"bench": results()})
+
+    assert (report.started_at, report.ended_at) == (given.started_at, NOON)
+
+
+def test_an_end_nobody_gave_follows_the_start_that_was_given() -> None:
+    given = replace(HEAD, started_at=NOON - timedelta(hours=1))
+
+    (report,) = run_reports(given, {"bench": results(started_at=None)})
+
+    assert report.ended_at == NOON - timedelta(hours=1) + timedelta(seconds=90)
+
+
+def test_a_start_that_nothing_tells_is_asked_for() -> None:
+    with pytest.raises(StartUnknownError, match=r"run on bench-b started.*--started-at"):
+        run_reports(HEAD, {"bench-a": results(), "bench-b": results(started_at=None)})
+
+
+@pytest.mark.parametrize(
+    ("said", "size", "expected"),
+    [(None, 1, True), (None, 0, False), (False, 1, False), (True, 0, True)],
+)
+def test_tests_that_ran_prove_the_hardware_was_reached_unless_someone_says_otherwise(
+    said: bool | None, size: int, expected: bool
+) -> None:
+    (report,) = run_reports(replace(HEAD, hello_ok=said), {"bench": results(size)})
+
+    assert report.hello_ok is expected
+
+
+def test_each_box_has_its_own_report() -> None:
+    reports = run_reports(HEAD, {"a": results(2), "b": results(1, NOON + timedelta(minutes=1))})
+
+    assert [(report.box_key, report.started_at, len(report.tests)) for report in reports] == [
+        ("a", NOON, 2),
+        ("b", NOON + timedelta(minutes=1), 1),
+    ]
+
+
+def test_each_part_of_a_large_report_carries_changes_and_covered_commits() -> None:
+    changes = Changes(
+        base_sha=None, commits=[CommitItem(sha="0123abc", subject="fix", files=["a.c"])]
+    )
+    head = replace(HEAD, changes=changes, covers_shas=["0123abc", "9876fed"])
+
+    reports = run_reports(head, {"bench": results(1_001)})
+
+    assert [len(report.tests) for report in reports] == [1_000, 1]
+    assert {report.run_attempt for report in reports} == {1}
+    for report in reports:
+        assert report.changes == changes
+        assert report.covers_shas == ["0123abc", "9876fed"]
+        assert report.part_of is not None
+        assert (report.part_of.run_id, report.part_of.parts) == (41, 2)
+    assert [report.run_id for report in reports] == [41, reports[1].run_id]
+    assert reports[1].run_id not in {41, 0}
+
+
+def test_what_nobody_said_is_not_sent_and_a_null_base_is() -> None:
+    head = replace(HEAD, changes=Changes(base_sha=None, commits=[]))
+
+    (report,) = run_reports(head, {"bench": results()})
+    sent = report.model_dump(mode="json", exclude_unset=True)
+
+    assert "suite" not in sent
+    assert "covers_shas" not in sent
+    assert "part_of" not in sent
+    assert sent["changes"] == {"base_sha": None, "commits": []}
+
+
+def test_what_is_sent_reads_back_as_the_same_report() -> None:
+    (report,) = run_reports(HEAD, {"bench": results(3)})
+
+    assert RunReport.model_validate_json(report.model_dump_json(exclude_unset=True)) == report
+
+
+def test_a_head_that_breaks_the_field_rules_is_refused_here() -> None:
+    with pytest.raises(ValidationError, match="sha"):
+        run_reports(replace(HEAD, sha="not a commit"), {"bench": results()})
