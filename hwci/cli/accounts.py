@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who one is: `hwci login`, `logout`, `whoami`, and `hwci orgs`."""
+
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from hwci.cli import options, tables
+from hwci.cli.connection import signed_in
+from hwci.cli.credentials import Profile
+from hwci.cli.failing import told, wrong_usage
+from hwci.cli.render import emit, emit_json, note, say
+from hwci.cli.settings import Flags, resolve
+
+orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show.")
+
+
+def _asked(what: str, flag: str, *, hidden: bool = False) -> str:
+    """Ask a person; a script is told which flag it lacks."""
+    if not sys.stdin.isatty():
+        raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Give it with {flag}")
+    return str(typer.prompt(what.capitalize(), hide_input=hidden, err=True))
+
+
+def login(
+    url: options.Url = None,
+    email: Annotated[str | None, typer.Option(help="E-mail of the account.")] = None,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from stdin.")
+    ] = False,
+    profile: options.Profile = None,
+) -> None:
+    """Sign in and keep the sign-in for the commands that follow.
+
+    The password is asked for at a terminal, or read from stdin; it is never an argument.
+
+    For example:
+
+      hwci login --url https://hwci.example.org --email ada@example.org
+
+      hwci login --email ada@example.org --password-stdin < password.txt
+    """
+    from hwci.client import Client, calls
+
+    settings = resolve(Flags(url, profile))
+    address = email or _asked("e-mail", "--email")
+    password = (
+        sys.stdin.readline().rstrip("\r\n")
+        if password_stdin
+        else _asked("password", "--password-stdin", hidden=True)
+    )
+    began = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+    with told("The sign-in failed"), Client(settings.url) as client:
+        answer = client.send(calls.login(address, password))
+    ends = began + timedelta(seconds=answer.expires_in)
+    settings.credentials.store(
+        settings.profile_name,
+        Profile(
+            url=settings.url,
+            email=answer.user.email,
+            access_token=answer.access_token,
+            refresh_token=answer.refresh_token,
+            expires_at=ends.timestamp(),
+        ),
+    )
+    note(f"Signed in at {settings.url} as {answer.user.email} until {tables.moment(ends)} UTC.")
+
+
+def logout(profile: options.Profile = None) -> None:
+    """End the kept sign-in, here and on the server.
+
+    For example:
+
+      hwci logout
+    """
+    from hwci.client import Client, calls
+    from hwci.client.errors import HwciError
+
+    settings = resolve(Flags(profile=profile))
+    kept = settings.credentials.profiles().get(settings.profile_name)
+    if kept is None:
+        note("You were not signed in.")
+        return
+    settings.credentials.forget(settings.profile_name)
+    try:
+        with Client(kept.url) as client:
+            client.send(calls.logout(kept.refresh_token))
+    except HwciError as fault:
+        note(f"Forgotten here; {kept.url} did not hear of it ({fault}).")
+        return
+    note(f"Signed out at {kept.url}.")
+
+
+def whoami(
+    json: options.Json = False, url: options.Url = None, profile: options.Profile = None
+) -> None:
+    """Show who is signed in, where, and in which organizations.
+
+    For example:
+
+      hwci whoami --json
+    """
+    from hwci.client import calls
+
+    with signed_in(Flags(url, profile)) as connection:
+        me = connection.client.send(calls.me())
+    if json:
+        emit_json(me)
+        return
+    say(f"{me.user.name} <{me.user.email}> at {connection.settings.url}")
+    for org in me.organizations:
+        state = "on" if org.ci_metrics_enabled else "off"
+        say(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")
+
+
+@orgs.command("list")
+def list_orgs(
+    json: options.Json = False,
+    output: options.Output = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """List your organizations.
+
+    For example:
+
+      hwci orgs list --output csv
+    """
+    from hwci.client import calls
+
+    form = options.form_of(json, output)
+    with signed_in(Flags(url, profile)) as connection:
+        rows = list(connection.client.items(calls.list_orgs()))
+    emit(tables.organizations(), rows, form)
+
+
+@orgs.command("create")
+def create_org(
+    name: Annotated[str, typer.Argument(help="Name of the organization.")],
+    json: options.Json = False,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Create an organization; you are its owner. Its id is printed.
+
+    For example:
+
+      hwci orgs create "Acme Firmware"
+    """
+    from hwci.client import calls
+
+    with signed_in(Flags(url, profile)) as connection:
+        made = connection.client.send(calls.create_org(name))
+    if json:
+        emit_json(made)
+        return
+    say(str(made.id))
+    note(f"{made.name} is created. The operator turns CI Metrics on for it:")
+    note(f"  hwci admin ci-metrics enable {made.id} --database FILE")
+
+
+@orgs.command("show")
+def show_org(
+    json: options.Json = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Show one organization.
+
+    For example:
+
+      hwci orgs show --org "Acme Firmware"
+    """
+    from hwci.client import calls
+
+    with signed_in(Flags(url, profile, org)) as connection:
+        found = connection.client.send(calls.get_org(connection.org_id()))
+    if json:
+        emit_json(found)
+        return
+    say(f"{found.name} ({found.id})")
+    say(f"  your role: {found.role}")
+    say(f"  CI Metrics: {'on' if found.ci_metrics_enabled else 'off'}")
+    say(f"  created: {tables.moment(found.created_at)} UTC")

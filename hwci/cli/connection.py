@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way from a command to the server: a client with the right credential, and the organization
+that is meant. Errors of the client leave here as errors of the command.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from hwci.cli.failing import (
+    SIGN_IN_FIX,
+    CommandError,
+    ExitCode,
+    Failing,
+    told,
+    wrong_usage,
+)
+from hwci.cli.settings import Flags, Settings, resolve
+
+if TYPE_CHECKING:
+    from hwci.client import Client
+    from hwci.wire.accounts import OwnOrganization
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A signed-in person's client."""
+
+    client: "Client"
+    settings: Settings
+
+    def org_id(self) -> UUID:
+        """Find the organization that is meant: by id, by name, or the only one.
+
+        Raises:
+            CommandError: there is none, or several could be meant.
+        """
+        from hwci.client import calls
+
+        wanted = self.settings.org
+        if wanted is not None and (org_id := _uuid(wanted)) is not None:
+            return org_id
+        return _choose(wanted, self.client.send(calls.me()).organizations)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
+    fitting = [org for org in mine if wanted in {None, org.name}]
+    if len(fitting) == 1:
+        return fitting[0].id
+    if not mine:
+        raise CommandError(
+            Failing(
+                "You belong to no organization",
+                "it was asked for yours, and there is none",
+                "Create one: hwci orgs create NAME",
+            )
+        )
+    raise wrong_usage(
+        "It is not clear which organization is meant"
+        if fitting or wanted is None
+        else f"You belong to no organization named {wanted!r}",
+        "yours: " + ", ".join(f"{org.name} ({org.id})" for org in mine),
+        "Name one of them: --org ID (or HWCI_ORG)",
+    )
+
+
+@contextmanager
+def signed_in(flags: Flags) -> Iterator[Connection]:
+    """Give a connection with the token of `HWCI_TOKEN` or of the profile.
+
+    Raises:
+        CommandError: not signed in, or whatever the client raises within.
+    """
+    settings = resolve(flags)
+    token = settings.token or _kept_token(settings)
+    with told():
+        from hwci.client import Client
+
+        with Client(settings.url, token=token) as client:
+            yield Connection(client, settings)
+
+
+def _kept_token(settings: Settings) -> str:
+    profile = settings.profile
+    if profile is None:
+        raise CommandError(
+            Failing(
+                "You are not signed in",
+                f"profile {settings.profile_name!r} keeps no sign-in at {settings.url}",
+                f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
+                ExitCode.SIGN_IN,
+            )
+        )
+    if profile.ended(datetime.now(UTC)):  # noqa: TID251 - the command line may read the clock
+        raise CommandError(
+            Failing(
+                "Your sign-in has ended",
+                "an access token lives 15 minutes",
+                SIGN_IN_FIX,
+                ExitCode.SIGN_IN,
+            )
+        )
+    return profile.access_token

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci demo`: a server on an embedded database with ninety days of believable history, every
+report of it sent through the API as a CI would. What happened in those days is decided in
+`demo_history.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import sys
+import tempfile
+import threading
+from concurrent.futures import Future
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from hwci.cli import metrics as metrics_page
+from hwci.cli.failing import CommandError, Failing, told
+from hwci.cli.render import Format, note, say
+from hwci.cli.serve import Port, server_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from uuid import UUID
+
+    from hwci.client import Call, Client
+    from hwci.server.settings import Settings
+
+EMAIL = "demo@example.org"
+ORGANIZATION = "Acme Sensors"
+DAYS = 90
+DATABASE = "hwci.db"
+
+
+class Account(NamedTuple):
+    """Who may sign in to the demo."""
+
+    password: str
+    org_id: UUID
+
+
+def demo(
+    *,
+    port: Port = 8080,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--dir", metavar="DIR", help="Keep the database here [a passing folder]."),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep/--exit", help="Go on serving, or leave after printing.")
+    ] = True,
+) -> None:
+    """Start a server with ninety days of history and show its metrics.
+
+    Serves until Ctrl-C. Without --dir, nothing of it is kept.
+
+    For example:
+
+      hwci demo
+
+      hwci demo --port 0 --exit
+    """
+    with server_errors(), _database(folder) as database:
+        from hwci.server.settings import Settings
+
+        settings = Settings(database=str(database), port=port)
+        account = _prepare(settings)
+        with _serving(settings) as url, told("The demo broke off"):
+            _fill(url, account)
+            if keep:
+                note("Serving until Ctrl-C.")
+                _wait_for_the_end()
+
+
+@contextmanager
+def _database(folder: Path | None) -> Iterator[Path]:
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="hwci-demo-") as passing:
+            yield Path(passing) / DATABASE
+        return
+    database = folder / DATABASE
+    if database.exists():
+        raise CommandError(
+            Failing(
+                "The demo needs a folder of its own",
+                f"{database} exists",
+                f"Serve it with: hwci serve --database {database}, or give another --dir",
+            )
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    yield database
+
+
+def _prepare(settings: Settings) -> Account:
+    """Create the user and the organization as an operator does, before the server runs."""
+    from hwci.server.app import CreateUser, SetCiMetrics, operate
+
+    password = secrets.token_urlsafe(12)
+    user = CreateUser(email=EMAIL, password=password, name="Demo", organization=ORGANIZATION)
+    org_id = operate(settings.database, user).org_id
+    assert org_id is not None
+    operate(settings.database, SetCiMetrics(org_id=org_id, enabled=True))
+    return Account(password, org_id)
+
+
+@contextmanager
+def _serving(settings: Settings) -> Iterator[str]:
+    """Run the server in a thread of its own; give its address."""
+    from hwci.server.app import serving
+
+    address: Future[str] = Future()
+    loop: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        loop.set_result((asyncio.get_running_loop(), stop))
+        try:
+            async with serving(settings) as server:
+                address.set_result(server.url)
+                await stop.wait()
+        except BaseException as fault:
+            if address.done():
+                raise
+            address.set_exception(fault)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="hwci-demo")
+    thread.start()
+    try:
+        yield address.result()
+    finally:
+        running, stop = loop.result()
+        if not running.is_closed():
+            running.call_soon_threadsafe(stop.set)
+        thread.join()
+
+
+def _fill(url: str, account: Account) -> None:
+    """Send the history, review some of it, and print what came of it."""
+    from hwci.client import Client, calls
+
+    with Client(url) as client:
+        token = client.send(calls.login(EMAIL, account.password)).access_token
+    with Client(url, token=token) as client:
+        key = client.send(calls.create_ci_key(account.org_id, "Demo CI")).api_key
+        with Client(url, ci_key=key) as ci:
+            _send(ci, _history())
+        _review(client, account.org_id)
+        page = client.send(calls.metrics(account.org_id, days=DAYS, limit=5))
+    metrics_page.show(page, Format.TABLE, url)
+    _introduce(url, account, key)
+
+
+def _history() -> list[Call[None]]:
+    from hwci.cli.demo_history import history
+    from hwci.client import calls
+    from hwci.wire.reports import MergeAnnouncement, RunReport
+
+    now = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+    return [
+        calls.announce_merge(body)
+        if isinstance(body, MergeAnnouncement)
+        else calls.report_run(body)
+        if isinstance(body, RunReport)
+        else calls.put_suite_config(body)
+        for body in history(now, days=DAYS)
+    ]
+
+
+def _send(client: Client, bodies: Sequence[Call[None]]) -> None:
+    from rich.console import Console
+    from rich.progress import track
+
+    for call in track(
+        bodies,
+        f"Sending {DAYS} days of reports",
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    ):
+        client.send(call)
+
+
+def _review(client: Client, org_id: UUID) -> None:
+    """Let an admin disagree twice, so that reviewed failures can be looked at."""
+    from hwci.client import calls
+
+    others = client.send(calls.other_failures(org_id, days=DAYS)).items
+    bugs = client.send(calls.real_bugs(org_id, days=DAYS)).items
+    for failure in [row for row in others if row.failure_class == "ambiguous"][:1]:
+        client.send(calls.confirm_failure(org_id, failure.id))
+    for failure in bugs[-1:]:
+        client.send(calls.dismiss_failure(org_id, failure.id))
+
+
+def _introduce(url: str, account: Account, key: str) -> None:
+    """Say how to go on from another terminal."""
+    for line in (
+        "",
+        f"Server    {url}",
+        f"Sign-in   {EMAIL}, password {account.password}",
+        "",
+        "Try, in another terminal:",
+        f"  echo {account.password} | hwci login --url {url} --email {EMAIL} --password-stdin",
+        f"  hwci metrics --days {DAYS}",
+        f"  hwci failures list --days {DAYS} --label pending",
+        f"  hwci metrics --days {DAYS} --table real-bugs",
+        "And from CI:",
+        f"  export HWCI_URL={url} HWCI_CI_KEY={key}",
+        "  hwci report-run --help",
+        "",
+    ):
+        say(line)
+
+
+def _wait_for_the_end() -> None:
+    end = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: end.set())
+    end.wait()

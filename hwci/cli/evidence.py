@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One failure in plain words: who is to blame, and everything that this rests on. The words are
+decided here; the findings are the server's, the drawing is `render.py`'s.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.cli import render, tables
+from hwci.cli.tables import CLASS_WORDS, ago, broken_by, moment, short, when
+from hwci.engine.vocabulary import FailureClass, FileKind, Label, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from rich.text import Text
+
+    from hwci.wire.metrics import (
+        ChangedCommit,
+        CheckAnswer,
+        EvidenceCommit,
+        FailureEvidence,
+        ResolvedFailureAnswer,
+    )
+
+FILES_SHOWN = 12
+
+LABEL_WORDS = {
+    Label.FLAKE: "a flake: the test also passed on this commit, on this box",
+    Label.RESOLVED: "resolved: the test passed on a later commit, on this box",
+    Label.PENDING: "pending: no pass decides it yet",
+}
+BLAME_WORDS = {
+    FailureClass.REAL_FW_BUG: "The firmware is to blame: this was a real firmware bug.",
+    FailureClass.BENCH_OR_HARNESS: "The bench or the harness is to blame, not the firmware.",
+    FailureClass.AMBIGUOUS: "Nobody can be blamed: what was reported does not decide it.",
+    FailureClass.DISMISSED: "An admin said that this was no firmware bug.",
+}
+UNRESOLVED_WORDS = {
+    Label.FLAKE: "The test is flaky here: the same commit passed and failed on this box.",
+    Label.PENDING: "Too early to blame anyone: the test has not passed again on this box.",
+}
+VERDICT_WORDS = {
+    Verdict.DEVICE: "device: the harness blamed the device under test",
+    Verdict.INFRA: "infra: the harness blamed the bench",
+    Verdict.UNKNOWN: "unknown: the harness blamed nobody",
+}
+
+
+def standing(found: ResolvedFailureAnswer) -> str:
+    """Say in one line what a failure is now, after a review."""
+    if found.label is not Label.RESOLVED:
+        return f"{found.test_id} on {found.box_key} is now {LABEL_WORDS[found.label]}."
+    reason = f" ({found.reason_text})" if found.reason_text else ""
+    return (
+        f"{found.test_id} on {found.box_key} is now {CLASS_WORDS[found.failure_class]}{reason};"
+        f" status: {found.status}."
+    )
+
+
+def explain(found: FailureEvidence, now: datetime) -> Iterator[Text]:
+    """Tell the whole story of a failure, line by line."""
+    from rich.text import Text
+
+    for title, lines in (
+        (_title(found), list(_facts(found, now))),
+        ("Timeline of this test on this box, oldest first", list(_timeline(found, now))),
+        ("Checks, in order", list(_checks(found.checks))),
+        ("Commits under test", list(_commits(found.under_test, "not known"))),
+        ("Commits before the fix", list(_commits(found.before_fix, "not connected to a fix"))),
+    ):
+        if lines:
+            yield Text(render.safe(title), style="bold")
+            yield Text("\n".join(f"  {render.safe(line)}" for line in lines) + "\n")
+
+
+def _title(found: FailureEvidence) -> str:
+    return f"{found.failure.test_id} on {found.failure.box_key} ({found.failure.id})"
+
+
+def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
+    failure, resolved = found.failure, found.resolved
+    yield blame(found)
+    yield f"label        {LABEL_WORDS[failure.label]}"
+    yield f"product      {tables.product(failure.repo_key, failure.suite)}, branch {failure.branch}"
+    yield f"commit       {failure.sha}"
+    yield f"first failed {when(failure.first_started_at, now)} UTC, {failure.items} failing items"
+    yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
+    if resolved is None:
+        return
+    yield f"group        {resolved.failing_commits} failing commits in a row"
+    yield f"broken by    {broken_by(resolved.broken_by)}"
+    yield f"fixed by     {_fix(resolved, now)}"
+    yield f"class        {CLASS_WORDS[resolved.failure_class]}, {_reason(resolved)}"
+    yield f"status       {_status(resolved)}"
+
+
+def blame(found: FailureEvidence) -> str:
+    """Say who is to blame."""
+    if found.resolved is None:
+        return UNRESOLVED_WORDS.get(found.failure.label, LABEL_WORDS[found.failure.label])
+    return BLAME_WORDS[found.resolved.failure_class]
+
+
+def _fix(resolved: ResolvedFailureAnswer, now: datetime) -> str:
+    fix = resolved.fix
+    return "not known" if fix is None else f"{fix.sha}, passed {when(fix.started_at, now)} UTC"
+
+
+def _reason(resolved: ResolvedFailureAnswer) -> str:
+    return resolved.reason_text or "all three checks hold"
+
+
+def _status(resolved: ResolvedFailureAnswer) -> str:
+    if resolved.review is None:
+        return resolved.status
+    automatic = CLASS_WORDS[resolved.automatic.failure_class]
+    return (
+        f"{resolved.review.action} by {resolved.status} on {moment(resolved.review.at)} UTC;"
+        f" automatic: {automatic}"
+    )
+
+
+def _mark(commit: EvidenceCommit) -> str:
+    """Give the letter of a commit: passed, failed, or both."""
+    passed, failed, both = ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
+    if commit.passed and commit.failed:
+        return both
+    return passed if commit.passed else failed
+
+
+def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
+    if not found.timeline:
+        return
+    yield " ".join(_mark(commit) for commit in found.timeline)
+    yield " ".join("^" if commit.this else " " for commit in found.timeline).rstrip()
+    for commit in found.timeline:
+        here = "  <- this failure" if commit.this else ""
+        first = min((run.started_at for run in commit.runs), default=None)
+        time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
+        runs = f"{len(commit.runs)} run{'s' if len(commit.runs) != 1 else ''}"
+        yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}"
+
+
+def _checks(checks: Sequence[CheckAnswer]) -> Iterator[str]:
+    for number, check in enumerate(checks, 1):
+        answer = "yes, this decides" if check.decided else "no"
+        yield f"{number}. {check.reason_text}? {answer}"
+        yield f"   {check.found}"
+        places = [
+            f"run {check.run.run_id} attempt {check.run.run_attempt} on {check.run.box_key}"
+            if check.run
+            else "",
+            f"commit {short(check.commit)}" if check.commit else "",
+            f"file {check.file}" if check.file else "",
+            f"pattern {check.pattern}" if check.pattern else "",
+        ]
+        if any(places):
+            yield f"   see {', '.join(filter(None, places))}"
+
+
+def _commits(commits: Sequence[ChangedCommit] | None, unknown: str) -> Iterator[str]:
+    if commits is None:
+        yield unknown
+        return
+    if not commits:
+        yield "none"
+    for commit in commits:
+        yield f"{short(commit.sha)} {commit.subject}"
+        # What decides comes first: other files matter to no check.
+        files = sorted(commit.files, key=lambda file: file.kind is FileKind.OTHER)
+        for file in files[:FILES_SHOWN]:
+            yield f"    {file.kind:<8}  {file.path}"
+        if len(files) > FILES_SHOWN:
+            yield f"    … {len(files) - FILES_SHOWN} more files"
+        if commit.files_truncated:
+            yield "    (the list of files was cut short)"

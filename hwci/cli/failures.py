@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci failures`: list failures with their labels, show one with its evidence, review it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, cast
+from uuid import UUID
+
+import typer
+
+from hwci.cli import evidence, options, render, tables
+from hwci.cli.connection import signed_in
+from hwci.cli.failing import CommandError, Failing, wrong_usage
+from hwci.cli.settings import Flags
+from hwci.engine.vocabulary import Label
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hwci.cli.connection import Connection
+    from hwci.client.calls import LabelName
+    from hwci.wire.metrics import ResolvedFailureAnswer
+
+PREFIX_MIN = 8
+UUID_LENGTH = 36
+
+failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, review.")
+
+FailureId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="Id of the failure, or its first 8 digits if it is of the period."
+    ),
+]
+
+
+@failures.command("list")
+def list_failures(
+    *,
+    label: Annotated[
+        Label | None, typer.Option(help="Only flakes, resolved or pending failures.")
+    ] = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    page: Annotated[int, typer.Option(min=1, help="Which page of the list.")] = 1,
+    limit: Annotated[
+        int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of a page.")
+    ] = limits.PAGE_LIMIT_DEFAULT,
+    json: options.Json = False,
+    output: options.Output = None,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """List the failures of a period, each with its label.
+
+    For example:
+
+      hwci failures list --label pending
+
+      hwci failures list --product acme/firmware:sensor-fw --output csv
+    """
+    from hwci.client import calls
+
+    form = options.form_of(json, output)
+    repo_key, suite = options.scope_of(product, repo)
+    end = options.time_of(as_of, "--as-of")
+    with signed_in(Flags(url, profile, org)) as connection:
+        found = connection.client.send(
+            calls.list_failures(
+                connection.org_id(),
+                label=cast("LabelName | None", label),
+                days=days,
+                repo_key=repo_key,
+                suite=suite,
+                as_of=end,
+                page=page,
+                limit=limit,
+            )
+        )
+    if form is render.Format.JSON:
+        render.emit_json(found)
+        return
+    now = end or datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+    render.emit(tables.failures(tables.View(now, suite is not None)), found.items, form)
+    rest = found.total - (page - 1) * limit - len(found.items)
+    if rest > 0:
+        render.note(f"… {rest} more: --page {page + 1}")
+
+
+@failures.command("show")
+def show_failure(
+    failure: FailureId,
+    days: options.Days = limits.DAYS_DEFAULT,
+    json: options.Json = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Show one failure with all that its answer rests on: who is to blame, and why.
+
+    For example:
+
+      hwci failures show 4f1c9a02
+    """
+    from hwci.client import calls
+
+    with signed_in(Flags(url, profile, org)) as connection:
+        org_id = connection.org_id()
+        failure_id = _resolve(connection, org_id, failure, days)
+        found = connection.client.send(calls.get_failure(org_id, failure_id))
+    if json:
+        render.emit_json(found)
+        return
+    now = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+    render.draw(*evidence.explain(found, now))
+
+
+@failures.command("confirm")
+def confirm(
+    failure: FailureId,
+    days: options.Days = limits.DAYS_DEFAULT,
+    json: options.Json = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Count a resolved failure as a real firmware bug. Owners and admins only.
+
+    For example:
+
+      hwci failures confirm 4f1c9a02
+    """
+    from hwci.client import calls
+
+    _review(calls.confirm_failure, failure, days, json, Flags(url, profile, org))
+
+
+@failures.command("dismiss")
+def dismiss(
+    failure: FailureId,
+    days: options.Days = limits.DAYS_DEFAULT,
+    json: options.Json = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Say that a real firmware bug was none. Owners and admins only.
+
+    For example:
+
+      hwci failures dismiss 4f1c9a02
+    """
+    from hwci.client import calls
+
+    _review(calls.dismiss_failure, failure, days, json, Flags(url, profile, org))
+
+
+@failures.command("reset")
+def reset(
+    failure: FailureId,
+    days: options.Days = limits.DAYS_DEFAULT,
+    json: options.Json = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Take a review back: the automatic class holds again. Owners and admins only.
+
+    For example:
+
+      hwci failures reset 4f1c9a02
+    """
+    from hwci.client import calls
+
+    _review(calls.reset_failure, failure, days, json, Flags(url, profile, org))
+
+
+def _review(
+    call: Callable[[UUID, UUID], Any], failure: str, days: int, json: bool, flags: Flags
+) -> None:
+    with signed_in(flags) as connection:
+        org_id = connection.org_id()
+        failure_id = _resolve(connection, org_id, failure, days)
+        now_is: ResolvedFailureAnswer = connection.client.send(call(org_id, failure_id))
+    if json:
+        render.emit_json(now_is)
+    else:
+        render.say(evidence.standing(now_is))
+
+
+def _resolve(connection: Connection, org_id: UUID, text: str, days: int) -> UUID:
+    """Complete an abbreviated id from the failures of the period.
+
+    Raises:
+        CommandError: not an id, or none or several begin with it.
+    """
+    from hwci.client import calls
+
+    prefix = text.lower()
+    if len(prefix) == UUID_LENGTH:
+        return _uuid(prefix)
+    if len(prefix) < PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
+        raise _no_id(text)
+    listed = connection.client.items(
+        calls.list_failures(org_id, days=days, limit=limits.PAGE_LIMIT_MAX)
+    )
+    found = [item.id for item in listed if str(item.id).startswith(prefix)]
+    if len(found) == 1:
+        return found[0]
+    raise CommandError(
+        Failing(
+            f"{text} names no failure of the last {days} days"
+            if not found
+            else f"{text} names several failures",
+            f"{len(found)} ids begin with it",
+            "Look further back with --days, or give the whole id (hwci failures list --output csv)",
+        )
+    )
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as fault:
+        raise _no_id(text) from fault
+
+
+def _no_id(text: str) -> CommandError:
+    return wrong_usage(
+        f"{text!r} is no id of a failure",
+        f"an id is a UUID, or at least its first {PREFIX_MIN} digits",
+        "Find it with: hwci failures list",
+    )

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `hwci` command: which commands there are, and under which names. What each does stands in
+the module that it comes from.
+"""
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from hwci import __version__
+from hwci.cli.accounts import login, logout, orgs, whoami
+from hwci.cli.admin import admin
+from hwci.cli.announce import merge_announce
+from hwci.cli.demo import demo
+from hwci.cli.failing import Commands
+from hwci.cli.failures import failures
+from hwci.cli.keys import keys
+from hwci.cli.metrics import metrics
+from hwci.cli.report import report_run
+from hwci.cli.serve import serve
+from hwci.cli.suite_config import suite_config
+
+app = typer.Typer(
+    name="hwci",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from hwci.cli.render import say
+
+        say(f"hwci {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version_asked: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Metrics for hardware-in-the-loop CI.
+
+    Which merges ran on real boards, which failures were firmware bugs, which tests are flaky.
+
+    Data goes to stdout, all else to stderr. Exit codes: 0 ok, 1 refused or failed, 2 wrong usage,
+    4 sign in or forbidden, 5 server unreachable.
+
+    For example:
+
+      hwci demo
+
+      hwci metrics --days 30
+
+      hwci report-run --help
+    """
+
+
+app.command("metrics")(metrics)
+app.add_typer(failures, name="failures")
+app.command("merge-announce")(merge_announce)
+app.command("report-run")(report_run)
+app.add_typer(suite_config, name="suite-config")
+app.command("login")(login)
+app.command("logout")(logout)
+app.command("whoami")(whoami)
+app.add_typer(orgs, name="orgs")
+app.add_typer(keys, name="keys")
+app.command("serve")(serve)
+app.command("demo")(demo)
+app.add_typer(admin, name="admin")
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a letter is shown its number; nothing breaks off half-way.
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="hwci")

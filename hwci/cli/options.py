@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flags that several commands share, each with one name and one explanation."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from hwci.cli.failing import wrong_usage
+from hwci.cli.render import Format
+from hwci.wire import limits
+
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        help="Address of the server [HWCI_URL, else that of the profile].",
+        show_default=False,
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="Which kept sign-in to use [HWCI_PROFILE, else `default`].",
+        show_default=False,
+    ),
+]
+Org = Annotated[
+    str | None,
+    typer.Option(
+        "--org",
+        metavar="ID|NAME",
+        help="Organization by id or name [HWCI_ORG, else your only one].",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON as the API gives it.")]
+Output = Annotated[
+    Format | None,
+    typer.Option("--output", "-o", help="How to write it: table (default), json, csv or md."),
+]
+Days = Annotated[
+    int,
+    typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days."),
+]
+Product = Annotated[
+    str | None,
+    typer.Option("--product", metavar="REPO:SUITE", help="One product only.", show_default=False),
+]
+Repo = Annotated[
+    str | None,
+    typer.Option(
+        "--repo", metavar="REPO", help="All products of one repository.", show_default=False
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="TIME",
+        help="End of the period: a date-time with an offset [now].",
+        show_default=False,
+    ),
+]
+RepoKey = Annotated[
+    str | None,
+    typer.Option(help="Name of the repository; the same value in all reports."),
+]
+Suite = Annotated[str | None, typer.Option(help="Product [HWCI_SUITE].")]
+Sha = Annotated[str | None, typer.Option(help="Commit, as a full hash.")]
+Branch = Annotated[str | None, typer.Option(help="Branch.")]
+BodyFile = Annotated[
+    str | None,
+    typer.Option("--body", metavar="FILE|-", help="The whole body as JSON, in place of flags."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", "-n", help="Print the exact JSON and send nothing.")
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        envvar="HWCI_STRICT",
+        help="Fail when the server refuses or cannot be reached.",
+    ),
+]
+
+
+def form_of(json: bool, output: Format | None) -> Format:
+    """Decide the form of the output.
+
+    Raises:
+        CommandError: `--json` beside another form.
+    """
+    if json and output not in {None, Format.JSON}:
+        raise wrong_usage(
+            "The output can have one form only",
+            f"--json stands beside --output {output}",
+            "Leave one of them out",
+        )
+    return Format.JSON if json else output or Format.TABLE
+
+
+def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | None]:
+    """Give repository and suite. The last colon parts them: a suite holds none, as a rule.
+
+    Raises:
+        CommandError: not of the form REPO:SUITE, or two repositories.
+    """
+    if product is None:
+        return repo, None
+    repo_key, colon, suite = product.rpartition(":")
+    if not (colon and repo_key and suite):
+        raise wrong_usage(
+            "The product is not understood",
+            f"{product!r} is not of the form REPO:SUITE",
+            "Write --product acme/firmware:sensor-fw, or --repo for all products of a repository",
+        )
+    if repo not in {None, repo_key}:
+        raise wrong_usage(
+            "Two repositories are asked for", "--repo beside --product", "Leave --repo out"
+        )
+    return repo_key, suite
+
+
+def time_of(text: str | None, flag: str) -> datetime | None:
+    """Read a time of a flag.
+
+    Raises:
+        CommandError: no date-time with an offset.
+    """
+    from hwci.wire.base import parse_time
+
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except ValueError as fault:
+        raise wrong_usage(
+            f"{flag} is not understood", f"{text!r}: {fault}", f"Correct {flag}"
+        ) from fault

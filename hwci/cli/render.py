@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The only place that writes to the terminal: data to stdout, all else to stderr.
+
+What comes from outside (test ids, branches, commit subjects) is data: its control characters are
+shown escaped and its markup is inert. Which columns a table has is decided in `tables.py`.
+"""
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, TextIO, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from hwci.cli.tables import Layout
+
+Row = TypeVar("Row", bound="BaseModel")
+
+WIDTH_WITHOUT_TERMINAL = 120
+DELETE = 0x7F  # the one control character that JSON leaves as it is
+# Controls, invisible formatting (bidirectional overrides among them), surrogates, line separators.
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+class Format(StrEnum):
+    """How data is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MD = "md"
+
+
+def safe(text: object) -> str:
+    r"""Show what a terminal would obey or hide: `\x1b` for an escape, `\n` for a line break."""
+    return "".join(
+        _escape(letter) if unicodedata.category(letter) in _HIDDEN else letter
+        for letter in str(text)
+    )
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def say(line: str = "") -> None:
+    """Write a line of data."""
+    _write(sys.stdout, line)
+
+
+def note(line: str) -> None:
+    """Write a line that is not data."""
+    _write(sys.stderr, line)
+
+
+def _write(stream: TextIO, line: str) -> None:
+    stream.write(safe(line) + "\n")
+    stream.flush()
+
+
+def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
+    """Write models as the API writes them; what a terminal would obey stays escaped."""
+    plain = (
+        [item.model_dump(mode="json", by_alias=True) for item in value]
+        if isinstance(value, Sequence)
+        else value.model_dump(mode="json", by_alias=True)
+    )
+    # Only strings can hold hidden characters, and JSON lets every one of them be escaped.
+    text = json.dumps(plain, indent=2, ensure_ascii=False)
+    for line in text.split("\n"):
+        say("".join(_json_escape(letter) for letter in line))
+
+
+def _json_escape(letter: str) -> str:
+    if unicodedata.category(letter) in _HIDDEN:
+        return json.dumps(letter)[1:-1] if ord(letter) != DELETE else "\\u007f"
+    return letter
+
+
+def emit_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write rows for a spreadsheet, one line each."""
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+
+
+def _csv_cell(cell: object) -> str:
+    """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    text = "" if cell is None else safe(cell)
+    return f"'{text}" if isinstance(cell, str) and text[:1] in {"=", "+", "-", "@"} else text
+
+
+def emit_md(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a Markdown table."""
+    say(_md_row(header))
+    say(_md_row(["---"] * len(header)))
+    for row in rows:
+        say(_md_row([md(cell) for cell in row]))
+
+
+def md(text: str) -> str:
+    """Make text inert in Markdown."""
+    inert = safe(text).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    for letter in "|`*_[]":
+        inert = inert.replace(letter, f"\\{letter}")
+    return inert
+
+
+def _md_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def console() -> "Console":
+    """Give a console on stdout: plain and of one width where no terminal stands behind it."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    width = None if terminal or os.environ.get("COLUMNS") else WIDTH_WITHOUT_TERMINAL
+    return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def draw(*parts: "RenderableType") -> None:
+    """Draw parts one below the other."""
+    target = console()
+    for part in parts:
+        target.print(part)
+
+
+def unicode_fits() -> bool:
+    """Tell whether stdout can show more than ASCII."""
+    return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+
+
+def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
+    """Lay rows out for people."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in layout.columns:
+        table.add_column(
+            Text(column.header),
+            justify="right" if column.right else "left",
+            no_wrap=column.whole,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text(safe(cell)) for cell in layout.shown(row)))
+    return table
+
+
+def emit(layout: "Layout[Row]", rows: Sequence[Row], form: Format) -> None:
+    """Write the rows of one table in the form that was asked for."""
+    if form is Format.JSON:
+        emit_json(rows)
+    elif form is Format.CSV:
+        emit_csv(layout.keys, (layout.exact(row) for row in rows))
+    elif form is Format.MD:
+        emit_md(layout.headers(), (layout.shown(row) for row in rows))
+    elif rows:
+        draw(grid(layout, rows))
+    else:
+        note(layout.empty)

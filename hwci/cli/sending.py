@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the commands of a CI job send: a body from flags or from a file, checked here before it is
+sent; a server that refuses or is away fails no build unless the caller is strict (contract,
+"Command line").
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from hwci.cli.failing import CommandError, Failing, explain, fault_lines, warn, wrong_usage
+from hwci.cli.render import say
+from hwci.cli.settings import Settings
+
+if TYPE_CHECKING:
+    from hwci.client import Call
+    from hwci.wire.base import CiBody
+    from hwci.wire.errors import Issue
+
+Model = TypeVar("Model", bound="CiBody")
+
+
+def from_flags(model: type[Model], fields: Mapping[str, object]) -> Model:
+    """Build a body from flags that bear the names of its fields.
+
+    Raises:
+        CommandError: wrong usage: a flag is missing or breaks its field's rule.
+    """
+    from pydantic import ValidationError
+
+    from hwci.wire.errors import issues_of
+
+    try:
+        return model.model_validate(
+            {name: value for name, value in fields.items() if value is not None}
+        )
+    except ValidationError as fault:
+        raise bad_flags(issues_of(fault, "flags")) from fault
+
+
+def bad_flags(issues: "Sequence[Issue]") -> CommandError:
+    """Give the error of flags that are missing or break the rules of their fields."""
+    lines = [
+        f"--{'.'.join(map(str, issue.path[1:])).replace('_', '-')}: {issue.message}"
+        for issue in issues
+    ]
+    return wrong_usage("The flags do not make a whole body", "; ".join(lines), "See --help")
+
+
+def variable(name: str) -> str | None:
+    """Read a setting of the environment; an empty one is none."""
+    return os.environ.get(name) or None
+
+
+def from_file(model: type[Model], path: str, beside: Mapping[str, object]) -> Model:
+    """Read a whole body from a file, or from stdin for `-`; flags of fields may not stand beside.
+
+    Raises:
+        CommandError: it cannot be read, or breaks the field rules.
+    """
+    from pydantic import ValidationError
+
+    from hwci.wire.errors import issues_of
+
+    doubled = [name for name, value in beside.items() if value not in (None, [], False)]
+    if doubled:
+        raise wrong_usage(
+            "--body is the whole body",
+            f"--{doubled[0].replace('_', '-')} stands beside it",
+            "Leave one of them out",
+        )
+    try:
+        return model.model_validate_json(read_bytes(path))
+    except ValidationError as fault:
+        raise CommandError(
+            Failing(
+                f"The body in {path} breaks the field rules",
+                "nothing was sent",
+                "Correct what is named above",
+                details=tuple(fault_lines(issues_of(fault, "body"))),
+            )
+        ) from fault
+
+
+def read_bytes(path: str) -> bytes:
+    """Read a file, or stdin for `-`.
+
+    Raises:
+        CommandError: it cannot be read.
+    """
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as fault:
+        raise CommandError(
+            Failing(f"{path} cannot be read", fault.strerror or str(fault), "Check the path")
+        ) from fault
+
+
+def print_exactly(calls: "Iterable[Call[None]]") -> None:
+    """Print each body as it would be sent, one per line."""
+    for call in calls:
+        say((call.body or b"").decode())
+
+
+def deliver(
+    settings: Settings, calls: "Iterable[Call[None]]", failed: str, *, strict: bool
+) -> bool:
+    """Send calls with the CI key. Gives False when one was refused or found no server.
+
+    Raises:
+        CommandError: that, and the caller is strict.
+    """
+    from hwci.client import Client
+    from hwci.client.errors import HwciError
+
+    try:
+        with Client(settings.url, ci_key=settings.ci_key()) as client:
+            for call in calls:
+                client.send(call)
+    except HwciError as fault:
+        failing = explain(fault, failed, by_ci_key=True)
+        warn(failing, strict=strict or failing.wrong_usage)
+        return False
+    return True

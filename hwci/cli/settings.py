@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which server, organization and credential a command uses (contract, "Command line"):
+flag > `HWCI_*` > profile > default. A secret is never taken from an argument, and the token of a
+profile is never shown to another server than the one that gave it.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hwci.cli.credentials import Credentials, Profile, default_credentials
+from hwci.cli.failing import wrong_usage
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+DEFAULT_PROFILE = "default"
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What the command line says; None where it says nothing."""
+
+    url: str | None = None
+    profile: str | None = None
+    org: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for this command. `profile` is None where no sign-in of this server is kept."""
+
+    url: str
+    profile_name: str
+    profile: Profile | None
+    org: str | None
+    token: str | None
+    credentials: Credentials
+    environ: Mapping[str, str]
+
+    def ci_key(self) -> str | None:
+        """Read the CI key: only the commands that report need one."""
+        return secret("HWCI_CI_KEY", self.environ)
+
+    def __repr__(self) -> str:
+        """Show where to, and no secret."""
+        return f"Settings(url={self.url!r}, profile={self.profile_name!r}, org={self.org!r})"
+
+
+def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
+    """Find the settings of a command.
+
+    Raises:
+        CommandError: the kept sign-ins or a file of a secret cannot be read.
+    """
+    env = os.environ if environ is None else environ
+    credentials = default_credentials(env)
+    name = flags.profile or env.get("HWCI_PROFILE") or DEFAULT_PROFILE
+    kept = credentials.profiles().get(name)
+    url = flags.url or env.get("HWCI_URL") or (kept.url if kept else DEFAULT_URL)
+    url = url.rstrip("/")
+    return Settings(
+        url=url,
+        profile_name=name,
+        profile=kept if kept is not None and kept.url == url else None,
+        org=flags.org or env.get("HWCI_ORG") or None,
+        token=secret("HWCI_TOKEN", env),
+        credentials=credentials,
+        environ=env,
+    )
+
+
+def secret(name: str, environ: Mapping[str, str]) -> str | None:
+    """Read a secret from `NAME` or from the file that `NAME_FILE` names.
+
+    An empty value is none: CI systems hand one to jobs that may not see the secret.
+
+    Raises:
+        CommandError: the file cannot be read.
+    """
+    return environ.get(name, "").strip() or _from_file(f"{name}_FILE", environ) or None
+
+
+def _from_file(name: str, environ: Mapping[str, str]) -> str:
+    path = environ.get(name, "")
+    if not path:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise wrong_usage(
+            f"The file that {name} names cannot be read",
+            f"{path}: {getattr(fault, 'strerror', None) or 'it is not text'}",
+            f"Correct {name}, or unset it",
+        ) from fault

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tables of the service look like in a terminal: columns as data, one layout per table.
+
+A layout says what people see (short hashes, relative times) and which fields of the answer a
+spreadsheet gets (whole hashes, exact times). It computes no figure and prints nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pydantic import BaseModel
+
+    from hwci.wire.accounts import CiKeyAnswer, OrganizationAnswer
+    from hwci.wire.metrics import (
+        BrokenByAnswer,
+        FailureAnswer,
+        FlakyTestAnswer,
+        ResolvedFailureAnswer,
+        UncheckedMerge,
+    )
+
+Row = TypeVar("Row", bound="BaseModel")
+
+SHA_SHOWN = 12
+ID_SHOWN = 8
+CLASS_WORDS = {
+    "real_fw_bug": "real firmware bug",
+    "bench_or_harness": "bench or harness",
+    "ambiguous": "ambiguous",
+    "dismissed": "dismissed",
+}
+_UNITS = (
+    (timedelta(days=365), "year"),
+    (timedelta(days=30), "month"),
+    (timedelta(days=7), "week"),
+    (timedelta(days=1), "day"),
+    (timedelta(hours=1), "hour"),
+    (timedelta(minutes=1), "minute"),
+)
+
+
+class View(NamedTuple):
+    """From when one looks, and whether the rows are all of one product."""
+
+    now: datetime
+    one_product: bool = False
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column that people see."""
+
+    header: str
+    show: Callable[[Row], str]
+    right: bool = False
+    whole: bool = False  # never broken over lines
+
+
+@dataclass(frozen=True)
+class Layout(Generic[Row]):
+    """A table: `keys` are the fields of the answer that go into a spreadsheet, by path."""
+
+    name: str
+    title: str
+    columns: Sequence[Column[Row]]
+    keys: Sequence[str]
+    empty: str
+
+    def headers(self) -> list[str]:
+        """Give the headers that people see."""
+        return [column.header for column in self.columns]
+
+    def shown(self, row: Row) -> list[str]:
+        """Give the cells that people see."""
+        return [column.show(row) for column in self.columns]
+
+    def exact(self, row: Row) -> list[object]:
+        """Give the cells of a spreadsheet."""
+        plain = row.model_dump(mode="json", by_alias=True)
+        return [_at(plain, key.split(".")) for key in self.keys]
+
+
+def _at(value: Any, path: Sequence[str]) -> object:  # noqa: ANN401 - whatever JSON holds
+    for step in path:
+        if value is None:
+            return None
+        value = value[step]
+    return value
+
+
+def short(sha: str) -> str:
+    """Abbreviate a commit for reading; data formats carry it whole."""
+    return sha[:SHA_SHOWN]
+
+
+def moment(at: datetime) -> str:
+    """Write a time to the minute, in UTC."""
+    return f"{at:%Y-%m-%d %H:%M}"
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """Write how long ago a time was."""
+    passed = now - at
+    for size, unit in _UNITS:
+        count = passed // size
+        if count >= 1:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def when(at: datetime, now: datetime) -> str:
+    """Write a time as people say it and as a clock does."""
+    return f"{moment(at)} ({ago(at, now)})"
+
+
+def product(repo_key: str, suite: str | None) -> str:
+    """Name a product as `--product` takes it; a merge announced without one is Unassigned."""
+    return f"{repo_key}:{suite}" if suite is not None else f"{repo_key} (Unassigned)"
+
+
+def broken_by(found: BrokenByAnswer | None) -> str:
+    """Name the commit that broke a test, or the range of those that may have."""
+    if found is None:
+        return "unknown"
+    if len(found.commits) == 1:
+        return f"{short(found.start)} {found.commits[0].subject}"
+    return f"{short(found.start)}..{short(found.end)} ({len(found.commits)} commits)"
+
+
+def _product_column(view: View) -> list[Column[Any]]:
+    if view.one_product:
+        return []
+    return [Column("Product", lambda row: product(row.repo_key, row.suite))]
+
+
+def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
+    """Announced merges that no run checked."""
+    return Layout(
+        "unchecked-merges",
+        "Merges not checked on hardware",
+        [
+            Column("Merged (UTC)", lambda row: when(row.merged_at, view.now)),
+            *_product_column(view),
+            Column("Branch", lambda row: row.branch),
+            Column("Commit", lambda row: short(row.sha), whole=True),
+        ],
+        ("repoKey", "suite", "sha", "branch", "mergedAt"),
+        "Every announced merge of the period ran on hardware, or none was announced"
+        " (hwci merge-announce).",
+    )
+
+
+_RESOLVED_KEYS = (
+    "id",
+    "repoKey",
+    "suite",
+    "testId",
+    "boxKey",
+    "branch",
+    "firstFailure.sha",
+    "firstFailure.startedAt",
+    "firstFailure.workflow",
+    "firstFailure.runId",
+    "firstFailure.runAttempt",
+    "lastFailingSha",
+    "failingCommits",
+    "brokenBy.from",
+    "brokenBy.to",
+    "fix.sha",
+    "fix.startedAt",
+    "verdict",
+    "class",
+    "reason",
+    "reasonText",
+    "status",
+)
+
+
+def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
+    return [
+        Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
+        Column("First failed (UTC)", lambda row: when(row.first_failure.started_at, view.now)),
+        *_product_column(view),
+        Column("Test", lambda row: row.test_id),
+        Column("Box", lambda row: row.box_key),
+    ]
+
+
+def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
+    """Resolved failures that were real firmware bugs."""
+    return Layout(
+        "real-bugs",
+        "Real FW bugs caught",
+        [
+            *_resolved_columns(view),
+            Column("Broken by", lambda row: broken_by(row.broken_by)),
+            Column("Fixed by", lambda row: short(row.fix.sha) if row.fix else "not known"),
+            Column("Verdict", lambda row: row.verdict),
+        ],
+        _RESOLVED_KEYS,
+        "No resolved failure of the period was a real firmware bug. Pending ones:"
+        " hwci failures list --label pending",
+    )
+
+
+def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
+    """Resolved failures that were not, each with its reason."""
+    return Layout(
+        "other-failures",
+        "Resolved by a bench or harness change",
+        [
+            *_resolved_columns(view),
+            Column("Reason", lambda row: row.reason_text or ""),
+            Column("Class", lambda row: CLASS_WORDS[row.failure_class]),
+            Column("Status", lambda row: row.status),
+        ],
+        _RESOLVED_KEYS,
+        "No failure of the period was resolved by a change of the bench or the harness.",
+    )
+
+
+def broken(row: FlakyTestAnswer) -> bool:
+    """Tell a broken test from a flaky one: it never passed on a retry and has no Flake
+    (semantics, 9.3).
+    """
+    return row.retry_passes == 0 and row.flaky_failures == 0
+
+
+def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
+    """Tests with failed attempts, the highest rate first."""
+    return Layout(
+        "flakiest-tests",
+        "Flakiest tests",
+        [
+            Column("Test", lambda row: row.test_id),
+            *_product_column(view),
+            Column("Boxes", lambda row: str(row.boxes), right=True),
+            Column("Reports", lambda row: str(row.run_reports), right=True),
+            Column("Attempts", lambda row: str(row.attempts), right=True),
+            Column("Failed", lambda row: str(row.failed_attempts), right=True),
+            Column("Retry passes", lambda row: str(row.retry_passes), right=True),
+            Column("Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True),
+            Column("", lambda row: "broken, not flaky" if broken(row) else ""),
+        ],
+        (
+            "repoKey",
+            "suite",
+            "testId",
+            "boxes",
+            "runReports",
+            "attempts",
+            "failedAttempts",
+            "retryPasses",
+            "flakyFailures",
+            "flakeRate",
+        ),
+        "No test of the period had a failed attempt, or none was reported (hwci report-run).",
+    )
+
+
+def failures(view: View) -> Layout[FailureAnswer]:
+    """Failures with their labels."""
+    return Layout(
+        "failures",
+        "Failures",
+        [
+            Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
+            Column("Last failed (UTC)", lambda row: when(row.last_started_at, view.now)),
+            *_product_column(view),
+            Column("Test", lambda row: row.test_id),
+            Column("Box", lambda row: row.box_key),
+            Column("Branch", lambda row: row.branch),
+            Column("Commit", lambda row: short(row.sha), whole=True),
+            Column("Label", lambda row: row.label, whole=True),
+            Column("Items", lambda row: str(row.items), right=True),
+            Column("Verdict", lambda row: row.verdict),
+        ],
+        (
+            "id",
+            "repoKey",
+            "suite",
+            "testId",
+            "boxKey",
+            "branch",
+            "sha",
+            "label",
+            "items",
+            "firstStartedAt",
+            "lastStartedAt",
+            "verdict",
+            "groupId",
+        ),
+        "No failure in this period. Look further back with --days, or drop a filter.",
+    )
+
+
+def keys(view: View) -> Layout[CiKeyAnswer]:
+    """CI keys; the key itself is shown once, when it is created."""
+
+    def used(row: CiKeyAnswer) -> str:
+        return ago(row.last_used_at, view.now) if row.last_used_at else "never"
+
+    def state(row: CiKeyAnswer) -> str:
+        return f"revoked {moment(row.revoked_at)}" if row.revoked_at else "active"
+
+    return Layout(
+        "keys",
+        "CI keys",
+        [
+            Column("ID", lambda row: str(row.id), whole=True),
+            Column("Name", lambda row: row.name),
+            Column("Created (UTC)", lambda row: moment(row.created_at)),
+            Column("Last used", used),
+            Column("State", state),
+        ],
+        ("id", "name", "createdAt", "lastUsedAt", "revokedAt"),
+        "No CI key yet: hwci keys create NAME",
+    )
+
+
+def organizations() -> Layout[OrganizationAnswer]:
+    """The organizations of a person."""
+    return Layout(
+        "orgs",
+        "Organizations",
+        [
+            Column("ID", lambda row: str(row.id), whole=True),
+            Column("Name", lambda row: row.name),
+            Column("Role", lambda row: row.role),
+            Column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
+            Column("Created (UTC)", lambda row: moment(row.created_at)),
+        ],
+        ("id", "name", "role", "ciMetricsEnabled", "createdAt"),
+        "You belong to no organization yet: hwci orgs create NAME",
+    )
