@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo's history is believable: it follows the field rules, and every table has rows."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from uuid import UUID
+
+import pytest
+
+from hwci.cli.demo_history import Body, history
+from hwci.engine.answers import Page
+from hwci.engine.facts import Facts, Product
+from hwci.engine.full import FullHistory
+from hwci.engine.history import Scope
+from hwci.engine.page import labelled_failures, metrics_page
+from hwci.engine.period import last_days
+from hwci.engine.vocabulary import Label, Outcome, Trigger
+from hwci.wire.incoming import announcement_fact, config_fact, report_fact
+from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
+
+NOW = datetime(2026, 11, 20, 13, 5, 17, tzinfo=UTC)
+EVERY_DAY_OF_A_WEEK = [NOW + timedelta(days=day, hours=3 * day) for day in range(7)]
+
+
+@cache
+def told(now: datetime) -> list[Body]:
+    """Give the whole history, told once for all tests that read it."""
+    return list(history(now))
+
+
+def reports(bodies: list[Body]) -> list[RunReport]:
+    """Give only the run reports."""
+    return [body for body in bodies if isinstance(body, RunReport)]
+
+
+def announcements(bodies: list[Body]) -> list[MergeAnnouncement]:
+    """Give only the announcements."""
+    return [body for body in bodies if isinstance(body, MergeAnnouncement)]
+
+
+def known(bodies: list[Body]) -> FullHistory:
+    """Give what the engine knows after all bodies."""
+    configs = [config_fact(body) for body in bodies if isinstance(body, SuiteConfiguration)]
+    return FullHistory(
+        UUID(int=1),
+        Facts(
+            tuple(map(announcement_fact, announcements(bodies))),
+            tuple(map(report_fact, reports(bodies))),
+            {Product(config.repo_key, config.suite): config for config in configs},
+        ),
+    )
+
+
+def page(bodies: list[Body], days: int, now: datetime) -> Page:
+    """Give the metrics page with all its rows."""
+    return metrics_page(known(bodies), Scope(), last_days(days, now), 200)
+
+
+def test_one_seed_and_one_now_give_one_history() -> None:
+    assert list(history(NOW)) == told(NOW)
+    assert told(NOW) != list(history(NOW, seed=8))
+
+
+@pytest.mark.parametrize("now", EVERY_DAY_OF_A_WEEK, ids=lambda now: f"{now:%a}")
+def test_every_table_has_rows_and_several_reasons_whatever_the_day(now: datetime) -> None:
+    bodies = told(now)
+
+    for days in (30, 90):
+        found = page(bodies, days, now)
+        reasons = {row.shown.reason for row in found.other_failures.items}
+        tables = (found.unchecked_merges, found.real_bugs, found.other_failures)
+        assert all(table.total for table in (*tables, found.flakiest_tests))
+        assert found.tiles.flaky_failures
+        assert found.tiles.infra_runs.part
+        assert len(reasons) >= 6
+
+
+def test_most_merges_are_checked_and_some_belong_to_no_product() -> None:
+    found = page(told(NOW), 30, NOW)
+    checked, announced = found.tiles.merges_checked
+
+    assert 0.8 * announced < checked < announced
+    assert None in {merge.suite for merge in found.unchecked_merges.items}
+
+
+def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
+    found = page(told(NOW), 90, NOW)
+    by_test = {row.key.lane.test_id: row for row in found.real_bugs.items}
+
+    broken_by = by_test["ota.resume_after_power_loss"].broken_by
+    assert broken_by is not None
+    assert [commit.subject for commit in broken_by.commits] == [
+        "ota: verify blocks while receiving"
+    ]
+    assert by_test["ota.resume_after_power_loss"].fix is not None
+
+
+def test_something_is_still_broken_today() -> None:
+    pending = labelled_failures(known(told(NOW)), Scope(), last_days(7, NOW), Label.PENDING, 0, 100)
+
+    assert {row.failure.key.lane.test_id for row in pending.items} >= {
+        *("mqtt.tls_handshake", "time.alarm_wakeup")
+    }
+
+
+def test_bodies_follow_the_field_rules_and_come_in_time() -> None:
+    bodies = told(NOW)
+
+    for body in bodies:
+        assert type(body).model_validate_json(body.model_dump_json(exclude_none=False)) == body
+    assert all(report.ended_at <= NOW for report in reports(bodies))
+    assert all(merge.merged_at <= NOW for merge in announcements(bodies))
+    assert min(report.started_at for report in reports(bodies)) > NOW - timedelta(days=91)
+
+
+def test_the_size_is_that_of_a_real_team() -> None:
+    sent = reports(told(NOW))
+
+    assert 1_000 <= len(sent) <= 1_500
+    assert {report.box_key for report in sent} == {"bench-1", "bench-2", "bench-3"}
+    assert {report.suite for report in sent} == {"sensor-fw", "gateway-fw"}
+    assert {report.trigger for report in sent} == set(Trigger)
+    assert {len(report.tests) for report in sent} <= {0, *range(25, 41)}
+
+
+def test_an_attempt_sends_the_changes_of_the_first_and_a_lost_bench_no_tests() -> None:
+    sent = reports(told(NOW))
+    of_run: dict[int, set[str]] = {}
+    for report in sent:
+        changes = None if report.changes is None else report.changes.model_dump(mode="json")
+        of_run.setdefault(report.run_id, set()).add(json.dumps(changes))
+
+    assert {len(changes) for changes in of_run.values()} == {1}
+    assert {report.run_attempt for report in sent} == {1, 2}
+    assert all(report.hello_ok or not report.tests for report in sent)
+
+
+def test_a_test_that_passed_on_a_retry_took_several_attempts() -> None:
+    items = [item for report in reports(told(NOW)) for item in report.tests]
+
+    assert any(item.outcome is Outcome.PASS and item.attempts > 1 for item in items)
+    assert all(item.attempts == 3 for item in items if item.outcome is Outcome.FAIL)
+
+
+def test_a_shorter_history_holds_only_its_days() -> None:
+    sent = reports(list(history(NOW, days=10)))
+
+    assert sent
+    assert min(report.started_at for report in sent) > NOW - timedelta(days=11)
