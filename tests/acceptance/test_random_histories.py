@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random histories, told over HTTP: the page equals an independent brute-force reference.
+
+The reference (`tests/reference`) was written from the documents and shares no code with the engine
+or a store. Each story goes to a server on SQLite and to one on memory; both must agree with it for
+every view, and the narrow load of a store must give what a full load gives.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import aiohttp
+import pytest
+
+from hwci.engine.full import FullHistory
+from hwci.engine.history import Scope
+from hwci.engine.page import labelled_failures, metrics_page
+from hwci.engine.period import last_days
+from hwci.server.app import serving
+from hwci.server.settings import Registration, Settings
+from hwci.server.storage.opening import open_storage
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.wire.base import parse_time
+from tests.acceptance.driving import Tenant, of_reference
+from tests.reference import brute
+from tests.reference.facts import Json
+from tests.reference.generator import Story, generate
+
+STORIES = int(os.environ.get("HWCI_STORIES", "240"))
+STORIES_PER_SERVER = 20
+EVERYTHING = 1_000_000
+
+
+@asynccontextmanager
+async def server_on(url: str) -> AsyncIterator[tuple[aiohttp.ClientSession, Storage]]:
+    """Run a server on a store; give a session signed in by header, and the store itself."""
+    storage = open_storage(url)
+    settings = Settings(database=url, port=0, registration=Registration.OPEN)
+    try:
+        async with serving(settings, storage=storage) as server:
+            async with aiohttp.ClientSession(server.url, raise_for_status=True) as http:
+                person = {"email": "ada@example.org", "password": "a long enough password"}
+                async with http.post("/api/auth/register", json=person) as answer:
+                    token = (await answer.json())["accessToken"]
+            signed_in = aiohttp.ClientSession(
+                server.url, headers={"Authorization": f"Bearer {token}"}
+            )
+            async with signed_in as http:
+                yield http, storage
+    finally:
+        await storage.close()
+
+
+async def new_tenant(http: aiohttp.ClientSession, store: Storage) -> Tenant:
+    async with http.post("/api/orgs", json={"name": "A story"}) as answer:
+        org_id = UUID((await answer.json())["id"])
+    async with http.post(f"/api/orgs/{org_id}/ci-keys", json={"name": "ci"}) as answer:
+        key = (await answer.json())["apiKey"]
+
+    def enable(tx: Writer) -> None:
+        tx.set_ci_metrics(org_id, enabled=True)
+
+    await store.write(enable)
+    return Tenant(http, org_id, key)
+
+
+def ordered(rows: list[Json], when: str) -> list[Json]:
+    """Rows of equal start are ordered by an id that only the server knows."""
+    starts = [row["firstFailure"][when] if "firstFailure" in row else row[when] for row in rows]
+    assert starts == sorted(starts, reverse=True)
+    return sorted(rows, key=lambda row: str(row["id"]))
+
+
+def comparable(page: Json) -> Json:
+    """Leave out what only one side orders, and a product of all suites of a repository."""
+    page = dict(page)
+    for table in ("realBugs", "otherFailures"):
+        page[table] = ordered(page[table], "startedAt")
+    if page["product"] is not None and page["product"]["suite"] is None:
+        page["product"] = None
+    return page
+
+
+async def compare(tenant: Tenant, told: list[Any], story: Story) -> None:
+    everything = {"days": 3650, "as_of": story.latest}
+    await tenant.failures(everything)  # learns which id is which failure
+    for view in story.views:
+        expected = {
+            name: [of_reference(row) for row in value] if isinstance(value, list) else value
+            for name, value in of_reference(brute.page(told, **view)).items()
+        }
+        assert comparable(await tenant.page(view)) == comparable(expected), (story.seed, view)
+
+        failures = [of_reference(row) for row in brute.failures(told, **view)]
+        found = await tenant.failures(view)
+        assert ordered(found, "firstStartedAt") == ordered(failures, "firstStartedAt"), (
+            story.seed,
+            view,
+        )
+    for label in ("flake", "resolved", "pending"):
+        found = await tenant.failures(everything, label)
+        failures = [of_reference(row) for row in brute.failures(told, **everything, label=label)]
+        assert ordered(found, "firstStartedAt") == ordered(failures, "firstStartedAt"), story.seed
+
+
+async def narrow_equals_full(store: Storage, org_id: UUID, story: Story) -> None:
+    def look(tx: Reader) -> None:
+        narrow, full = tx.history(org_id), FullHistory(org_id, tx.facts(org_id))
+        for view in story.views:
+            scope = Scope(view.get("repo_key"), view.get("suite"))
+            period = last_days(view["days"], parse_time(view["as_of"]))
+            about = (scope, period)
+            assert metrics_page(narrow, *about) == metrics_page(full, *about), (story.seed, view)
+            assert labelled_failures(narrow, *about, None, 0, EVERYTHING) == labelled_failures(
+                full, *about, None, 0, EVERYTHING
+            ), (story.seed, view)
+
+    await store.read(look)
+
+
+@pytest.mark.parametrize("first_seed", range(0, STORIES, STORIES_PER_SERVER))
+@pytest.mark.parametrize("store", ["sqlite", "memory"])
+async def test_the_page_over_http_equals_the_reference(
+    first_seed: int, store: str, tmp_path: Path
+) -> None:
+    url = "memory:" if store == "memory" else str(tmp_path / "hwci.db")
+    async with (
+        server_on(url) as (http, storage),
+    ):
+        for seed in range(first_seed, first_seed + STORIES_PER_SERVER):
+            story = generate(seed)
+            tenant = await new_tenant(http, storage)
+            told = await tenant.tell(story.events)
+            await compare(tenant, told, story)
+            await narrow_equals_full(storage, tenant.org_id, story)
