@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The evidence of one failure (contract, `ci-failures/{id}`)."""
+
+from uuid import UUID
+
+from hwci.engine.answers import CommitEvidence, Evidence
+from hwci.engine.facts import SuiteConfig
+from hwci.engine.page import evidence, resolved_failure
+from hwci.engine.vocabulary import Label, Outcome, Reason
+from tests.engine.timeline import (
+    REPO,
+    SUITE,
+    Past,
+    changes,
+    id_of,
+    lane,
+    minute,
+    report,
+    seen,
+)
+
+GROUP = seen(
+    "box-1 | a:P b:P c:F d:F e:- f:P g:P h:P",
+    changed={"c": "fw doc", "e": "hs", "f": "fw hs"},
+)
+
+
+def of(past: Past, sha: str, margin: int = 5) -> Evidence:
+    found = evidence(past.history, id_of(sha), margin)
+    assert found is not None
+    return found
+
+
+def kinds(commits: tuple[CommitEvidence, ...] | None) -> list[tuple[str, list[str]]] | None:
+    if commits is None:
+        return None
+    return [(one.commit.sha, [file.kind.value for file in one.files]) for one in commits]
+
+
+def test_any_failure_of_a_group_shows_the_whole_group() -> None:
+    found = of(GROUP, "d")
+
+    assert found.failure.failure.key.sha == "d"
+    assert found.failure.label is Label.RESOLVED
+    assert found.failure.group_id == id_of("c")
+    assert found.lane == lane()
+    assert found.resolved == resolved_failure(GROUP.history, id_of("c"))
+    assert found.resolved is not None
+    assert found.resolved.automatic.reason is Reason.FIX_TOUCHED_HARNESS
+
+
+def test_commits_under_test_and_before_the_fix_come_with_the_kind_of_each_file() -> None:
+    found = of(GROUP, "c")
+
+    assert kinds(found.under_test) == [("c", ["firmware", "other"])]
+    assert kinds(found.before_fix) == [("e", ["harness"]), ("f", ["firmware", "harness"])]
+
+
+def test_without_a_configuration_files_are_of_no_kind() -> None:
+    found = of(GROUP.configured(), "c")
+
+    assert kinds(found.under_test) == [("c", ["other", "other"])]
+    assert found.before_fix is not None
+
+
+def test_what_is_unknown_or_unconnected_is_none() -> None:
+    unknown = Past([report("b:F", 1, sent=changes(None, "b")), report("c:P", 2)])
+
+    assert of(unknown, "b").under_test is None
+    assert of(unknown, "b").before_fix is None
+
+
+def test_the_timeline_is_the_lane_from_the_first_failure_to_the_fix_and_around_it() -> None:
+    def shown(margin: int) -> str:
+        return " ".join(one.sha for one in of(GROUP, "d", margin).timeline)
+
+    assert shown(0) == "c d f"
+    assert shown(1) == "b c d f g"
+    assert shown(9) == "a b c d f g h"
+
+
+def test_a_commit_of_the_timeline_has_every_run_of_its_test_and_box() -> None:
+    past = GROUP.and_also(
+        report("d:P3", 30, branch="topic", workflow="night"),
+        report("d:P", 31, box="box-2"),
+        report("d:L", 32),
+    )
+    (shown,) = [one for one in of(past, "d").timeline if one.sha == "d"]
+
+    assert [(run.started_at, run.branch, run.outcome, run.attempts) for run in shown.runs] == [
+        (minute(3), "main", Outcome.FAIL, 1),
+        (minute(30), "topic", Outcome.PASS, 3),
+    ]
+
+
+def test_a_flake_and_a_pending_failure_are_not_resolved() -> None:
+    flake = of(GROUP.and_also(report("d:P", 30)), "d")
+    pending = of(seen("box-1 | a:P b:F", changed={"b": "fw"}), "b")
+
+    assert (flake.failure.label, flake.resolved, flake.before_fix) == (Label.FLAKE, None, None)
+    assert flake.failure.group_id is None
+    assert (pending.failure.label, pending.resolved) == (Label.PENDING, None)
+    assert pending.failure.group_id == id_of("b")
+    assert kinds(pending.under_test) == [("b", ["firmware"])]
+    assert [one.sha for one in pending.timeline] == ["a", "b"]
+
+
+def test_a_file_of_both_kinds_says_so() -> None:
+    past = seen("box-1 | a:P b:F", changed={"b": "fw"})
+    both = past.configured(SuiteConfig(REPO, SUITE, ("src/**",), ("src/main.c",)))
+
+    assert kinds(of(both, "b").under_test) == [("b", ["both"])]
+
+
+def test_no_failure_no_evidence() -> None:
+    assert evidence(GROUP.history, UUID(int=7)) is None
+    assert resolved_failure(GROUP.history, UUID(int=7)) is None

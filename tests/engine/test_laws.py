@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of the whole page over random histories (semantics, 1.5 and 4)."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hwci.engine.facts import Report
+from hwci.engine.page import labelled_failures, metrics_page
+from hwci.engine.vocabulary import Label
+from tests.engine.timeline import ALL, EVER, Past, changes, commit, report
+
+SHAS = "abcdef"
+
+
+@st.composite
+def reports(draw: st.DrawFn) -> list[Report]:
+    """Draw runs of commits in any order, on two boxes and branches, some seconds apart."""
+    made = []
+    for number in range(draw(st.integers(1, 9))):
+        end = draw(st.integers(1, len(SHAS) - 1))
+        start = draw(st.integers(0, end - 1))
+        words = st.sampled_from(["fw", "hs", "fw hs", "doc", "fw ~"])
+        listed = [commit(sha, draw(words)) for sha in SHAS[start + 1 : end + 1]]
+        made.append(
+            report(
+                f"{SHAS[end]}:{draw(st.sampled_from(['F', 'F', 'P', 'P2', 'I', 'L']))}",
+                draw(st.integers(0, 6)),
+                box=draw(st.sampled_from(["box-1", "box-2"])),
+                branch=draw(st.sampled_from(["main", "main", "topic"])),
+                run_id=number,
+                sent=draw(st.sampled_from([None, changes(SHAS[start], *listed)])),
+            )
+        )
+    return made
+
+
+@given(reports().flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))))
+def test_the_order_of_arrival_does_not_matter(orders: tuple[list[Report], list[Report]]) -> None:
+    one, other = (Past(order) for order in orders)
+
+    assert metrics_page(one.history, ALL, EVER) == metrics_page(other.history, ALL, EVER)
+
+
+def lane_by_lane(past: Past) -> set[tuple[str, ...]]:
+    """Form groups as the rules read: walk each lane's commits in order of place."""
+    found = set()
+    history = past.history
+    for lane in {failure.key.lane for failure in past.failures()}:
+        failures = {failure.key.sha: failure for failure in history.lane_failures(lane)}
+        passed = _passed(past.reports, lane.box_key)
+        places = {sha: history.place(lane.repo_key, lane.branch, sha) for sha in SHAS}
+        walk = sorted((place, sha) for sha, place in places.items() if place is not None)
+        group: list[str] = []
+        for _, sha in walk:
+            if sha in passed:
+                found.add(tuple(group))
+                group = []
+            elif sha in failures:
+                group.append(sha)
+        found.add(tuple(group))
+    return found - {()}
+
+
+def _passed(made: Sequence[Report], box: str) -> set[str]:
+    return {
+        one.sha
+        for one in made
+        if one.box_key == box and one.hello_ok and one.tests[0].outcome.value == "pass"
+    }
+
+
+@given(reports())
+def test_groups_are_runs_of_failures_with_no_passed_commit_between(made: list[Report]) -> None:
+    past = Past(made)
+    groups = {
+        tuple(failure.key.sha for failure in group.failures)
+        for group in past.groups()
+        if group.label is not Label.FLAKE
+    }
+
+    assert groups == lane_by_lane(past)
+
+
+@given(reports())
+def test_every_failing_item_is_of_one_failure_with_one_label(made: list[Report]) -> None:
+    history = Past(made).history
+    rows = labelled_failures(history, ALL, EVER, None, 0, 99)
+    by_label = [labelled_failures(history, ALL, EVER, label, 0, 99).total for label in Label]
+    failing = [one for one in made if one.hello_ok and one.tests[0].outcome.value == "fail"]
+
+    assert sum(row.failure.items for row in rows.items) == len(failing)
+    assert sum(by_label) == rows.total

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine is pure: it imports value modules alone, reads no clock and touches nothing."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ENGINE = Path(__file__).parents[2] / "hwci" / "engine"
+MODULES = sorted(ENGINE.rglob("*.py"))
+VALUE_MODULES = {
+    "__future__",
+    "bisect",
+    "collections",
+    "collections.abc",
+    "dataclasses",
+    "datetime",
+    "enum",
+    "functools",
+    "itertools",
+    "re",
+    "typing",
+    "uuid",
+}
+IMPURE_NAMES = {
+    *("now", "utcnow", "today", "fromtimestamp", "astimezone"),  # the clock, the machine's zone
+    *("uuid1", "uuid4", "getnode", "random"),  # chance
+    *("open", "print", "input", "exec", "eval", "__import__", "breakpoint"),  # the world
+}
+IMPURE_NODES = (
+    ast.AsyncFunctionDef,
+    ast.AsyncFor,
+    ast.AsyncWith,
+    ast.Await,
+    ast.Global,
+    ast.Nonlocal,
+)
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "."
+
+
+def impurities(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        name = getattr(node, "attr", getattr(node, "id", ""))
+        if isinstance(node, IMPURE_NODES) or name in IMPURE_NAMES:
+            yield f"line {node.lineno}: {name or type(node).__name__}"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_imports_value_modules_and_the_engine_alone(path: Path) -> None:
+    foreign = {
+        name
+        for name in imports(ast.parse(path.read_text()))
+        if name not in VALUE_MODULES and name.split(".")[:2] != ["hwci", "engine"]
+    }
+
+    assert foreign == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_reads_no_clock_and_awaits_prints_and_opens_nothing(path: Path) -> None:
+    assert list(impurities(ast.parse(path.read_text()))) == []
+
+
+def test_the_search_finds_what_it_looks_for() -> None:
+    impure = ast.parse("import os, json\nfrom time import time\nnow = datetime.now(UTC)\nopen('x')")
+
+    assert set(imports(impure)) == {"os", "json", "time"}
+    assert len(list(impurities(impure))) == 3

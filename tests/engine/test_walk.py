@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the fix back to the last failing commit (semantics, 6.1 and 6.2)."""
+
+from collections.abc import Sequence
+
+from hwci.engine.facts import Changes
+from hwci.engine.full import FullHistory
+from hwci.engine.history import RunChanges
+from hwci.engine.walk import Walks
+from tests.engine.timeline import ORG, REPO, Past, changes, report, seen
+
+
+def walked(past: Past, last_failing: str = "a", fix: str = "z") -> str | None:
+    """Draw a walk from the failing commit on: `run(commits) run(commits)`."""
+    walk = Walks(past.history).between(REPO, last_failing, fix)
+    if walk is None:
+        return None
+    return " ".join(
+        f"{step.run.order.run_id}({' '.join(one.sha for one in step.commits)})" for step in walk
+    )
+
+
+def after(*sent: Changes) -> Past:
+    """Make runs 1, 2, … that carry these changes, each on the last commit of its list."""
+    return Past(
+        [
+            report(f"{one.commits[-1].sha}:P", number, run_id=number, sent=one)
+            for number, one in enumerate(sent, start=1)
+        ]
+    )
+
+
+def test_one_step_leads_from_the_fix_to_its_base() -> None:
+    assert walked(after(changes("a", "y", "z"))) == "1(y z)"
+
+
+def test_steps_are_walked_back_over_all_runs_until_the_last_failing_commit() -> None:
+    past = after(changes("a", "b", "c"), changes("c", "d"), changes("d", "z"))
+
+    assert walked(past) == "1(b c) 2(d) 3(z)"
+
+
+def test_the_range_lies_after_the_groups_last_failing_commit() -> None:
+    past = seen("box-1 | a:P b:F c:F d:F e:- f:P", changed={"b": "fw", "c": "hs", "f": "fw"})
+
+    assert past.reason("b") == "real"
+    assert walked(past, "d", "f") == "4000(e) 5000(f)"
+
+
+def test_runs_of_any_product_branch_and_workflow_count() -> None:
+    past = Past(
+        [
+            report("c:P", 1, run_id=1, suite="boot", workflow="n", sent=changes("a", "c")),
+            report("z:P", 2, run_id=2, branch="topic", sent=changes("c", "z")),
+        ]
+    )
+
+    assert walked(past) == "1(c) 2(z)"
+
+
+def test_runs_of_another_repository_do_not() -> None:
+    assert walked(Past([report("z:P", 1, repo="elsewhere", sent=changes("a", "z"))])) is None
+
+
+def test_changes_lead_from_any_commit_of_their_list_over_those_up_to_it() -> None:
+    past = after(changes("a", "b", "z", "y"))
+
+    assert walked(past) == "1(b z)"
+
+
+def test_the_last_place_of_a_commit_in_the_list_counts() -> None:
+    assert walked(after(changes("a", "z", "b", "z", "y"))) == "1(z b z)"
+
+
+def test_truncated_changes_and_changes_without_base_are_no_step() -> None:
+    assert walked(after(changes("a", "z", truncated=True))) is None
+    assert walked(after(changes(None, "a", "b", "z"))) is None
+
+
+def test_a_runs_commit_that_its_own_list_lacks_leads_nowhere() -> None:
+    assert walked(Past([report("z:P", 1, sent=changes("a", "y"))])) is None
+    assert walked(Past([report("z:P", 1, sent=changes("a"))])) is None
+
+
+def test_a_gap_is_no_walk() -> None:
+    assert walked(after(changes("a", "b"), changes("c", "z"))) is None
+
+
+def test_the_walk_with_the_fewest_steps_counts() -> None:
+    past = after(changes("a", "b"), changes("b", "z"), changes("a", "p", "q", "z"))
+
+    assert walked(past) == "3(p q z)"
+
+
+def test_of_equally_short_walks_the_one_whose_steps_come_first_from_the_fix_backwards() -> None:
+    early_last = after(
+        changes("c", "z"),  # run 1: the earlier step at the fix
+        changes("b", "z"),
+        changes("a", "b"),  # run 3: the earlier step at the failure
+        changes("a", "c"),
+    )
+    early_first_step_shared = after(changes("b", "z"), changes("a", "p", "b"), changes("a", "b"))
+
+    assert walked(early_last) == "4(c) 1(z)"
+    assert walked(early_first_step_shared) == "2(p b) 1(z)"
+
+
+def test_a_step_is_placed_by_the_report_that_its_runs_changes_come_from() -> None:
+    late_carrier = [
+        report("z:P", 1, run_id=1),
+        report("z:P", 9, run_id=1, attempt=2, sent=changes("a", "x", "z")),
+        report("z:P", 5, run_id=5, sent=changes("a", "y", "z")),
+    ]
+
+    assert walked(Past(late_carrier)) == "5(y z)"
+
+
+def test_an_exact_step_counts_whole_also_where_its_list_names_the_failing_commit() -> None:
+    assert walked(after(changes("a", "b", "a", "z"))) == "1(b a z)"
+
+
+def test_only_without_an_exact_walk_may_the_last_step_be_cut() -> None:
+    assert walked(after(changes("o", "n", "a", "b", "z"))) == "1(b z)"
+    assert walked(after(changes("o", "a", "z"), changes("a", "b"), changes("b", "z"))) == (
+        "2(b) 3(z)"
+    )
+
+
+def test_commits_after_the_last_place_of_the_failing_one_among_those_led_over_count() -> None:
+    assert walked(after(changes("o", "a", "b", "a", "c", "z", "a"))) == "1(c z)"
+    assert walked(after(changes("o", "b", "z", "a"))) is None
+
+
+def test_a_cut_step_too_has_a_base_and_is_not_truncated() -> None:
+    assert walked(after(changes("o", "a", "z", truncated=True))) is None
+    assert walked(after(changes(None, "a", "z"))) is None
+
+
+def test_of_cut_walks_the_fewest_steps_then_the_same_order() -> None:
+    longer_first = after(
+        changes("o", "a", "m"),
+        changes("m", "z"),
+        changes("n", "a", "y", "z"),
+        changes("n", "a", "x", "z"),
+    )
+
+    assert walked(longer_first) == "3(y z)"
+
+
+def test_a_cut_walk_stands_although_the_failing_commit_is_a_base_elsewhere() -> None:
+    past = after(changes("o", "a", "z"), changes("a", "q"))
+
+    assert walked(past) == "1(z)"
+
+
+def test_an_exact_walk_far_back_goes_before_a_cut_one_at_hand() -> None:
+    far = after(
+        changes("o", "a", "z"), changes("y", "z"), changes("x", "y"), changes("a", "w", "x")
+    )
+
+    assert walked(far) == "4(w x) 3(y) 2(z)"
+
+
+def test_circles_end() -> None:
+    assert walked(after(changes("y", "z"), changes("z", "y"), changes("a", "q"))) is None
+
+
+def test_a_failing_commit_that_nothing_mentions_spares_the_walk() -> None:
+    asked: list[str] = []
+
+    class Counting(FullHistory):
+        def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+            asked.append(sha)
+            return super().changes_listing(repo_key, sha)
+
+    past = after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)))
+    history = Counting(ORG, past.facts)
+
+    assert Walks(history).between(REPO, "nowhere", "c50") is None
+    assert asked == ["nowhere"]
