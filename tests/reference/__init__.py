@@ -21,7 +21,7 @@ A comparison with a server reads like this:
     story = generate(seed)
     arrived = []
     for kind, body in story.events:
-        if kind == "review":
+        if kind == "review":  # whole lists, of the last 3650 days up to `story.latest`
             chosen = choose(body, resolved_rows_of_the_server, failure_rows_of_the_server)
             if chosen is not None:
                 server.post(chosen["id"], body["action"])

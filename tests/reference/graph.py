@@ -55,7 +55,7 @@ class Graph:
         self.tips: dict[str, str] = {}
         self.bugs: list[Bug] = []
         # Every other commit is broken: many short groups side by side, which a lost pass joins.
-        self.seesaw = rng.random() < 0.2
+        self.seesaw = rng.random() < 0.25
 
     def commit(self, branch: str, at: datetime) -> str:
         """A commit that may bring bugs and may fix some that its branch has."""

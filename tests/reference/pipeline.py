@@ -53,7 +53,7 @@ class Pipeline:
         self.runs = 0
         self.first_run_id = rng.choice([0, 100, 7_000_000_000, 2**53 - 3, 2**62])
         self.last_tested: dict[tuple[str, str], str] = {}
-        self.skips = rng.choice([0.05, 0.4])
+        self.skips = rng.choice([0.05, 0.4, 0.6])
         self.thoroughness = rng.choice([0.3, 0.7, 1.0])
         for _ in range(rng.randint(1, 3)):
             self.graph.commit("main", self.now)
@@ -325,8 +325,10 @@ class Pipeline:
             base = self.rng.choice([None, *self.graph.nodes])
         commits = [self.commit_item(node) for node in self.graph.between(base, sha)[-8:]]
         if commits and self.rng.random() < 0.12:  # a commit listed twice, or the base itself
-            again = [*commits, *(self.commit_item(self.graph.nodes[one]) for one in [base] if one)]
-            commits.insert(self.rng.randrange(len(commits)), self.rng.choice(again))
+            again = self.rng.choice(commits)
+            if base is not None and self.rng.random() < 0.6:
+                again = self.commit_item(self.graph.nodes[base])
+            commits.insert(self.rng.randrange(len(commits)), again)
         changes: Json = {
             "base_sha": base and spelled_sha(self.rng, base),
             "commits": commits,

@@ -209,6 +209,7 @@ def test_several_firmware_commits_are_a_range_without_those_between() -> None:
 def test_a_pass_by_hand_narrows_the_range() -> None:
     assert blamed(config(), RANGE, run("c", 20, "pass"), AFTER) == "de"
     assert blamed(config(), RANGE, run("c", 20, "pass", branch="side"), AFTER) == "de"
+    assert blamed(config(), RANGE, run("d", 20, "pass"), run("c", 21, "pass"), AFTER) == "e"
     assert blamed(config(), RANGE, run("c", 20, "pass", box_key="box 2"), AFTER) == "bde"
 
 
