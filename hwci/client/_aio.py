@@ -7,7 +7,7 @@ redirects. What is sent and what an answer means is `_protocol.py`'s to say.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from types import TracebackType
 from typing import Self, TypeVar
@@ -66,7 +66,7 @@ class AsyncClient:
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
         self._kept: aiohttp.ClientSession | None = None
-        self._sleep = asyncio.sleep
+        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def __repr__(self) -> str:
         return f"AsyncClient({str(self._server)!r}, {self._credentials})"

@@ -8,7 +8,7 @@ environment, no redirects. What is sent and what an answer means is `_protocol.p
 import random
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from itertools import count
@@ -60,7 +60,7 @@ class Client:
         self._retries = retries
         self._route = route_to(self._server, proxy_of(self._server))
         self._connections = Connections(self._route, timeout)
-        self._sleep = time.sleep
+        self._sleep: Callable[[float], None] = time.sleep
 
     def __repr__(self) -> str:
         return f"Client({str(self._server)!r}, {self._credentials})"

@@ -297,20 +297,19 @@ def _list(path: str, answer: type[T], page: int, limit: int) -> Call[T]:
 
 
 def _query(model: type[BaseModel], **fields: object) -> tuple[tuple[str, str], ...]:
-    given = {name: value for name, value in fields.items() if value is not None}
-    written = _checked(model, "query", **given).model_dump(
-        mode="json", by_alias=True, exclude_unset=True
-    )
+    checked = _checked(model, "query", **fields)
+    written = checked.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return tuple((name, str(value)) for name, value in written.items())
 
 
 def _checked(model: type[Model], part: str, **fields: object) -> Model:
+    # What was not given is not sent: the server fills in the defaults.
+    given = {name: value for name, value in fields.items() if value is not None}
     try:
-        return model(**fields)
+        return model(**given)
     except ValidationError as fault:
         raise InvalidCallError(issues_of(fault, part)) from fault
 
 
 def _json(body: BaseModel) -> bytes:
-    # What was not given is not sent: the server fills in the defaults.
     return body.model_dump_json(by_alias=True, exclude_unset=True).encode()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real HTTP server that answers as a test's script says: for what a good server never does."""
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer. `silent`: none, until the server stops; `reset`: the connection breaks;
+    `close`: it ends after the answer, which does not say so.
+    """
+
+    status: int = 204
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    silent: bool = False
+    reset: bool = False
+    close: bool = False
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it came."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+    connection: int
+
+
+class AnsweringServer(ThreadingHTTPServer):
+    """Gives the answers in order, the last one again and again."""
+
+    daemon_threads = True
+
+    def __init__(self, answers: Sequence[Answer]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answers = list(answers)
+        self.received: list[Received] = []
+        self.stopping = threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: AnsweringServer
+
+    def _answer(self) -> None:
+        script = self.server.answers
+        answer = script.pop(0) if len(script) > 1 else script[0]
+        size = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(size)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.received.append(
+            Received(self.command, self.path, headers, body, self.client_address[1])
+        )
+        if answer.silent:
+            self.server.stopping.wait(10)
+        elif answer.reset:
+            self._reset()
+        else:
+            self._write(answer)
+
+    def _write(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if answer.status != 204:
+            self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+        self.close_connection = answer.close
+
+    def _reset(self) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
+
+    do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - the base class finds them so
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except OSError:
+            self.close_connection = True
+
+    def finish(self) -> None:
+        try:
+            super().finish()
+        except (OSError, ValueError):
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+        """Stay quiet."""
+
+
+@contextmanager
+def answering(*answers: Answer) -> Iterator[AnsweringServer]:
+    """Run a server with a script."""
+    with AnsweringServer(answers or (Answer(),)) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.stopping.set()
+            server.shutdown()
+            thread.join()
+
+
+def unused_url() -> str:
+    """Give an address at which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}"

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every call against the real server: what the one writes, the other reads."""
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from hwci.ci.parts import part_run_id
+from hwci.ci.report import ReportHead, run_reports
+from hwci.ci.results import BoxResults
+from hwci.client import AsyncClient, Client, calls, errors
+from hwci.engine.vocabulary import FailureClass, Label, Outcome, Reason, Trigger, Verdict
+from hwci.wire.reports import (
+    Changes,
+    CommitItem,
+    MergeAnnouncement,
+    RunReport,
+    SuiteConfiguration,
+    TestItem,
+)
+from tests.server.running import RunningServer, running_in_thread
+
+NOW = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251 - the page looks back from now
+BAD, FIX = "bad0000", "f1c0000"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with running_in_thread(tmp_path_factory.mktemp("server")) as running:
+        with Client(running.url, ci_key=running.ci_key) as client:
+            send_history(client)
+        yield running
+
+
+@pytest.fixture
+def user(server: RunningServer) -> Iterator[Client]:
+    with Client(server.url, token=server.token) as client:
+        yield client
+
+
+def report(sha: str, base: str | None, minutes: int, outcome: Outcome, file: str) -> RunReport:
+    started_at = NOW - timedelta(hours=5) + timedelta(minutes=minutes)
+    item = TestItem(
+        id="uart.loopback", outcome=outcome, attempts=1, duration_s=2.5, verdict=Verdict.DEVICE
+    )
+    head = ReportHead(
+        repo_key="acme/fw",
+        workflow="hil",
+        run_id=100 + minutes,
+        run_attempt=1,
+        trigger=Trigger.MERGE,
+        branch="main",
+        sha=sha,
+        conclusion="done",
+        changes=Changes(
+            base_sha=base, commits=[CommitItem(sha=sha, subject=f"Change {file}", files=[file])]
+        ),
+    )
+    (made,) = run_reports(head, {"bench-1": BoxResults([item], 0, started_at, 2.5)})
+    return made
+
+
+def send_history(client: Client) -> None:
+    client.send(
+        calls.put_suite_config(
+            SuiteConfiguration(
+                repo_key="acme/fw",
+                suite="hil",
+                firmware_paths=["src/**"],
+                harness_paths=["tests/**"],
+                merge_trigger=True,
+            )
+        )
+    )
+    for sha, merged in ((BAD, 0), ("0dd0000", 1)):
+        client.send(
+            calls.announce_merge(
+                MergeAnnouncement(
+                    repo_key="acme/fw",
+                    suite="hil",
+                    sha=sha,
+                    branch="main",
+                    merged_at=NOW - timedelta(hours=6) + timedelta(minutes=merged),
+                )
+            )
+        )
+    client.send(calls.report_run(report("900d000", "0000000", 0, Outcome.PASS, "src/a.c")))
+    client.send(calls.report_run(report(BAD, "900d000", 10, Outcome.FAIL, "src/uart.c")))
+    client.send(calls.report_run(report(FIX, BAD, 20, Outcome.PASS, "src/uart.c")))
+
+
+def test_the_metrics_page_is_read(server: RunningServer, user: Client) -> None:
+    page = user.send(calls.metrics(server.org_id, days=7, repo_key="acme/fw", suite="hil"))
+
+    assert (page.tiles.merges_checked.checked, page.tiles.merges_checked.announced) == (1, 2)
+    assert page.tiles.real_fw_bugs.real == 1
+    assert page.period.end - page.period.start == timedelta(days=7)
+    assert [merge.sha for merge in page.unchecked_merges.items] == ["0dd0000"]
+    (bug,) = page.real_bugs.items
+    assert bug.fix is not None
+    assert (bug.first_failure.sha, bug.fix.sha) == (BAD, FIX)
+    assert bug.failure_class is FailureClass.REAL_FW_BUG
+
+
+def test_each_table_is_read(server: RunningServer, user: Client) -> None:
+    org = server.org_id
+
+    assert user.send(calls.unchecked_merges(org, days=7)).total == 1
+    assert user.send(calls.real_bugs(org, days=7)).total == 1
+    assert user.send(calls.other_failures(org, days=7)).total == 0
+    assert user.send(calls.flakiest_tests(org, days=7)).items[0].flake_rate > 0
+    assert user.send(calls.list_failures(org, "resolved")).total == 1
+    assert user.send(calls.list_failures(org, "pending", as_of=NOW)).total == 0
+    assert [item.suite for item in user.send(calls.list_products(org)).items] == ["hil"]
+    assert user.send(calls.list_suite_configs(org)).items[0].firmware_paths == ["src/**"]
+
+
+def test_a_failure_is_read_with_its_evidence_and_reviewed(
+    server: RunningServer, user: Client
+) -> None:
+    (failure,) = user.items(calls.list_failures(server.org_id))
+
+    evidence = user.send(calls.get_failure(server.org_id, failure.id))
+    assert evidence.failure.label is Label.RESOLVED
+    assert [commit.sha for commit in evidence.timeline] == ["900d000", BAD, FIX]
+
+    dismissed = user.send(calls.dismiss_failure(server.org_id, failure.id))
+    assert (dismissed.failure_class, dismissed.reason) == (
+        FailureClass.DISMISSED,
+        Reason.DISMISSED,
+    )
+    with pytest.raises(errors.ConflictError):
+        user.send(calls.dismiss_failure(server.org_id, failure.id))
+    assert user.send(calls.confirm_failure(server.org_id, failure.id)).review is not None
+    assert user.send(calls.reset_failure(server.org_id, failure.id)).status == "Automatic"
+    assert len(list(user.items(calls.audit_log(server.org_id, limit=1)))) == 3
+
+
+def test_keys_are_created_listed_and_revoked(server: RunningServer, user: Client) -> None:
+    created = user.send(calls.create_ci_key(server.org_id, "spare"))
+    user.send(calls.revoke_ci_key(server.org_id, created.id))
+    user.send(calls.revoke_ci_key(server.org_id, created.id))
+
+    listed = {key.id: key for key in user.items(calls.list_ci_keys(server.org_id, limit=1))}
+    assert created.api_key.startswith("svc_")
+    assert listed[created.id].revoked_at is not None
+
+
+def test_a_revoked_key_is_heard_to_be_refused_whatever_the_size_of_the_body(
+    server: RunningServer,
+) -> None:
+    letters = random.Random(1)
+    large = SuiteConfiguration(
+        repo_key="acme/fw",
+        suite="large",
+        firmware_paths=[letters.randbytes(8_000).hex() for _ in range(200)],
+        harness_paths=[],
+        merge_trigger=False,
+    )
+
+    with (
+        Client(server.url, ci_key="svc_" + "0" * 64, retries=0) as client,
+        pytest.raises(errors.UnauthorizedError) as caught,
+    ):
+        client.send(calls.put_suite_config(large))
+
+    assert caught.value.request_id is not None
+
+
+def test_a_person_registers_looks_around_and_leaves(server: RunningServer) -> None:
+    with Client(server.url) as client:
+        email = f"{uuid4().hex}@example.org"
+        first = client.send(calls.register(email, "correct horse battery", "New", "Own"))
+        again = client.send(calls.login(email, "correct horse battery"))
+    with Client(server.url, token=again.access_token) as client:
+        assert client.send(calls.me()).user.id == first.user.id
+        made = client.send(calls.create_org("Second"))
+        assert {org.name for org in client.items(calls.list_orgs(limit=1))} == {"Own", "Second"}
+        assert client.send(calls.get_org(made.id)).role == "owner"
+        client.send(calls.logout(again.refresh_token))
+        with pytest.raises(errors.UnauthorizedError):
+            client.send(calls.me())
+
+
+def test_a_large_report_arrives_in_parts_that_show_as_one_run(server: RunningServer) -> None:
+    tests = [
+        TestItem(id=f"t{index}", outcome=Outcome.PASS, attempts=1, duration_s=0)
+        for index in range(2_500)
+    ]
+    head = ReportHead(
+        repo_key="acme/large",
+        workflow="hil",
+        run_id=5,
+        run_attempt=1,
+        trigger=Trigger.NIGHTLY,
+        branch="main",
+        sha="abcdef0",
+        conclusion="success",
+    )
+    reports = run_reports(head, {"bench-1": BoxResults(tests, 0, NOW, 60)})
+
+    with Client(server.url, ci_key=server.ci_key) as client:
+        for part in reports:
+            client.send(calls.report_run(part))
+    with Client(server.url, token=server.token) as client:
+        page = client.send(calls.metrics(server.org_id, repo_key="acme/large"))
+
+    assert [part.run_id for part in reports] == [5, part_run_id(5, 2), part_run_id(5, 3)]
+    assert page.tiles.infra_runs.total == 1
+
+
+async def test_the_asynchronous_client_reads_the_same(server: RunningServer) -> None:
+    async with AsyncClient(server.url, token=server.token) as client:
+        page = await client.send(calls.metrics(server.org_id))
+        listed = [item async for item in client.items(calls.list_failures(server.org_id, limit=1))]
+
+    with Client(server.url, token=server.token) as other:
+        as_of = page.period.end
+        assert other.send(calls.metrics(server.org_id, as_of=as_of)) == page
+    assert len(listed) == 1
+
+
+def test_a_stranger_finds_nothing(user: Client) -> None:
+    with pytest.raises(errors.NotFoundError, match="Organization not found"):
+        user.send(calls.metrics(UUID(int=7)))
+
+
+def test_the_server_is_well(server: RunningServer) -> None:
+    with Client(server.url) as client:
+        assert client.send(calls.health()).status == "ok"

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls are values: what each endpoint is sent, and what is refused before anything is sent."""
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from uuid import UUID
+
+import pytest
+
+from hwci.client import Call, calls, errors
+from hwci.engine.vocabulary import Trigger
+from hwci.wire.reports import Changes, MergeAnnouncement, RunReport
+
+ORG = UUID("7b0a3c0e-1111-4222-8333-444455556666")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+PATH = f"/api/orgs/{ORG}"
+
+
+@pytest.mark.parametrize(
+    ("call", "method", "path"),
+    [
+        (calls.register("a@example.org", "correct horse battery"), "POST", "/api/auth/register"),
+        (calls.login("a@example.org", "x"), "POST", "/api/auth/login"),
+        (calls.logout("r"), "POST", "/api/auth/logout"),
+        (calls.me(), "GET", "/api/auth/me"),
+        (calls.list_orgs(), "GET", "/api/orgs"),
+        (calls.create_org("o"), "POST", "/api/orgs"),
+        (calls.get_org(ORG), "GET", PATH),
+        (calls.create_ci_key(ORG, "k"), "POST", f"{PATH}/ci-keys"),
+        (calls.list_ci_keys(ORG), "GET", f"{PATH}/ci-keys"),
+        (calls.revoke_ci_key(ORG, "k"), "DELETE", f"{PATH}/ci-keys/k"),
+        (calls.audit_log(ORG), "GET", f"{PATH}/audit-log"),
+        (calls.list_products(ORG), "GET", f"{PATH}/products"),
+        (calls.list_suite_configs(ORG), "GET", f"{PATH}/suite-configs"),
+        (calls.metrics(ORG), "GET", f"{PATH}/ci-metrics"),
+        (calls.unchecked_merges(ORG), "GET", f"{PATH}/ci-metrics/unchecked-merges"),
+        (calls.real_bugs(ORG), "GET", f"{PATH}/ci-metrics/real-bugs"),
+        (calls.other_failures(ORG), "GET", f"{PATH}/ci-metrics/other-failures"),
+        (calls.flakiest_tests(ORG), "GET", f"{PATH}/ci-metrics/flakiest-tests"),
+        (calls.list_failures(ORG), "GET", f"{PATH}/ci-failures"),
+        (calls.get_failure(ORG, "f"), "GET", f"{PATH}/ci-failures/f"),
+        (calls.confirm_failure(ORG, "f"), "POST", f"{PATH}/ci-failures/f/confirm"),
+        (calls.dismiss_failure(ORG, "f"), "POST", f"{PATH}/ci-failures/f/dismiss"),
+        (calls.reset_failure(ORG, "f"), "POST", f"{PATH}/ci-failures/f/reset"),
+        (calls.health(), "GET", "/healthz"),
+    ],
+)
+def test_each_endpoint_has_its_call(call: Call[object], method: str, path: str) -> None:
+    assert (call.method, call.path) == (method, path)
+
+
+def test_calls_are_values() -> None:
+    assert calls.metrics(ORG, days=7) == calls.metrics(ORG, days=7)
+    assert len({calls.me(), calls.me(), calls.metrics(ORG)}) == 2
+
+
+def test_only_what_was_asked_stands_in_the_query() -> None:
+    assert calls.real_bugs(ORG).query == ()
+    assert calls.real_bugs(ORG, suite=None, days=7).query == (("days", "7"),)
+
+
+def test_a_query_is_written_in_the_contracts_names_and_in_utc() -> None:
+    vienna = timezone(timedelta(hours=1))
+    call = calls.list_failures(
+        ORG,
+        "pending",
+        repo_key="acme/fw & more",
+        suite="hil",
+        as_of=NOON.astimezone(vienna),
+        page=2,
+        limit=100,
+    )
+
+    assert dict(call.query) == {
+        "label": "pending",
+        "repoKey": "acme/fw & more",
+        "suite": "hil",
+        "asOf": "2026-03-02T12:00:00Z",
+        "page": "2",
+        "limit": "100",
+    }
+
+
+@pytest.mark.parametrize(
+    ("ask", "place"),
+    [
+        (lambda: calls.metrics(ORG, days=0), "query.days"),
+        (lambda: calls.metrics(ORG, limit=101), "query.limit"),
+        (lambda: calls.metrics(ORG, suite="hil"), "query.suite"),
+        (lambda: calls.metrics(ORG, as_of=datetime(2026, 3, 2)), "query.as_of"),  # noqa: DTZ001
+        (lambda: calls.list_orgs(page=0), "query.page"),
+        (lambda: calls.create_ci_key(ORG, ""), "body.name"),
+        (lambda: calls.register("nobody", "short"), "body.email"),
+    ],
+)
+def test_what_breaks_the_field_rules_is_refused_before_it_is_sent(ask: object, place: str) -> None:
+    assert callable(ask)
+    with pytest.raises(errors.InvalidCallError) as caught:
+        ask()
+
+    assert ".".join(map(str, caught.value.issues[0].path)) == place
+    assert place in str(caught.value)
+
+
+def test_a_password_that_is_refused_is_not_repeated() -> None:
+    with pytest.raises(errors.InvalidCallError) as caught:
+        calls.register("a@example.org", "hunter2")
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_body_holds_what_was_given_and_no_default() -> None:
+    call = calls.register("a@example.org", "correct horse battery", organization="Acme")
+
+    assert json.loads(call.body or b"") == {
+        "email": "a@example.org",
+        "password": "correct horse battery",
+        "organization": "Acme",
+    }
+
+
+def test_a_ci_body_is_written_in_the_specs_names() -> None:
+    call = calls.announce_merge(
+        MergeAnnouncement(repo_key="fw", sha="0123ABC", branch="main", merged_at=NOON)
+    )
+
+    assert json.loads(call.body or b"") == {
+        "repo_key": "fw",
+        "sha": "0123abc",
+        "branch": "main",
+        "merged_at": "2026-03-02T12:00:00Z",
+    }
+
+
+def test_a_base_that_is_null_is_sent_as_null() -> None:
+    report = RunReport(
+        repo_key="fw",
+        workflow="hil",
+        run_id=1,
+        run_attempt=1,
+        trigger=Trigger.NIGHTLY,
+        branch="main",
+        sha="0123abc",
+        started_at=NOON,
+        ended_at=NOON,
+        conclusion="success",
+        hello_ok=True,
+        box_key="bench",
+        tests=[],
+        changes=Changes(base_sha=None, commits=[]),
+    )
+
+    assert json.loads(calls.report_run(report).body or b"")["changes"] == {
+        "base_sha": None,
+        "commits": [],
+    }

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be imported, what that costs, and errors that travel between processes."""
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hwci.client
+from hwci.client import errors
+from hwci.client._address import parse_address
+from hwci.wire.errors import Issue
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("aiohttp", "asyncio", "sqlite3", "sqlite_utils", "jwt", "passlib", "typer", "rich")
+ISSUES = (Issue(path=["body", "sha"], message="Should be a commit"),)
+
+
+def test_the_public_names_are_these() -> None:
+    assert hwci.client.__all__ == ["AsyncClient", "Call", "Client", "calls", "errors"]
+    for name in hwci.client.__all__:
+        assert getattr(hwci.client, name) is not None
+
+
+def test_another_name_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="SyncClient"):
+        hwci.client.SyncClient  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from hwci.client import Client, calls, errors; Client('http://localhost')",
+        "import hwci.ci.junit, hwci.ci.parts, hwci.ci.report",
+    ],
+)
+def test_a_ci_step_imports_no_heavy_library(statement: str) -> None:
+    code = f"{statement}; import sys; print([m for m in {HEAVY} if m in sys.modules])"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        errors.ServerAddressError("x", "why"),
+        errors.CredentialMissingError("a CI key"),
+        errors.CredentialMalformedError("a CI key"),
+        errors.InvalidCallError(ISSUES),
+        errors.ConnectionFailedError("http://h", "why", sent=True),
+        errors.TimedOutError("http://h", "why", sent=False),
+        errors.AnswerShapeError(200, "why", "r1"),
+        *(
+            errors.error_class(status)(status, "E", "M", "r1", ISSUES)
+            for status in (400, 401, 403, 404, 409, 413, 418, 429, 500)
+        ),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_errors_survive_pickling(fault: errors.HwciError) -> None:
+    again = pickle.loads(pickle.dumps(fault))
+
+    assert type(again) is type(fault)
+    assert (str(again), vars(again)) == (str(fault), vars(fault))
+
+
+def test_the_pause_that_was_asked_for_survives_pickling() -> None:
+    fault = errors.RateLimitedError(429, "Too Many Requests", "M", None)
+    fault.retry_after = 9.0
+
+    assert pickle.loads(pickle.dumps(fault)).retry_after == 9.0
+
+
+def test_the_picture_shows_every_error() -> None:
+    shown = errors.__doc__ or ""
+
+    for name, kind in vars(errors).items():
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            assert name in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "origin", "prefix"),
+    [
+        ("http://localhost:8080", "http://localhost:8080", ""),
+        ("https://h.example/", "https://h.example", ""),
+        ("https://h.example:443/a/b/", "https://h.example", "/a/b"),
+        ("http://[::1]:8080", "http://[::1]:8080", ""),
+        ("HTTP://H.Example", "http://h.example", ""),
+    ],
+)
+def test_an_address_is_taken_apart(text: str, origin: str, prefix: str) -> None:
+    address = parse_address(text)
+
+    assert (address.origin, address.prefix) == (origin, prefix)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "neither with http://"),
+        ("localhost:8080", "neither with http://"),
+        ("ftp://h", "neither with http://"),
+        ("http://", "names no host"),
+        ("http://h:99999", "[Pp]ort"),
+        ("http://h:x", "[Pp]ort"),
+        ("http://me:secret@h", "user name"),
+        ("http://h/?a=b", "query"),
+        ("http://h/#a", "fragment"),
+        ("http://h/ü", "path"),
+        ("http://[::1", "IPv6"),
+        ("http://" + "a" * 64 + ".example", "label"),
+    ],
+)
+def test_what_is_no_address_is_told_without_its_secrets(text: str, told: str) -> None:
+    with pytest.raises(errors.ServerAddressError, match=told) as caught:
+        parse_address(text)
+
+    assert "secret" not in str(caught.value)
+    assert isinstance(caught.value, ValueError)
