@@ -3,30 +3,32 @@
 
 `async with running(folder) as server:` for tests that wait, `with running_in_thread(folder) as
 server:` for those that do not (the synchronous client, the command line). Both give a
-`RunningServer`: where it is, an owner's access token, an organization with CI Metrics on, a CI key.
+`RunningServer`: where it is, an organization with CI Metrics on, access tokens of its owner, admin
+and member, and a CI key.
 """
 
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import aiohttp
 
-from hwci.server.app import CreateUser, SetCiMetrics, serving
+from hwci.server.app import CreateUser, SetCiMetrics, operate, serving
 from hwci.server.clock import system_clock
-from hwci.server.security.passwords import Passwords
-from hwci.server.services.operator import Operator
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Storage
+from hwci.server.storage.ports import Writer
+from hwci.server.storage.records import Role
 
 EMAIL = "owner@example.org"
+ADMIN_EMAIL = "admin@example.org"
+MEMBER_EMAIL = "member@example.org"
 PASSWORD = "correct horse battery"
 NAME = "Olga Owner"
 ORGANIZATION = "Acme Firmware"
@@ -55,6 +57,8 @@ class RunningServer:
     email: str
     password: str
     token: str
+    admin_token: str
+    member_token: str
     ci_key: str
 
     @property
@@ -67,48 +71,71 @@ async def running(
     folder: Path,
     clock: Callable[[], datetime] = system_clock,
     registration: Registration = Registration.OPEN,
-    storage: Storage | None = None,
 ) -> AsyncIterator[RunningServer]:
     """Run a server on a new database in `folder`, with a user, an organization and a key."""
-    settings = Settings(database=str(folder / "hwci.db"), port=0, registration=registration)
-    own = open_storage(settings.database) if storage is None else None
-    kept = storage or own
-    assert kept is not None
-    try:
-        org_id = await _set_up(kept, clock)
-        async with serving(settings, clock=clock, storage=kept) as server:
-            token, key = await _sign_in(server.url, org_id)
-            yield RunningServer(server.url, folder / "hwci.db", org_id, EMAIL, PASSWORD, token, key)
-    finally:
-        if own is not None:
-            await own.close()
-
-
-async def _set_up(storage: Storage, clock: Callable[[], datetime]) -> UUID:
-    passwords = Passwords()
-    try:
-        operator = Operator(storage, clock, passwords)
-        made = await operator.carry_out(
-            CreateUser(email=EMAIL, password=PASSWORD, name=NAME, organization=ORGANIZATION)
+    database = folder / "hwci.db"
+    settings = Settings(database=str(database), port=0, registration=registration)
+    org_id = await asyncio.to_thread(new_organization, database)
+    await _add_members(database, org_id, clock())
+    async with serving(settings, clock=clock) as server:
+        token = await sign_in(server.url, EMAIL)
+        yield RunningServer(
+            url=server.url,
+            database=database,
+            org_id=org_id,
+            email=EMAIL,
+            password=PASSWORD,
+            token=token,
+            admin_token=await sign_in(server.url, ADMIN_EMAIL),
+            member_token=await sign_in(server.url, MEMBER_EMAIL),
+            ci_key=await _create_key(server.url, org_id, token),
         )
-        assert made.org_id is not None
-        await operator.carry_out(SetCiMetrics(org_id=made.org_id, enabled=True))
-        return made.org_id
+
+
+def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = True) -> UUID:
+    """Create a user and an organization of theirs, as an operator does, server or no server."""
+    made = operate(
+        str(database),
+        CreateUser(email=email, password=PASSWORD, name=NAME, organization=ORGANIZATION),
+    )
+    assert made.org_id is not None
+    operate(str(database), SetCiMetrics(org_id=made.org_id, enabled=ci_metrics))
+    return made.org_id
+
+
+async def _add_members(database: Path, org_id: UUID, now: datetime) -> None:
+    """Add an admin and a member, whose password is the owner's."""
+
+    def work(writer: Writer) -> None:
+        owner = writer.user_by_email(EMAIL)
+        assert owner is not None
+        for email, role in ((ADMIN_EMAIL, Role.ADMIN), (MEMBER_EMAIL, Role.MEMBER)):
+            user = replace(owner, id=uuid4(), email=email, email_key=email, name="")
+            writer.add_user(user)
+            writer.add_membership(org_id, user.id, role, now)
+
+    storage = open_storage(database)
+    try:
+        await storage.write(work)
     finally:
-        passwords.close()
+        await storage.close()
 
 
-async def _sign_in(url: str, org_id: UUID) -> tuple[str, str]:
+async def sign_in(url: str, email: str) -> str:
+    """Give an access token of a user whose password is `PASSWORD`."""
     async with aiohttp.ClientSession(url, raise_for_status=True) as http:
-        body = {"email": EMAIL, "password": PASSWORD}
+        body = {"email": email, "password": PASSWORD}
         async with http.post("/api/auth/login", json=body) as response:
-            token = (await response.json())["accessToken"]
-        async with http.post(
-            f"/api/orgs/{org_id}/ci-keys",
-            json={"name": "tests"},
-            headers={"Authorization": f"Bearer {token}"},
-        ) as response:
-            return token, (await response.json())["apiKey"]
+            return str((await response.json())["accessToken"])
+
+
+async def _create_key(url: str, org_id: UUID, token: str) -> str:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        aiohttp.ClientSession(url, raise_for_status=True, headers=headers) as http,
+        http.post(f"/api/orgs/{org_id}/ci-keys", json={"name": "tests"}) as response,
+    ):
+        return str((await response.json())["apiKey"])
 
 
 @contextmanager
@@ -133,7 +160,7 @@ def running_in_thread(folder: Path, **options: Any) -> Iterator[RunningServer]:
 def report(**fields: Any) -> dict[str, Any]:
     """Give the body of a run report with one test, `fields` laid over it."""
     now = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251
-    return {
+    body = {
         "repo_key": "acme/firmware",
         "workflow": "hardware",
         "run_id": 1,
@@ -147,5 +174,5 @@ def report(**fields: Any) -> dict[str, Any]:
         "hello_ok": True,
         "box_key": "bench-1",
         "tests": [{"id": "boot", "outcome": "pass", "attempts": 1, "duration_s": 1.5}],
-        **fields,
     }
+    return {**body, **fields}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The composition root: the only place where storage, services and routes meet."""
 
+import re
 from pathlib import Path
 
 from aiohttp import web
@@ -25,10 +26,12 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
     app = web.Application()
     app.on_response_prepare.append(stamp_response)
     for route in ROUTES:
+        # The framework's own `{name}` takes no braces: a malformed id would look like no route.
+        path = re.sub(r"{(\w+)}", r"{\1:[^/]+}", route.path)
         if route.method == "GET":  # HEAD is answered as GET, without the body
-            app.router.add_get(route.path, endpoint(route, services))
+            app.router.add_get(path, endpoint(route, services))
         else:
-            app.router.add_route(route.method, route.path, endpoint(route, services))
+            app.router.add_route(route.method, path, endpoint(route, services))
 
     async def close(_: web.Application) -> None:
         passwords.close()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How tests ask a server over HTTP: one request, one reply, nothing hidden; and raw bytes."""
+
+import http.client
+import json
+import socket
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+Header = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> tuple[int, str]:
+        """Status and message of an error, once its shape is seen to be the spec's."""
+        body = self.json
+        assert body["statusCode"] == self.status
+        assert isinstance(body["error"], str)
+        assert self.headers["x-request-id"]
+        assert self.headers["content-type"] == "application/json; charset=utf-8" or (
+            self.headers["content-type"] == "application/json"
+        )
+        return self.status, body["message"]
+
+    @property
+    def issue_paths(self) -> list[list[str | int]]:
+        assert self.error == (400, "Validation failed")
+        return [issue["path"] for issue in self.json["issues"]]
+
+
+def bearer(token: str) -> Header:
+    return ("Authorization", f"Bearer {token}")
+
+
+def ci_key(key: str) -> Header:
+    return ("X-API-Key", key)
+
+
+def ask(
+    url: str,
+    method: str,
+    path: str,
+    *headers: Header,
+    json_body: Any = None,
+    data: bytes | Iterable[bytes] | None = None,
+) -> Reply:
+    """Send a request with exactly these headers (and Content-Type for a `json_body`)."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    if json_body is not None:
+        data = json.dumps(json_body).encode()
+        headers = (*headers, ("Content-Type", "application/json"))
+    try:
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        for name, value in headers:
+            connection.putheader(name, value)
+        given = {name.lower() for name, _ in headers}
+        if isinstance(data, bytes) and "content-length" not in given:
+            connection.putheader("Content-Length", str(len(data)))
+        chunked = data is not None and not isinstance(data, bytes)
+        if chunked:
+            connection.putheader("Transfer-Encoding", "chunked")
+        connection.endheaders(data, encode_chunked=chunked)
+        answer = connection.getresponse()
+        headers_of = {name.lower(): value for name, value in answer.getheaders()}
+        return Reply(answer.status, headers_of, answer.read())
+    finally:
+        connection.close()
+
+
+def say(url: str, raw: bytes) -> bytes:
+    """Send raw bytes and give all that comes back until the server closes."""
+    address = urlsplit(url)
+    with socket.create_connection((address.hostname, address.port), timeout=30) as line:
+        line.sendall(raw)
+        answer = b""
+        while chunk := line.recv(65536):
+            answer += chunk
+    return answer
+
+
+def read_reply(raw: bytes) -> Reply:
+    """Read the one reply in raw bytes."""
+    head, _, body = raw.partition(b"\r\n\r\n")
+    lines = head.decode().split("\r\n")
+    headers = {}
+    for line in lines[1:]:
+        name, _, value = line.partition(":")
+        headers[name.lower()] = value.strip()
+    return Reply(int(lines[0].split()[1]), headers, body)

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of checks, route by route from the route table (contract, "Everywhere")."""
+
+import asyncio
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+
+from hwci.server.http.route import Route, Who
+from hwci.server.routes.table import ROUTES
+from tests.server.asking import Header, Reply, ask, bearer, ci_key
+from tests.server.running import RunningServer, new_organization, sign_in
+
+OTHER = "other@example.org"
+OFF = "off@example.org"
+
+
+def of(*kinds: Who) -> list[Route]:
+    return [route for route in ROUTES if route.who in kinds]
+
+
+def named(route: Route) -> str:
+    return f"{route.method} {route.path}"
+
+
+BEARER = of(Who.USER, Who.MEMBER, Who.ADMIN)
+IN_ORG = of(Who.MEMBER, Who.ADMIN)
+CI = of(Who.CI_KEY)
+each_bearer = pytest.mark.parametrize("route", BEARER, ids=named)
+each_in_org = pytest.mark.parametrize("route", IN_ORG, ids=named)
+each_ci = pytest.mark.parametrize("route", CI, ids=named)
+each_admin = pytest.mark.parametrize("route", of(Who.ADMIN), ids=named)
+each_with_body = pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route.body], ids=named
+)
+each_with_query = pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route.query], ids=named
+)
+
+
+def path_of(route: Route, org_id: object) -> str:
+    other = str(uuid4())
+    path = route.path.replace("{orgId}", str(org_id))
+    return path.replace("{keyId}", other).replace("{failureId}", other)
+
+
+def send(
+    server: RunningServer, route: Route, *headers: Header, org_id: object = None, query: str = ""
+) -> Reply:
+    """Send a request whose body is broken in every way, so that earlier checks are seen to win."""
+    path = path_of(route, org_id or server.org_id) + query
+    data = b"\xff" if route.body else None
+    return ask(server.url, route.method, path, *headers, data=data)
+
+
+@pytest.fixture(scope="module")
+def stranger(server: RunningServer) -> str:
+    new_organization(server.database, OTHER)
+    return asyncio.run(sign_in(server.url, OTHER))
+
+
+@each_bearer
+@pytest.mark.parametrize("case", ["none", "empty", "scheme", "garbage", "key", "twice"])
+def test_without_a_good_access_token_is_401(server: RunningServer, route: Route, case: str) -> None:
+    headers: dict[str, list[Header]] = {
+        "none": [],
+        "empty": [("Authorization", "")],
+        "scheme": [("Authorization", f"Basic {server.token}")],
+        "garbage": [bearer(server.token[:-4] + "AAAA")],
+        "key": [bearer(server.ci_key), ci_key(server.ci_key)],
+        "twice": [bearer(server.token), bearer(server.token)],
+    }
+
+    reply = send(server, route, *headers[case])
+
+    assert reply.error[0] == 401
+    assert reply.headers["www-authenticate"] == 'Bearer realm="hwci"'
+
+
+@each_ci
+@pytest.mark.parametrize("case", ["none", "empty", "garbage", "wrong", "token", "twice", "é"])
+def test_without_a_good_ci_key_is_401(server: RunningServer, route: Route, case: str) -> None:
+    headers: dict[str, list[Header]] = {
+        "none": [],
+        "empty": [("X-API-Key", "")],
+        "garbage": [ci_key("svc_")],
+        "wrong": [ci_key("svc_" + "0" * 64)],
+        "token": [bearer(server.token), ci_key(server.token)],
+        "twice": [ci_key(server.ci_key), ci_key(server.ci_key)],
+        "é": [ci_key("é")],
+    }
+
+    reply = send(server, route, *headers[case])
+
+    assert reply.error[0] == 401
+    assert reply.headers["www-authenticate"] == 'ApiKey realm="hwci"'
+
+
+@each_in_org
+def test_an_organization_of_others_looks_like_none(
+    server: RunningServer, route: Route, stranger: str
+) -> None:
+    of_others = send(server, route, bearer(stranger))
+    unknown = send(server, route, bearer(stranger), org_id=uuid4())
+    malformed = [
+        send(server, route, bearer(stranger), org_id=text)
+        for text in ("x", "0", server.org_id.hex, f"%7B{server.org_id}%7D", "%00")
+    ]
+
+    assert of_others.error == (404, "Organization not found")
+    assert {reply.body for reply in malformed} | {unknown.body} == {of_others.body}
+    assert {reply.status for reply in malformed} | {unknown.status} == {404}
+
+
+@each_admin
+def test_a_member_without_the_role_is_403(server: RunningServer, route: Route) -> None:
+    assert send(server, route, bearer(server.member_token)).error == (
+        403,
+        "This needs the role owner or admin; you are member",
+    )
+
+
+@pytest.fixture(scope="module")
+def off(server: RunningServer) -> tuple[str, str, str]:
+    """An organization without CI Metrics: its id, its owner's token and a key of it."""
+    org_id = str(new_organization(server.database, OFF, ci_metrics=False))
+    token = asyncio.run(sign_in(server.url, OFF))
+    path = f"/api/orgs/{org_id}/ci-keys"
+    made = ask(server.url, "POST", path, bearer(token), json_body={"name": "k"})
+    return org_id, token, made.json["apiKey"]
+
+
+@pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route.metrics or route.who is Who.CI_KEY], ids=named
+)
+def test_while_ci_metrics_is_off_the_feature_is_403(
+    server: RunningServer, route: Route, off: tuple[str, str, str]
+) -> None:
+    org_id, token, key = off
+
+    reply = send(server, route, bearer(token), ci_key(key), org_id=org_id)
+
+    assert reply.error == (403, "CI Metrics is not enabled for this organization")
+
+
+def test_ci_keys_can_be_managed_while_ci_metrics_is_off(
+    server: RunningServer, off: tuple[str, str, str]
+) -> None:
+    org_id, token, _ = off
+    listed = ask(server.url, "GET", f"/api/orgs/{org_id}/ci-keys", bearer(token))
+
+    assert [item["name"] for item in listed.json["items"]] == ["k"]
+
+
+@each_with_body
+@pytest.mark.parametrize(
+    "types",
+    [
+        [],
+        ["text/plain"],
+        ["application/json; charset=punycode"],
+        ["application/json; charset=utf-16"],
+        ["application/json, text/plain"],
+        ["application/jsonx"],
+    ],
+    ids=str,
+)
+def test_a_body_of_another_type_is_415(
+    server: RunningServer, route: Route, types: list[str]
+) -> None:
+    reply = ask(
+        server.url,
+        route.method,
+        path_of(route, server.org_id),
+        bearer(server.token),
+        ci_key(server.ci_key),
+        *(("Content-Type", value) for value in types),
+        data=b"{}",
+    )
+
+    assert reply.error[0] == 415
+
+
+@each_with_body
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "zstd"])
+def test_a_body_in_another_encoding_is_415(
+    server: RunningServer, route: Route, encoding: str
+) -> None:
+    headers = [("Content-Type", "application/json"), ("Content-Encoding", encoding)]
+    reply = ask(
+        server.url,
+        route.method,
+        path_of(route, server.org_id),
+        bearer(server.token),
+        ci_key(server.ci_key),
+        *headers,
+        data=b"{}",
+    )
+
+    assert reply.error[0] == 415
+
+
+@each_with_body
+def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
+    server: RunningServer, route: Route
+) -> None:
+    headers = [
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(route.body_bytes + 1)),
+        ("Connection", "close"),
+    ]
+    reply = ask(
+        server.url,
+        route.method,
+        path_of(route, server.org_id),
+        bearer(server.token),
+        ci_key(server.ci_key),
+        *headers,
+        data=b"{",
+    )
+
+    assert reply.error == (413, f"The body is larger than {route.body_bytes} bytes")
+
+
+@each_with_body
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":"\xff"}', b"\xef\xbb\xbf{}", b"[" * 5000],
+    ids=repr,
+)
+def test_a_body_that_is_no_json_object_is_400_at_the_body(
+    server: RunningServer, route: Route, data: bytes
+) -> None:
+    reply = ask(
+        server.url,
+        route.method,
+        path_of(route, server.org_id),
+        bearer(server.token),
+        ci_key(server.ci_key),
+        ("Content-Type", "application/json"),
+        data=data,
+    )
+
+    assert reply.issue_paths == [["body"]]
+
+
+NO_NUMBERS = ["0", "-1", "x", "", "1.5", "+1", "1_0", "٣", "9" * 30]
+
+
+@pytest.mark.parametrize(
+    ("route", "name"),
+    [
+        (route, name)
+        for route in ROUTES
+        for name in ("page", "limit", "days")
+        if route.query is not None and name in route.query.model_fields
+    ],
+    ids=lambda value: named(value) if isinstance(value, Route) else value,
+)
+def test_a_query_that_breaks_the_rules_is_400_at_its_parameter(
+    server: RunningServer, route: Route, name: str
+) -> None:
+    too_large = {"page": str(2**63), "limit": "101", "days": "3651"}[name]
+
+    for value in (*NO_NUMBERS, too_large):
+        reply = send(server, route, bearer(server.token), query=f"?{name}={quote(value)}")
+
+        assert reply.issue_paths == [["query", name]]
+
+
+@each_with_query
+def test_a_parameter_given_twice_is_400(server: RunningServer, route: Route) -> None:
+    reply = send(server, route, bearer(server.token), query="?limit=1&limit=2")
+
+    assert reply.issue_paths == [["query", "limit"]]
+
+
+@pytest.mark.parametrize(
+    "route",
+    [route for route in ROUTES if route.query and "page" in route.query.model_fields],
+    ids=named,
+)
+def test_a_page_past_the_end_is_empty(server: RunningServer, route: Route) -> None:
+    reply = send(server, route, bearer(server.token), query=f"?page={2**63 - 1}&limit=100&days=9")
+
+    assert reply.status == 200
+    assert (reply.json["items"], reply.json["page"]) == ([], 2**63 - 1)
+
+
+@pytest.mark.parametrize("text", ["x", "00000000-0000-0000-0000-000000000000"])
+@pytest.mark.parametrize(
+    ("route", "name"),
+    [
+        (route, name)
+        for route in ROUTES
+        for name in ("keyId", "failureId")
+        if f"{{{name}}}" in route.path
+    ],
+    ids=lambda value: named(value) if isinstance(value, Route) else value,
+)
+def test_an_id_of_nothing_is_404(server: RunningServer, route: Route, name: str, text: str) -> None:
+    path = route.path.replace("{orgId}", str(server.org_id)).replace(f"{{{name}}}", text)
+    expected = "CI key not found" if name == "keyId" else "Failure not found"
+
+    assert ask(server.url, route.method, path, bearer(server.token)).error == (404, expected)

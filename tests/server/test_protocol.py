@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every answer has the spec's shape, whoever gives it (spec, "Errors"; contract, "Everywhere")."""
+
+import asyncio
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import web
+
+from hwci.server.http.protocol import HARDENING, SpecRunner, SpecServer
+from tests.server.asking import ask, bearer, read_reply, say
+from tests.server.running import RunningServer
+
+HOST = b"Host: x\r\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET /healthz HTTP/9.9\r\n" + HOST + b"\r\n",
+        b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Long: " + b"a" * 9000 + b"\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: 1\r\n" * 200 + b"\r\n",
+        b"GET /healthz HTTP/1.1\r\n" + HOST + HOST + b"\r\n",
+        b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: x\r\n\r\n",
+        b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"POST /healthz HTTP/1.1\r\n"
+        + HOST
+        + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X\x00Y: 1\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    ],
+    ids=[
+        "no request line",
+        "unknown version",
+        "long target",
+        "long header",
+        "many headers",
+        "two hosts",
+        "length no number",
+        "two lengths",
+        "length and chunks",
+        "NUL in a header",
+        "TLS",
+    ],
+)
+def test_malformed_http_is_a_spec_shaped_400_with_a_request_id(
+    server: RunningServer, raw: bytes
+) -> None:
+    reply = read_reply(say(server.url, raw))
+
+    assert reply.error == (400, "The request is not valid HTTP")
+    assert reply.json["error"] == "Bad Request"
+
+
+def test_an_unknown_expectation_is_a_spec_shaped_417(server: RunningServer) -> None:
+    raw = b"GET /healthz HTTP/1.1\r\n" + HOST + b"Expect: tea\r\nConnection: close\r\n\r\n"
+
+    assert read_reply(say(server.url, raw)).error == (
+        417,
+        "Only the expectation 100-continue can be met",
+    )
+
+
+@pytest.mark.parametrize("path", ["/", "/api", "/api/", "/api/nothing", "/api/orgs/", "/%00", "//"])
+def test_an_unknown_address_is_a_spec_shaped_404(server: RunningServer, path: str) -> None:
+    reply = ask(server.url, "GET", path, bearer(server.token))
+
+    assert reply.error == (404, "There is nothing at this address")
+    assert reply.json["error"] == "Not Found"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "TRACE", "PATCH"])
+def test_a_method_that_is_not_allowed_is_405_and_says_which_are(
+    server: RunningServer, method: str
+) -> None:
+    reply = ask(server.url, method, "/api/auth/me")
+
+    assert reply.error == (405, "This method is not allowed here")
+    assert reply.headers["allow"] == "GET,HEAD"
+
+
+def test_head_is_get_without_a_body(server: RunningServer) -> None:
+    reply = ask(server.url, "HEAD", "/healthz")
+
+    assert (reply.status, reply.body) == (200, b"")
+
+
+@pytest.mark.parametrize("own", ["abc", "A.b-c_9", "x" * 64])
+def test_a_callers_request_id_comes_back(server: RunningServer, own: str) -> None:
+    for path in ("/healthz", "/api/auth/me", "/nothing"):
+        assert ask(server.url, "GET", path, ("x-request-id", own)).headers["x-request-id"] == own
+
+
+@pytest.mark.parametrize("own", ["", "x" * 65, "a b", "a;b", "é"])
+def test_a_callers_malformed_request_id_is_replaced(server: RunningServer, own: str) -> None:
+    first = ask(server.url, "GET", "/healthz", ("x-request-id", own)).headers["x-request-id"]
+    second = ask(server.url, "GET", "/healthz", ("x-request-id", own)).headers["x-request-id"]
+
+    assert own not in {first, second}
+    assert first != second
+
+
+def test_answers_name_no_version_and_are_not_sniffed_or_stored(server: RunningServer) -> None:
+    reply = ask(server.url, "GET", "/api/auth/me", bearer(server.token))
+
+    assert reply.headers["server"] == "hwci"
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["cache-control"] == "no-store"
+
+
+def test_a_caller_who_leaves_in_the_middle_of_a_body_harms_nobody(server: RunningServer) -> None:
+    address = urlsplit(server.url)
+    head = (
+        "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        "Content-Length: 100\r\n\r\n{"
+    )
+    with socket.create_connection((address.hostname, address.port)) as line:
+        line.sendall(head.encode())
+
+    assert ask(server.url, "GET", "/healthz").status == 200
+
+
+async def test_an_unknown_setting_of_the_server_fails_at_once() -> None:
+    async def handle(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response()
+
+    broken = SpecServer(handle, auto_decompres=False)
+
+    with pytest.raises(TypeError):
+        broken()
+
+
+async def test_a_connection_has_every_setting() -> None:
+    runner = SpecRunner(web.Application())
+    await runner.setup()
+    try:
+        assert runner.server is not None
+        connection = runner.server()
+
+        assert connection.max_headers == HARDENING["max_headers"]
+        assert connection.keepalive_timeout == HARDENING["keepalive_timeout"]
+        assert connection._lingering_time == HARDENING["lingering_time"]
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_fault_of_ours_leaks_nothing_and_is_logged_with_its_request_id(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def broken(_: web.Request) -> web.StreamResponse:
+        raise ValueError("secret of the house")
+
+    app = web.Application()
+    app.router.add_get("/", broken)
+    runner = SpecRunner(app)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        reply = await asyncio.to_thread(ask, f"http://{host}:{port}", "GET", "/")
+    finally:
+        await runner.cleanup()
+
+    assert reply.error[0] == 500
+    assert b"secret" not in reply.body
+    assert f"request {reply.headers['x-request-id']} failed" in caplog.text
