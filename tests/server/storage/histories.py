@@ -128,9 +128,12 @@ class HistoryDraw:
         return TestItem(test, Outcome.PASS, draw.choice((1, 1, 1, 3)), seconds, verdict)
 
     def _changes(self, sha: str) -> Changes | None:
+        """Draw changes: none, those of another box or part of the run, or new ones."""
         draw = self.random
         if draw.random() < 0.3:
             return None
+        if self.reports and draw.random() < 0.4:
+            return draw.choice(self.reports).changes
         listed = draw.choices(SHAS, k=draw.choice((0, 1, 2, 4)))
         commits = tuple(self._commit(one) for one in listed + [sha] * draw.choice((0, 1, 1)))
         base = draw.choice((None, sha, *SHAS))

@@ -2,6 +2,7 @@
 """Narrow answers from SQLite equal the engine's definition over all facts, for every history."""
 
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,21 +13,20 @@ from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from tests.server.storage.histories import NOON, ORG, HistoryDraw, questions
 
-HISTORIES = 240
+HISTORIES = 160
 AT_ONCE = 20
 
 
-def fill(seed: int, sqlite: Writer, memory: Writer) -> None:
+def fill(seed: int, memory: Writer, sqlite: Writer) -> None:
     """Send one random history to both, asking both as it grows."""
     draw = HistoryDraw(seed)
     events = draw.random.randrange(4, 40)
     for number in range(events):
-        for event in range(draw.random.choice((0, 0, 1))):
+        if draw.random.random() < 0.3:
             announcement, config = draw.announcement(), draw.config()
             for writer in (sqlite, memory):
                 writer.announce(ORG, announcement)
                 writer.put_config(ORG, config, NOON)
-            assert event == 0
         report = draw.next_report()
         for writer in (sqlite, memory):
             writer.put_report(ORG, report)
@@ -51,7 +51,5 @@ def compare(seed: int, sqlite: Writer, memory: Writer) -> None:
 async def test_every_answer_equals_the_definition(first: int, tmp_path: Path) -> None:
     for seed in range(first, first + AT_ONCE):
         storage = open_storage(tmp_path / f"{seed}.db")
-        await storage.write(
-            lambda sqlite, seed=seed: fill(seed, sqlite, MemoryTransaction(State()))
-        )
+        await storage.write(partial(fill, seed, MemoryTransaction(State())))
         await storage.close()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every group of answers shares: the connection, the organization, and its products."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from uuid import UUID
 
@@ -36,4 +36,14 @@ class Answers:
             number
             for product, number in self._products.items()
             if scope.repo_key in {None, product.repo_key} and scope.suite in {None, product.suite}
+        )
+
+    def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
+        """Give the names of these tests of a product."""
+        return dict(
+            self._connection.rows(
+                "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"
+                " ON t.org_id = ? AND t.product_id = ? AND t.number = j.value",
+                (codec.json_list(tests), self._org, product),
+            )
         )

@@ -20,6 +20,7 @@ from hwci.engine.vocabulary import Outcome, Verdict
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FAST = 1  # zlib level: repeated names and shas fold at any level, time is spent on every report
+_SHARED = 32768  # values kept for reuse: pages are opened again, and show equal times and ids
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL)
 OUTCOME_NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
@@ -39,7 +40,7 @@ def to_micros(time: datetime) -> int:
     return (time - _EPOCH) // _MICROSECOND
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_SHARED)
 def from_micros(micros: int) -> datetime:
     """Give the time back, aware and in UTC."""
     return _EPOCH + timedelta(microseconds=micros)
@@ -55,7 +56,7 @@ def from_micros_or_none(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_SHARED)
 def uuid_of(raw: bytes) -> UUID:
     """Give an id back from its sixteen bytes."""
     return UUID(bytes=raw)
@@ -66,9 +67,9 @@ def to_stamp(place: Place) -> Stamp:
     return (to_micros(place.started_at), place.way, place.position, place.sha)
 
 
-def from_stamp(stamp: Stamp) -> Place:
+def to_place(at: int, way: int, position: int, sha: str) -> Place:
     """Give a place back from its columns."""
-    return Place(from_micros(stamp[0]), *stamp[1:])
+    return Place(from_micros(at), way, position, sha)
 
 
 def pack_numbers(numbers: Sequence[int]) -> bytes:
@@ -105,7 +106,11 @@ def mask_of(numbers: Sequence[int]) -> int:
 
 def members(mask: int) -> Iterator[int]:
     """Give the numbers whose bits are set, ascending."""
-    return (number for number, bit in enumerate(reversed(f"{mask:b}")) if bit == "1")
+    bits = f"{mask:b}"[::-1]
+    number = bits.find("1")
+    while number >= 0:
+        yield number
+        number = bits.find("1", number + 1)
 
 
 def json_list(values: Iterable[object]) -> str:

@@ -20,6 +20,7 @@ from hwci.server.storage.sqlite.locking import refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 _BUSY_MS = 5000
+_CACHE_KIB = 8 * 1024
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 _MASKS = 2048  # a mask of 5,000 tests is 640 bytes
 _STATEMENTS = 256
@@ -39,6 +40,7 @@ class Connection:
             f"busy_timeout = {_BUSY_MS}",
             "synchronous = FULL",
             "foreign_keys = ON",
+            f"cache_size = -{_CACHE_KIB}",
             f"journal_size_limit = {_LOG_LIMIT_BYTES}",
         ):
             self.raw.execute(f"PRAGMA {pragma}")

@@ -34,7 +34,7 @@ class ChangesAnswers(Answers):
             " WHERE org_id = ? AND repo_key = ? AND branch = ? AND sha = ?",
             (self._org, repo_key, branch, sha),
         )
-        return None if row is None else codec.from_stamp((row[0], row[1], row[2], row[3]))
+        return None if row is None else codec.to_place(*row)
 
     def changes_under_test(
         self, repo_key: str, workflow: str, branch: str, sha: str

@@ -8,6 +8,7 @@ reports along the branch, lazily, and ends when enough is found.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -28,13 +29,10 @@ from hwci.server.storage.sqlite.codec import Stamp
 from hwci.server.storage.sqlite.passes import Bench, Track, Walked, walk_after, walk_before
 
 _FAILURE = (
-    "f.id, f.product_id, t.name, f.box_key, f.branch, f.sha, f.items, f.first_started_at,"
-    " f.first_run_id, f.first_run_attempt, f.first_workflow, f.first_verdict, f.first_ci_run_id,"
-    " f.last_started_at, f.place_at, f.place_way, f.place_position, f.passed, f.next_pass"
-)
-_NAMED = (
-    " CROSS JOIN test t ON t.org_id = f.org_id AND t.product_id = f.product_id"
-    " AND t.number = f.test"
+    "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
+    " f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
+    " f.first_verdict, f.first_ci_run_id, f.last_started_at,"
+    " f.place_at, f.place_way, f.place_position, f.passed, f.next_pass"
 )
 _FAILING = (
     "FROM json_each(?) j CROSS JOIN item i INDEXED BY item_failing"
@@ -51,7 +49,7 @@ _WITH_GROUPS = (
     " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
     " AND f.branch = h.branch AND f.test = h.test AND f.next_at = h.next_at"
     " AND f.next_way = h.next_way AND f.next_position = h.next_position"
-    f" AND f.next_pass = h.next_pass {_NAMED}"
+    " AND f.next_pass = h.next_pass"
 )
 
 
@@ -60,7 +58,7 @@ class FailureAnswers(Answers):
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
         values = (*self._window(scope, period), self._org)
-        return [self._failure(row) for row in self._connection.rows(_WITH_GROUPS, values)]
+        return self._failures(self._connection.rows(_WITH_GROUPS, values))
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         rows = self._connection.rows(
@@ -70,11 +68,11 @@ class FailureAnswers(Answers):
         return {codec.uuid_of(failure_id): items for failure_id, items in rows}
 
     def failure(self, failure_id: UUID) -> Failure | None:
-        row = self._connection.row(
-            f"SELECT {_FAILURE} FROM failure f {_NAMED} WHERE f.org_id = ? AND f.id = ?",
+        rows = self._connection.rows(
+            f"SELECT {_FAILURE} FROM failure f WHERE f.org_id = ? AND f.id = ?",
             (self._org, failure_id.bytes),
         )
-        return None if row is None else self._failure(row)
+        return next(iter(self._failures(rows)), None)
 
     def lane_failures(self, lane: Lane) -> Sequence[Failure]:
         found = self._find(lane)
@@ -82,12 +80,12 @@ class FailureAnswers(Answers):
             return ()
         track, test = found
         rows = self._connection.rows(
-            f"SELECT {_FAILURE} FROM failure f INDEXED BY failure_fix {_NAMED}"
+            f"SELECT {_FAILURE} FROM failure f INDEXED BY failure_fix"
             " WHERE f.org_id = ? AND f.product_id = ? AND f.box_key = ? AND f.branch = ?"
             " AND f.test = ? ORDER BY f.place_at, f.place_way, f.place_position, f.sha",
             (self._org, *track.bench, track.branch, test),
         )
-        return [self._failure(row) for row in rows]
+        return self._failures(rows)
 
     def last_pass_before(self, lane: Lane, place: Place) -> str | None:
         found = self._find(lane)
@@ -121,7 +119,7 @@ class FailureAnswers(Answers):
         return [
             LaneCommit(
                 place[3],
-                codec.from_stamp(place),
+                codec.to_place(*place),
                 tuple(self._lane_runs(track.bench, test, place[3])),
             )
             for place in places
@@ -162,28 +160,39 @@ class FailureAnswers(Answers):
             if self._connection.mask(row[0]) >> test & 1
         ]
 
-    def _failure(self, row: tuple[Any, ...]) -> Failure:
-        product = self._product_of[row[1]]
-        lane = Lane(product.repo_key, product.suite, row[2], row[3], row[4])
-        sha, items, started_at, run_id, run_attempt, workflow, verdict, ci_run_id = row[5:13]
-        last_started_at, place_at, way, position, passed, next_pass = row[13:]
-        return Failure(
-            id=codec.uuid_of(row[0]),
-            key=FailureKey(lane, sha),
-            place=Place(codec.from_micros(place_at), way, position, sha),
-            items=items,
-            first=FailingRun(
-                started_at=codec.from_micros(started_at),
-                run_id=run_id,
-                run_attempt=run_attempt,
-                workflow=workflow,
-                verdict=codec.VERDICTS[verdict],
-                ci_run_id=ci_run_id,
-            ),
-            last_started_at=codec.from_micros(last_started_at),
-            passed=bool(passed),
-            next_pass=next_pass or None,
-        )
+    def _failures(self, rows: Sequence[tuple[Any, ...]]) -> list[Failure]:
+        """Turn rows of `_FAILURE` into failures, with the names of their tests."""
+        tests: dict[int, set[int]] = {}
+        for row in rows:
+            tests.setdefault(row[1], set()).add(row[2])
+        names = {product: self._test_names(product, found) for product, found in tests.items()}
+        # Many failures share a lane, a first run or a place: each is made once.
+        lane, first, place = cache(Lane), cache(_first_run), cache(codec.to_place)
+        failures = []
+        for row in rows:
+            (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:13]
+            last_started_at, *stamp, passed, next_pass = row[13:]
+            lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
+            failures.append(
+                Failure(
+                    id=codec.uuid_of(failure_id),
+                    key=FailureKey(lane_, sha),
+                    place=place(*stamp, sha),
+                    items=items,
+                    first=first(*run),
+                    last_started_at=codec.from_micros(last_started_at),
+                    passed=bool(passed),
+                    next_pass=next_pass or None,
+                )
+            )
+        return failures
+
+
+def _first_run(
+    at: int, run_id: int, run_attempt: int, workflow: str, verdict: int, ci_run_id: int
+) -> FailingRun:
+    started_at = codec.from_micros(at)
+    return FailingRun(started_at, run_id, run_attempt, workflow, codec.VERDICTS[verdict], ci_run_id)
 
 
 def _first_commits(

@@ -120,15 +120,6 @@ class PeriodAnswers(ChangesAnswers):
                 notable=tuple(sorted(groups)),
             )
 
-    def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
-        return dict(
-            self._connection.rows(
-                "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"
-                " ON t.org_id = ? AND t.product_id = ? AND t.number = j.value",
-                (codec.json_list(tests), self._org, product),
-            )
-        )
-
     def products(self) -> Sequence[ProductState]:
         reported = self._connection.rows(
             "SELECT p.repo_key, p.suite,"
