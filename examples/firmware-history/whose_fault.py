@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns a repository's history and the results of its bench into what CI would have sent, and
+shows which commit broke each test and which one fixed it.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.answers import ResolvedFailure
+from hwci.engine.facts import Commit, Facts, Product
+from hwci.engine.full import FullHistory
+from hwci.engine.history import Scope
+from hwci.engine.page import labelled_failures, metrics_page
+from hwci.engine.patterns import PathList
+from hwci.engine.period import last_days
+from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
+from hwci.wire.incoming import announcement_fact, config_fact, report_fact
+from hwci.wire.reports import (
+    Changes,
+    CommitItem,
+    MergeAnnouncement,
+    RunReport,
+    SuiteConfiguration,
+    TestItem,
+)
+
+HERE = Path(__file__).parent
+AS_OF = datetime(2026, 3, 20, tzinfo=UTC)
+REPOSITORY, SUITE, BRANCH = "made/node-firmware", "node", "main"
+FIRMWARE = ["src/**", "drivers/**", "boards/**", "CMakeLists.txt"]
+HARNESS = ["tests/hil/**", ".github/**"]
+CONFIGURATION = SuiteConfiguration(
+    repo_key=REPOSITORY,
+    suite=SUITE,
+    firmware_paths=FIRMWARE,
+    harness_paths=HARNESS,
+    trigger_paths=[*FIRMWARE, *HARNESS],
+    merge_trigger=True,
+)
+TESTS = (
+    *("adc.full_scale", "boot.cold_start", "settings.many_writes", "timer.one_hour_drift"),
+    *("uart.burst", "uart.flow_control", "uart.wake_up_byte"),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the bench did: the failed tests with the harness's verdict, or that it was not there."""
+
+    sha: str
+    started_at: datetime
+    failed: dict[str, str]
+    reached: bool = True
+
+
+def lines_of(name: str) -> Iterator[dict[str, Any]]:
+    with (HERE / name).open() as file:
+        yield from map(json.loads, file)
+
+
+def read_commits() -> list[CommitItem]:
+    return [
+        CommitItem(
+            sha=line["sha"],
+            subject=line["subject"],
+            committed_at=datetime.fromisoformat(line["committed_at"]),
+            files=line["files"],
+        )
+        for line in lines_of("commits.jsonl")
+    ]
+
+
+def read_runs() -> list[Run]:
+    return [
+        Run(**{**line, "started_at": datetime.fromisoformat(line["started_at"])})
+        for line in lines_of("runs.jsonl")
+    ]
+
+
+def announcements(commits: Sequence[CommitItem]) -> Iterator[MergeAnnouncement]:
+    """Each commit with a pull request's number is a merge; those that start the suite are told."""
+    trigger = PathList.parse(CONFIGURATION.trigger_paths or ())
+    for commit in commits:
+        if commit.committed_at is None or "(#" not in commit.subject:
+            continue
+        if any(map(trigger.matches, commit.files)):
+            yield MergeAnnouncement(
+                repo_key=REPOSITORY,
+                suite=SUITE,
+                sha=commit.sha,
+                branch=BRANCH,
+                merged_at=commit.committed_at,
+            )
+
+
+def reports(commits: Sequence[CommitItem], runs: Sequence[Run]) -> Iterator[RunReport]:
+    """Each run tells the commits since the last one that reached the hardware."""
+    places = {commit.sha: place for place, commit in enumerate(commits)}
+    base: str | None = None
+    for number, run in enumerate(runs, start=1):
+        start = 0 if base is None else places[base] + 1
+        since = commits[start : places[run.sha] + 1]
+        yield RunReport(
+            repo_key=REPOSITORY,
+            workflow="hil",
+            suite=SUITE,
+            run_id=number,
+            run_attempt=1,
+            trigger=Trigger.MERGE,
+            branch=BRANCH,
+            sha=run.sha,
+            started_at=run.started_at,
+            ended_at=run.started_at + timedelta(minutes=9),
+            conclusion="success" if run.reached and not run.failed else "failure",
+            hello_ok=run.reached,
+            box_key="bench-1",
+            tests=list(results(run)) if run.reached else [],
+            covers_shas=[run.sha],
+            changes=Changes(base_sha=base, commits=since),
+        )
+        base = run.sha if run.reached else base
+
+
+def results(run: Run) -> Iterator[TestItem]:
+    for test in TESTS:
+        failed = test in run.failed
+        yield TestItem(
+            id=test,
+            outcome=Outcome.FAIL if failed else Outcome.PASS,
+            attempts=3 if failed else 1,
+            duration_s=4.0,
+            verdict=Verdict(run.failed.get(test, "unknown")),
+        )
+
+
+def story(row: ResolvedFailure, subjects: dict[str, str]) -> Iterator[str]:
+    reason = row.shown.reason
+    yield f"{row.key.lane.test_id}: {'a real firmware bug' if reason is None else 'not counted'}"
+    if reason is not None:
+        yield f"  because    {REASONS[reason].text}"
+    yield f"  failed on  {subjects[row.key.sha]}, tested commits: {row.failing_commits}"
+    suspects: Sequence[Commit] = row.broken_by.commits if row.broken_by else ()
+    for commit in suspects:
+        yield f"  broken by  {commit.sha[:10]} {commit.subject}"
+    if row.fix is not None:
+        yield f"  fixed by   {row.fix.sha[:10]} {subjects[row.fix.sha]}"
+
+
+def main() -> int:
+    commits, runs = read_commits(), read_runs()
+    facts = Facts(
+        tuple(map(announcement_fact, announcements(commits))),
+        tuple(map(report_fact, reports(commits, runs))),
+        {Product(REPOSITORY, SUITE): config_fact(CONFIGURATION)},
+    )
+    history = FullHistory(UUID(int=0), facts)
+    period = last_days(90, AS_OF)
+    page = metrics_page(history, Scope(), period, 100)
+    pending = labelled_failures(history, Scope(), period, Label.PENDING, 0, 100)
+    subjects = {commit.sha: commit.subject for commit in commits}
+
+    checked = page.tiles.merges_checked
+    print(f"{checked.part} of {checked.total} merges ran on hardware. Not:")
+    for merge in page.unchecked_merges.items:
+        print(f"  {merge.sha[:10]} {subjects[merge.sha]}")
+    resolved = [*page.real_bugs.items, *page.other_failures.items]
+    for row in sorted(resolved, key=lambda row: row.first.started_at):
+        print()
+        print(*story(row, subjects), sep="\n")
+    for failure in pending.items:
+        key = failure.failure.key
+        print(f"\n{key.lane.test_id}: still failing, since {subjects[key.sha]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

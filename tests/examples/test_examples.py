@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example runs, and prints what its page shows."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.server.running import RunningServer, running_in_thread
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+PYTHON = sys.executable
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RunningServer]:
+    """A real server with an empty database."""
+    with running_in_thread(tmp_path) as server:
+        yield server
+
+
+def shown(example: str, kind: str = "text") -> str:
+    """Give the output that the page of an example shows."""
+    page = (EXAMPLES / example / "README.md").read_text()
+    blocks = re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 1
+    return str(blocks[0])
+
+
+def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command from the root of the repository, as the pages say."""
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_curl_alone_makes_the_three_ci_calls(server: RunningServer, tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+    answer = tmp_path / "answer.json"
+
+    done = run(
+        *("sh", "examples/curl/report.sh"),
+        HWCI_URL=server.url,
+        HWCI_CI_KEY=server.ci_key,
+        HWCI_ANSWER=str(answer),
+    )
+
+    assert done.stderr == ""
+    assert done.stdout == shown("curl")
+    assert done.returncode == 0
+    assert json.loads(answer.read_text()) == json.loads(shown("curl", "json"))
+
+
+def test_curl_fails_the_build_when_it_is_refused(server: RunningServer) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+
+    done = run("sh", "examples/curl/report.sh", HWCI_URL=server.url, HWCI_CI_KEY="svc_wrong")
+
+    assert done.returncode == 1
+    assert done.stdout == "PUT  /api/ci/suite-config    401\n"
+
+
+def test_a_script_embeds_the_client(server: RunningServer) -> None:
+    script = "examples/embed-the-client/soak_station.py"
+    environment = {
+        "HWCI_URL": server.url,
+        "HWCI_CI_KEY": server.ci_key,
+        "HWCI_TOKEN": server.token,
+    }
+
+    first, again = (run(PYTHON, script, **environment) for _ in range(2))
+
+    assert first.stderr == ""
+    assert first.stdout == shown("embed-the-client")
+    assert again.stdout == first.stdout
+    assert (first.returncode, again.returncode) == (0, 0)
+
+
+def test_a_folder_is_replayed_offline() -> None:
+    folder = "examples/replay-a-folder/history"
+
+    done = run(
+        *(PYTHON, "examples/replay-a-folder/replay.py", folder),
+        *("--as-of", "2026-03-07T00:00:00Z"),
+    )
+
+    assert done.stderr == ""
+    assert done.stdout == shown("replay-a-folder")
+
+
+def test_a_replay_names_the_file_and_the_fault_of_a_broken_body(tmp_path: Path) -> None:
+    (tmp_path / "07.report.json").write_text('{"run_id": "1"}')
+
+    done = run(
+        *(PYTHON, "examples/replay-a-folder/replay.py", str(tmp_path)),
+        *("--as-of", "2026-03-07T00:00:00Z"),
+    )
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "07.report.json: body.run_id: Input should be a valid integer" in done.stderr
+
+
+def test_a_firmware_history_shows_who_broke_and_who_fixed() -> None:
+    done = run(PYTHON, "examples/firmware-history/whose_fault.py")
+
+    assert done.stderr == ""
+    assert done.stdout == shown("firmware-history")
+
+
+def test_every_example_has_a_page_and_stands_in_the_index() -> None:
+    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
+    index = (EXAMPLES / "README.md").read_text()
+
+    assert folders == {"curl", "embed-the-client", "firmware-history", "replay-a-folder"}
+    assert all((EXAMPLES / folder / "README.md").is_file() for folder in folders)
+    assert all(f"({folder}/README.md)" in index for folder in folders)
