@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documentation; `generate.py` writes the pages of `reference/` from the code."""
