@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections of the synchronous shell: the way to the server, and one connection per thread.
 
-This module decides when a kept connection is used again. It knows nothing of calls.
+This module decides which connection a thread speaks on. It knows nothing of calls.
 """
 
 import os
-import selectors
 import ssl
 import threading
 from base64 import b64encode
@@ -63,14 +62,20 @@ class Connections:
         self._all: list[HTTPConnection] = []
         self._lock = threading.Lock()
 
-    def open(self, *, fresh: bool) -> HTTPConnection:
-        """Give this thread's connection, opened anew when `fresh` or when the server left it."""
+    def open(self, *, fresh: bool) -> tuple[HTTPConnection, bool]:
+        """Give this thread's connection, and whether it was kept from an earlier call."""
         connection = self._mine()
-        if connection.sock is not None and (fresh or _was_left(connection)):
+        if fresh:
             connection.close()
-        if connection.sock is None:
-            connection.connect()
-        return connection
+        kept = connection.sock is not None
+        if not kept:
+            try:
+                connection.connect()
+            except OSError:
+                # What was opened halfway, before TLS was agreed on, must never be spoken on.
+                connection.close()
+                raise
+        return connection, kept
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -101,10 +106,3 @@ class Connections:
         if route.tunnel is not None:
             connection.set_tunnel(*route.tunnel, headers=dict(route.tunnel_headers))
         return connection
-
-
-def _was_left(connection: HTTPConnection) -> bool:
-    """An idle connection on which something can be read has been closed by the other side."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(connection.sock, selectors.EVENT_READ)
-        return bool(selector.select(timeout=0))

@@ -106,13 +106,16 @@ class Client:
 
     def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
         try:
-            connection = self._connections.open(fresh=fresh)
+            connection, kept = self._connections.open(fresh=fresh)
         except (OSError, HTTPException) as fault:
             return self._no_answer(fault, sent=False)
         try:
             return _exchange(connection, self._route, request)
         except (OSError, HTTPException) as fault:
             connection.close()
+            # A server ends kept connections when it likes; what must not be sent twice uses none.
+            if kept and isinstance(fault, ConnectionError):
+                return self._try(request, fresh=True)
             return self._no_answer(fault, sent=True)
 
     def _no_answer(self, fault: OSError | HTTPException, *, sent: bool) -> NoAnswer:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is sent, what an answer means and whether to try again, with plain values."""
 
+import ast
 import gzip
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from hwci import __version__
-from hwci.client import Call, calls, errors
+from hwci.client import Call, _protocol, calls, errors
 from hwci.client._call import Credential
 from hwci.client._protocol import (
     Credentials,
@@ -347,3 +349,28 @@ def test_there_is_no_page_after_the_last(last: ListPage[CiKeyAnswer]) -> None:
 
 def test_the_health_call_needs_no_credential() -> None:
     assert calls.health().credential is Credential.NONE
+
+
+def test_the_protocol_half_imports_nothing_that_waits() -> None:
+    text = Path(_protocol.__file__).read_text(encoding="utf-8")
+    imported = {
+        name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+        )
+    }
+
+    assert imported - {"hwci", "hwci.client._call", "hwci.client.errors"} == {
+        "collections.abc",
+        "dataclasses",
+        "email.utils",
+        "gzip",
+        "http",
+        "hwci.wire.base",
+        "hwci.wire.errors",
+        "pydantic",
+        "typing",
+        "urllib.parse",
+    }
