@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.cli import render, tables
-from hwci.cli.tables import CLASS_WORDS, ago, broken_by, moment, short, when
+from hwci.cli.tables import CLASS_WORDS, ago, broken_by, counted, moment, short, when
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, Verdict
 
 if TYPE_CHECKING:
@@ -51,13 +51,12 @@ VERDICT_WORDS = {
 
 def standing(found: ResolvedFailureAnswer) -> str:
     """Say in one line what a failure is now, after a review."""
+    test = f"{found.test_id} on {found.box_key}"
     if found.label is not Label.RESOLVED:
-        return f"{found.test_id} on {found.box_key} is now {LABEL_WORDS[found.label]}."
+        return f"{test} is now {LABEL_WORDS[found.label]}."
     reason = f" ({found.reason_text})" if found.reason_text else ""
-    return (
-        f"{found.test_id} on {found.box_key} is now {CLASS_WORDS[found.failure_class]}{reason};"
-        f" status: {found.status}."
-    )
+    known = CLASS_WORDS[found.failure_class]
+    return f"{test} now counts as: {known}{reason}. Status: {found.status}."
 
 
 def explain(found: FailureEvidence, now: datetime) -> Iterator[Text]:
@@ -69,7 +68,7 @@ def explain(found: FailureEvidence, now: datetime) -> Iterator[Text]:
         ("Timeline of this test on this box, oldest first", list(_timeline(found, now))),
         ("Checks, in order", list(_checks(found.checks))),
         ("Commits under test", list(_commits(found.under_test, "not known"))),
-        ("Commits before the fix", list(_commits(found.before_fix, "not connected to a fix"))),
+        ("Commits before the fix", list(_before_fix(found))),
     ):
         if lines:
             yield Text(render.safe(title), style="bold")
@@ -86,11 +85,13 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     yield f"label        {LABEL_WORDS[failure.label]}"
     yield f"product      {tables.product(failure.repo_key, failure.suite)}, branch {failure.branch}"
     yield f"commit       {failure.sha}"
-    yield f"first failed {when(failure.first_started_at, now)} UTC, {failure.items} failing items"
+    items = counted(failure.items, "failing item")
+    yield f"first failed {when(failure.first_started_at, now)} UTC, {items}"
     yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
     if resolved is None:
         return
-    yield f"group        {resolved.failing_commits} failing commits in a row"
+    commits = counted(resolved.failing_commits, "failing commit")
+    yield f"group        {commits} with no pass between"
     yield f"broken by    {broken_by(resolved.broken_by)}"
     yield f"fixed by     {_fix(resolved, now)}"
     yield f"class        {CLASS_WORDS[resolved.failure_class]}, {_reason(resolved)}"
@@ -140,7 +141,7 @@ def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
         here = "  <- this failure" if commit.this else ""
         first = min((run.started_at for run in commit.runs), default=None)
         time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
-        runs = f"{len(commit.runs)} run{'s' if len(commit.runs) != 1 else ''}"
+        runs = counted(len(commit.runs), "run")
         yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}"
 
 
@@ -159,6 +160,11 @@ def _checks(checks: Sequence[CheckAnswer]) -> Iterator[str]:
         ]
         if any(places):
             yield f"   see {', '.join(filter(None, places))}"
+
+
+def _before_fix(found: FailureEvidence) -> Iterator[str]:
+    if found.resolved is not None:
+        yield from _commits(found.before_fix, "the reports do not connect the failure to a fix")
 
 
 def _commits(commits: Sequence[ChangedCommit] | None, unknown: str) -> Iterator[str]:

@@ -86,7 +86,8 @@ def list_failures(
         render.emit_json(found)
         return
     now = end or datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
-    render.emit(tables.failures(tables.View(now, suite is not None)), found.items, form)
+    view = tables.View(now, suite is not None, tables.only_repo(found.items))
+    render.emit(tables.failures(view), found.items, form)
     rest = found.total - (page - 1) * limit - len(found.items)
     if rest > 0:
         render.note(f"… {rest} more: --page {page + 1}")

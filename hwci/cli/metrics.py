@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from hwci.wire.metrics import MetricsPage, TilesAnswer
 
 LIMIT_DEFAULT = 10
-ROW_OF_TILES_WIDTH = 100
+ROW_OF_TILES_WIDTH = 120
+TILE_HEIGHT = 6
 
 
 class TableName(StrEnum):
@@ -89,7 +90,8 @@ def metrics(
         if table is not None:
             whole = _whole_table(table)(org_id, **asked, limit=limits.PAGE_LIMIT_MAX)
             rows = list(connection.client.items(whole))
-            render.emit(_layout(table, tables.View(_now(), suite is not None)), rows, form)
+            view = tables.View(asked["as_of"] or _now(), suite is not None, tables.only_repo(rows))
+            render.emit(_layout(table, view), rows, form)
             return
         page = connection.client.send(calls.metrics(org_id, **asked, limit=limit))
     show(page, form, connection.settings.url)
@@ -124,13 +126,15 @@ def _layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
 
 def _tables(page: MetricsPage) -> Iterator[tuple[tables.Layout[Any], ListPage[Any]]]:
     one_product = page.product is not None and page.product.suite is not None
-    view = tables.View(page.period.end, one_product)
-    for name, rows in (
-        (TableName.UNCHECKED_MERGES, page.unchecked_merges),
-        (TableName.REAL_BUGS, page.real_bugs),
-        (TableName.OTHER_FAILURES, page.other_failures),
-        (TableName.FLAKIEST_TESTS, page.flakiest_tests),
-    ):
+    found: dict[TableName, ListPage[Any]] = {
+        TableName.UNCHECKED_MERGES: page.unchecked_merges,
+        TableName.REAL_BUGS: page.real_bugs,
+        TableName.OTHER_FAILURES: page.other_failures,
+        TableName.FLAKIEST_TESTS: page.flakiest_tests,
+    }
+    shown = [row for rows in found.values() for row in rows.items]
+    view = tables.View(page.period.end, one_product, tables.only_repo(shown))
+    for name, rows in found.items():
         yield _layout(name, view), rows
 
 
@@ -155,7 +159,7 @@ def header(page: MetricsPage, server: str) -> str:
         name = f"All products of {product.repo_key}"
     else:
         name = tables.product(product.repo_key, product.suite)
-    days = f"last {period.days} days" if period.days > 1 else "last day"
+    days = f"last {tables.counted(period.days, 'day')}"
     ends = f"{tables.moment(period.start)} to {tables.moment(period.end)} UTC"
     return f"{name} · {days} ({ends}) · {server}"
 
@@ -172,24 +176,39 @@ def tiles(found: TilesAnswer) -> list[Tile]:
         Tile(
             "Real FW bugs caught",
             str(bugs.real),
-            f"{bugs.bench_or_harness} bench or harness, {bugs.ambiguous} ambiguous,"
-            f" {bugs.dismissed} dismissed",
+            f"{bugs.bench_or_harness} bench or harness,\n"
+            f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
-        Tile("Flaky failures", str(found.flaky_failures.count), "passed on the same commit"),
+        Tile(
+            "Flaky failures",
+            str(found.flaky_failures.count),
+            "the test also passed on\nthe same commit and box",
+        ),
         Tile("Infra runs", f"{infra.infra} of {infra.total}", _share(infra.infra, infra.total)),
     ]
+
+
+def _one_line(tile: Tile) -> Tile:
+    return tile._replace(below=tile.below.replace("\n", " "))
 
 
 def _share(part: int, total: int) -> str:
     return f"{100 * part / total:.1f} %" if total else "none reported"
 
 
-def _more(rows: ListPage[Any]) -> str | None:
+def _more(layout: tables.Layout[Any], rows: ListPage[Any]) -> str | None:
     rest = rows.total - len(rows.items)
     if rest <= 0:
         return None
     fits = rows.total <= limits.PAGE_LIMIT_MAX
-    return f"… {rest} more: " + (f"--limit {rows.total}" if fits else "--table NAME shows all")
+    way = f"--limit {rows.total}" if fits else f"--table {layout.name}"
+    return f"… {rest:,} more: {way}"
+
+
+def _legend(layout: tables.Layout[Any], rows: ListPage[Any]) -> str | None:
+    if layout.name == TableName.FLAKIEST_TESTS and any(map(tables.broken, rows.items)):
+        return "broken: it never passed on a retry, and never on the same commit and box"
+    return None
 
 
 def _terminal(page: MetricsPage, server: str) -> None:
@@ -200,13 +219,13 @@ def _terminal(page: MetricsPage, server: str) -> None:
         _panels(tiles(page.tiles)),
     ]
     for layout, rows in _tables(page):
-        parts.append(Text(f"\n{layout.title} ({rows.total})", style="bold"))
+        parts.append(Text(f"\n{layout.title} ({rows.total:,})", style="bold"))
         if rows.items:
             parts.append(render.grid(layout, rows.items))
         else:
             parts.append(Text(f"  {layout.empty}", style="dim"))
-        if more := _more(rows):
-            parts.append(Text(f"  {more}", style="dim"))
+        below = filter(None, (_legend(layout, rows), _more(layout, rows)))
+        parts.extend(Text(f"  {line}", style="dim") for line in below)
     render.draw(*parts)
 
 
@@ -221,7 +240,10 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
     for _ in range(columns):
         laid.add_column(ratio=1)
     panels = [
-        Panel(Text.assemble(tile.name, "\n", (tile.figure, "bold"), "\n", (tile.below, "dim")))
+        Panel(
+            Text.assemble(tile.name, "\n", (tile.figure, "bold"), "\n", (tile.below, "dim")),
+            height=TILE_HEIGHT,
+        )
         for tile in found
     ]
     for start in range(0, len(panels), columns):
@@ -231,7 +253,7 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
 
 def _csv(page: MetricsPage) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
-    render.emit_csv(["tile", "figure", "detail"], tiles(page.tiles))
+    render.emit_csv(["tile", "figure", "detail"], map(_one_line, tiles(page.tiles)))
     for layout, rows in _tables(page):
         render.say()
         render.emit_csv(
@@ -242,15 +264,15 @@ def _csv(page: MetricsPage) -> None:
 def _markdown(page: MetricsPage, server: str) -> None:
     render.say(f"## {render.md(header(page, server))}")
     render.say()
-    render.emit_md(["", "", ""], tiles(page.tiles))
+    render.emit_md(["", "", ""], map(_one_line, tiles(page.tiles)))
     for layout, rows in _tables(page):
         render.say()
-        render.say(f"### {layout.title} ({rows.total})")
+        render.say(f"### {layout.title} ({rows.total:,})")
         render.say()
         if rows.items:
             render.emit_md(layout.headers(), (layout.shown(row) for row in rows.items))
         else:
             render.say(layout.empty)
-        if more := _more(rows):
+        if more := _more(layout, rows):
             render.say()
             render.say(more)

@@ -145,12 +145,13 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in layout.columns:
         table.add_column(
-            Text(column.header),
+            Text(safe(column.header)),
             justify="right" if column.right else "left",
             no_wrap=column.whole,
+            width=column.width,
             overflow="fold",
         )
     for row in rows:

@@ -17,6 +17,7 @@ from hwci.cli.failing import ExitCode, wrong_usage
 from hwci.cli.options import BodyFile, Branch, DryRun, RepoKey, Sha, Strict, Suite
 from hwci.cli.render import note
 from hwci.cli.settings import Flags, resolve
+from hwci.cli.tables import counted
 from hwci.engine.vocabulary import Outcome, Trigger
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _summary(reports: Sequence[RunReport]) -> str:
     reached = "" if all(report.hello_ok for report in reports) else "; hello failed"
     where = boxes[0] if len(boxes) == 1 else f"{len(boxes)} boxes"
     many = f" in {len(reports)} reports" if len(reports) > 1 else ""
-    return f"{len(tests)} tests ({failed} failed) on {where}{many}{reached}"
+    return f"{counted(len(tests), 'test')} ({failed:,} failed) on {where}{many}{reached}"
 
 
 def _from_junit(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hwci.cli import options, render
+from hwci.cli import options, render, tables
 from hwci.cli.failing import CommandError, Failing, fault_lines, told
 from hwci.cli.settings import Flags, resolve
 
@@ -73,7 +73,8 @@ def check(files: Files) -> None:
       hwci suite-config check hwci.toml
     """
     read = _checked(files)
-    render.note(f"{len(read)} product{'s' if len(read) != 1 else ''} in {len(files)} files: ok.")
+    products = tables.counted(len(read), "product")
+    render.note(f"{products} in {tables.counted(len(files), 'file')}: ok.")
 
 
 def _checked(files: Sequence[Path]) -> list[SuiteConfiguration]:
@@ -92,7 +93,7 @@ def _checked(files: Sequence[Path]) -> list[SuiteConfiguration]:
         raise CommandError(
             Failing(
                 "The configuration breaks the rules",
-                f"{len(faults)} fault{'s' if len(faults) != 1 else ''}",
+                tables.counted(len(faults), "fault"),
                 "Correct what is named above; nothing was sent",
                 details=tuple(faults),
             )

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pydantic import BaseModel
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound="BaseModel")
 
 SHA_SHOWN = 12
+TIME_WIDTH = 16  # the clock's time in one line, and how long ago it was below
 ID_SHOWN = 8
+UNASSIGNED = "Unassigned"
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
     "bench_or_harness": "bench or harness",
@@ -46,10 +48,11 @@ _UNITS = (
 
 
 class View(NamedTuple):
-    """From when one looks, and whether the rows are all of one product."""
+    """From when one looks, whether all rows are of one product, and else of which repository."""
 
     now: datetime
     one_product: bool = False
+    only_repo: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Column(Generic[Row]):
     show: Callable[[Row], str]
     right: bool = False
     whole: bool = False  # never broken over lines
+    width: int | None = None  # letters in a line, whatever else has to share the rest
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,11 @@ def _at(value: Any, path: Sequence[str]) -> object:  # noqa: ANN401 - whatever J
     return value
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number with its noun: `1 test`, `2 tests`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def short(sha: str) -> str:
     """Abbreviate a commit for reading; data formats carry it whole."""
     return sha[:SHA_SHOWN]
@@ -110,7 +119,7 @@ def ago(at: datetime, now: datetime) -> str:
     for size, unit in _UNITS:
         count = passed // size
         if count >= 1:
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+            return f"{counted(count, unit)} ago"
     return "just now"
 
 
@@ -121,7 +130,13 @@ def when(at: datetime, now: datetime) -> str:
 
 def product(repo_key: str, suite: str | None) -> str:
     """Name a product as `--product` takes it; a merge announced without one is Unassigned."""
-    return f"{repo_key}:{suite}" if suite is not None else f"{repo_key} (Unassigned)"
+    return f"{repo_key}:{suite}" if suite is not None else f"{repo_key} ({UNASSIGNED})"
+
+
+def only_repo(rows: Iterable[Any]) -> str | None:
+    """Name the repository that all rows are of; None when there are several."""
+    names = {row.repo_key for row in rows}
+    return names.pop() if len(names) == 1 else None
 
 
 def broken_by(found: BrokenByAnswer | None) -> str:
@@ -130,13 +145,15 @@ def broken_by(found: BrokenByAnswer | None) -> str:
         return "unknown"
     if len(found.commits) == 1:
         return f"{short(found.start)} {found.commits[0].subject}"
-    return f"{short(found.start)}..{short(found.end)} ({len(found.commits)} commits)"
+    return f"{short(found.start)} .. {short(found.end)} ({len(found.commits)} commits)"
 
 
 def _product_column(view: View) -> list[Column[Any]]:
     if view.one_product:
         return []
-    return [Column("Product", lambda row: product(row.repo_key, row.suite))]
+    if view.only_repo is None:
+        return [Column("Product", lambda row: product(row.repo_key, row.suite))]
+    return [Column(f"Product of {view.only_repo}", lambda row: row.suite or UNASSIGNED)]
 
 
 def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
@@ -145,7 +162,7 @@ def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
         "unchecked-merges",
         "Merges not checked on hardware",
         [
-            Column("Merged (UTC)", lambda row: when(row.merged_at, view.now)),
+            Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
             *_product_column(view),
             Column("Branch", lambda row: row.branch),
             Column("Commit", lambda row: short(row.sha), whole=True),
@@ -185,7 +202,11 @@ _RESOLVED_KEYS = (
 def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     return [
         Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
-        Column("First failed (UTC)", lambda row: when(row.first_failure.started_at, view.now)),
+        Column(
+            "First failed (UTC)",
+            lambda row: when(row.first_failure.started_at, view.now),
+            width=TIME_WIDTH,
+        ),
         *_product_column(view),
         Column("Test", lambda row: row.test_id),
         Column("Box", lambda row: row.box_key),
@@ -217,7 +238,6 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
-            Column("Class", lambda row: CLASS_WORDS[row.failure_class]),
             Column("Status", lambda row: row.status),
         ],
         _RESOLVED_KEYS,
@@ -246,7 +266,7 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
             Column("Failed", lambda row: str(row.failed_attempts), right=True),
             Column("Retry passes", lambda row: str(row.retry_passes), right=True),
             Column("Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True),
-            Column("", lambda row: "broken, not flaky" if broken(row) else ""),
+            Column("", lambda row: "broken" if broken(row) else ""),
         ],
         (
             "repoKey",
@@ -271,15 +291,17 @@ def failures(view: View) -> Layout[FailureAnswer]:
         "Failures",
         [
             Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
-            Column("Last failed (UTC)", lambda row: when(row.last_started_at, view.now)),
+            Column(
+                "Last failed (UTC)",
+                lambda row: when(row.last_started_at, view.now),
+                width=TIME_WIDTH,
+            ),
             *_product_column(view),
             Column("Test", lambda row: row.test_id),
             Column("Box", lambda row: row.box_key),
             Column("Branch", lambda row: row.branch),
             Column("Commit", lambda row: short(row.sha), whole=True),
             Column("Label", lambda row: row.label, whole=True),
-            Column("Items", lambda row: str(row.items), right=True),
-            Column("Verdict", lambda row: row.verdict),
         ],
         (
             "id",
