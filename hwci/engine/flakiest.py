@@ -16,10 +16,10 @@ TestKey = tuple[Product, str]
 
 
 def flakiest(tests: Iterable[TestRuns], flaky: Mapping[TestKey, int]) -> list[FlakyTest]:
-    """List tests with a failed attempt, the highest rate first."""
+    """Order the tests by rate, the highest first; each has a failed attempt, or it is not given."""
     rows = [_row(test, flaky.get((test.product, test.test_id), 0)) for test in tests]
     return sorted(
-        (row for row in rows if row.failed_attempts),
+        rows,
         key=lambda row: (
             -row.flake_rate,
             -row.failed_attempts,

@@ -7,7 +7,7 @@ import pytest
 
 from hwci.engine.answers import Check, Finding
 from hwci.engine.classify import CHANGES_ROWS, FIX_ROWS, VERDICT_ROWS
-from hwci.engine.facts import Changes, SuiteConfig
+from hwci.engine.facts import Changes, Report, SuiteConfig
 from hwci.engine.history import ReportOrder
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason
 from tests.engine.timeline import (
@@ -280,3 +280,17 @@ def test_every_check_says_what_it_found() -> None:
     for past in (*GOLDEN.values(), seen(PICTURE, changed=REAL)):
         notes: list[Finding] = [check.finding for check in past.judged("b").trace]
         assert all(finding.note for finding in notes)
+
+
+def test_the_changes_under_test_are_those_of_the_first_failing_runs_workflow() -> None:
+    def runs(workflow: str) -> list[Report]:
+        bare = "hil" if workflow == "night" else "night"
+        return [
+            report("b:-", 0, workflow=bare),
+            report("b:F", 1, workflow=workflow, sent=CAUSE),
+            report("b:F", 2, workflow=bare),
+            report("c:P", 3, sent=FIX),
+        ]
+
+    assert Past(runs("night")).reason("b") == "real"
+    assert Past(runs("hil")).reason("b") == "real"

@@ -4,6 +4,7 @@
 import pytest
 
 from hwci.engine.facts import Report
+from hwci.engine.groups import groups_of
 from hwci.engine.history import Period
 from tests.engine.timeline import (
     ALL,
@@ -184,6 +185,20 @@ def test_failing_items_are_counted_in_the_period_to_the_microsecond() -> None:
     assert history.failing_items(ALL, Period(minute(0), minute(7))) == {id_of("b"): 3}
     assert history.failing_items(ALL, Period(minute(0.00001), minute(6.9))) == {id_of("b"): 1}
     assert history.failing_items(ALL, Period(minute(8), minute(9))) == {}
+
+
+def test_failing_items_of_another_branch_are_of_another_failure() -> None:
+    past = seen("box-1 | b:F").and_also(report("b:F", 5, branch="topic"))
+    topic = lane(branch="topic")
+
+    assert past.history.failing_items(ALL, EVER) == {id_of("b"): 1, id_of("b", topic): 1}
+
+
+def test_failures_form_one_group_in_whatever_order_a_store_gives_them() -> None:
+    history = seen("box-1 | a:P b:F c:F d:P").history
+    (group,) = groups_of(reversed(history.failures(ALL, EVER)), {})
+
+    assert [failure.key.sha for failure in group.failures] == ["b", "c"]
 
 
 def test_failures_of_a_period_come_with_all_that_share_their_fix() -> None:

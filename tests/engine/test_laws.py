@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Report
@@ -12,6 +12,7 @@ from hwci.engine.vocabulary import Label
 from tests.engine.timeline import ALL, EVER, Past, changes, commit, report
 
 SHAS = "abcdef"
+LAW = settings(deadline=None, max_examples=60)  # a busy machine proves nothing
 
 
 @st.composite
@@ -36,6 +37,7 @@ def reports(draw: st.DrawFn) -> list[Report]:
     return made
 
 
+@LAW
 @given(reports().flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))))
 def test_the_order_of_arrival_does_not_matter(orders: tuple[list[Report], list[Report]]) -> None:
     one, other = (Past(order) for order in orders)
@@ -71,6 +73,7 @@ def _passed(made: Sequence[Report], box: str) -> set[str]:
     }
 
 
+@LAW
 @given(reports())
 def test_groups_are_runs_of_failures_with_no_passed_commit_between(made: list[Report]) -> None:
     past = Past(made)
@@ -83,6 +86,7 @@ def test_groups_are_runs_of_failures_with_no_passed_commit_between(made: list[Re
     assert groups == lane_by_lane(past)
 
 
+@LAW
 @given(reports())
 def test_every_failing_item_is_of_one_failure_with_one_label(made: list[Report]) -> None:
     history = Past(made).history

@@ -2,7 +2,7 @@
 """Path patterns (spec, "Path pattern rules"; semantics, 11)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.patterns import PathList, PatternError, check_patterns
@@ -156,11 +156,13 @@ PATTERNS = st.lists(st.sampled_from(["a", "b", "/", "*", "**", "**/"]), min_size
 PATHS = st.text("ab/", max_size=8)
 
 
+@settings(deadline=None)
 @given(PATTERNS.map("".join), PATHS)
 def test_a_pattern_matches_as_the_rules_read(pattern: str, path: str) -> None:
     assert matches(pattern, path) is slowly(pattern, path)
 
 
+@settings(deadline=None)
 @given(
     st.lists(PATTERNS.map("".join), max_size=4), st.lists(PATTERNS.map("".join), max_size=3), PATHS
 )
