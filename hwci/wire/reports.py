@@ -36,7 +36,7 @@ class TestItem(CiBody):
     id: Annotated[str, Field(min_length=1, max_length=limits.TEST_ID_MAX), STORABLE]
     outcome: Outcome
     attempts: Positive
-    duration_s: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    duration_s: Annotated[float, Field(ge=0)]
     verdict: Verdict = Verdict.UNKNOWN
 
     _nulls = model_validator(mode="before")(without_nulls)

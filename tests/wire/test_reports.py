@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each field rule of the three CI bodies: at its limit taken, beyond it refused, by path."""
 
+import json
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.wire.bodies import (
@@ -446,6 +448,33 @@ def test_at_most_100_faults_are_listed() -> None:
 
     assert len(found) == 100
     assert found[0] == ["body", "changes", "commits", 0, "files", 0]
+
+
+def test_at_most_100_faults_are_listed_of_all_lists_together() -> None:
+    body = REPORT | {"tests": [{}] * 60, "covers_shas": ["x"] * 60}
+
+    assert len(paths(RunReport, body)) == 100
+
+
+def test_a_list_carries_no_more_faults_than_an_answer_lists() -> None:
+    commits = [{**COMMIT, "files": [""] * 2_000}] * 250
+
+    with pytest.raises(ValidationError) as refused:
+        RunReport.model_validate_json(json.dumps(changed(REPORT, ("changes", "commits"), commits)))
+
+    assert refused.value.error_count() == 100
+
+
+def test_a_list_is_not_read_beyond_its_limit() -> None:
+    tests = [{**TEST, "id": f"t{index}"} for index in range(1_000)]
+
+    assert verdict_on("run report", ("tests",), [*tests, {}, 5]) == [["body", "tests"]]
+
+
+def test_an_element_that_is_no_object_is_said_to_be_none() -> None:
+    assert issues(RunReport, REPORT | {"tests": [5]}) == [
+        (["body", "tests", 0], "Input should be an object")
+    ]
 
 
 def test_values_at_fault_are_never_repeated() -> None:
