@@ -79,6 +79,20 @@ class Connection:
         self.raw.close()
 
 
+def check_readable(path: Path) -> None:
+    """Read a file's schema without leaving a trace beside it, as an open database would.
+
+    A file with a log beside it is left to the writer: it was not closed, and must be recovered.
+    """
+    if not path.exists() or path.with_name(path.name + "-wal").exists():
+        return
+    probe = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)
+    try:
+        probe.execute("SELECT count(*) FROM sqlite_schema")
+    finally:
+        probe.close()
+
+
 def open_writer(path: Path) -> Connection:
     """Open the connection that writes, and bring the file to the present schema.
 
@@ -112,7 +126,6 @@ def _migrate(connection: Connection, path: Path) -> None:
     found = connection.row("PRAGMA user_version")
     assert found is not None
     refuse_newer(path, found[0], known_version())
-    connection.execute("SELECT count(*) FROM sqlite_schema")  # a damaged file is refused here
     if found[0] == known_version():
         return
     # In the old journal mode, so that the file names its owner before it has a log.

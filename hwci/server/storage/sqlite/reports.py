@@ -24,7 +24,9 @@ _COLUMNS = (
     " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
     " r.part_run_id, r.part, r.parts"
 )
-_FROM = "FROM report r JOIN product p ON p.id = r.product_id"
+_SELECT = f"SELECT {_COLUMNS} FROM report r CROSS JOIN product p ON p.id = r.product_id"
+_SELECT_PARTS = _SELECT.replace("report r", "report r INDEXED BY report_part")
+_SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +150,12 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
     part = report.part_of
     same_run = (org, report.repo_key, report.run_attempt, report.box_key)
     found = connection.rows(
-        f"SELECT {_COLUMNS} {_FROM} WHERE r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ?"
-        " AND r.box_key = ? AND r.run_id = ?",
-        (*same_run, report.run_id),
+        f"{_SELECT} WHERE {_SAME_RUN} AND r.run_id = ?", (*same_run, report.run_id)
     )
     if part is None or part.part == 1:
         run_id, parts = (report.run_id, 1) if part is None else (part.run_id, part.parts)
         found += connection.rows(
-            f"SELECT {_COLUMNS} {_FROM} WHERE r.org_id = ? AND r.repo_key = ?"
-            " AND r.run_attempt = ? AND r.box_key = ? AND r.part_run_id = ? AND r.part > ?"
+            f"{_SELECT_PARTS} WHERE {_SAME_RUN} AND r.part_run_id = ? AND r.part > ?"
             " AND r.run_id <> ?",
             (*same_run, run_id, parts, report.run_id),
         )
@@ -176,20 +175,19 @@ def without_tests(connection: Connection, org: bytes) -> Iterator[KeptReport]:
     """Give every report, its tests left out, in order of arrival."""
     ids = connection.rows("SELECT id FROM report WHERE org_id = ? ORDER BY id", (org,))
     for (number,) in ids:
-        row = connection.row(f"SELECT {_COLUMNS} {_FROM} WHERE r.id = ?", (number,))
+        row = connection.row(f"{_SELECT} WHERE r.id = ?", (number,))
         assert row is not None
         yield _kept(connection, org, row)
 
 
 def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptReport:
     """Put a stored report together as far as `derive.py` needs it: without its tests."""
-    failing = connection.rows(
-        "SELECT test, failure_id FROM item"
-        " WHERE org_id = ? AND report_id = ? AND failure_id IS NOT NULL",
-        (org, row[0]),
+    items = connection.rows(
+        "SELECT test, failure_id FROM item WHERE org_id = ? AND report_id = ?", (org, row[0])
     )
+    failing = {test: failure_id for test, failure_id in items if failure_id is not None}
     changes = None if row[4] is None else load_changes(connection, row[4])
-    return KeptReport(row[0], row[1], _report(row, (), changes), dict(failing), row[4])
+    return KeptReport(row[0], row[1], _report(row, (), changes), failing, row[4])
 
 
 def load_changes(connection: Connection, number: int) -> Changes:
@@ -207,7 +205,7 @@ def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
             "SELECT product_id, number, name FROM test WHERE org_id = ?", (org,)
         )
     }
-    rows = connection.rows(f"SELECT {_COLUMNS} {_FROM} WHERE r.org_id = ? ORDER BY r.id", (org,))
+    rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,))
     return tuple(
         _report(row, _tests(connection, org, row, test_names), _changes(connection, row[4]))
         for row in rows

@@ -19,6 +19,7 @@ from hwci.server.errors import StorageError
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.sqlite.connections import (
     Connection,
+    check_readable,
     known_version,
     open_reader,
     open_writer,
@@ -57,6 +58,7 @@ class SqliteStorage(Storage):
     def _open(self) -> None:
         check_header(self._path, known_version())
         self._held.enter_context(database_lock(self._path))
+        check_readable(self._path)
         # The writer is closed last: it then empties the log and leaves one file.
         self._writer = open_writer(self._path)
         self._held.callback(self._writer.close)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain values for the contract suite: one of each kind, altered with `dataclasses.replace`."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from hwci.engine.facts import (
+    Announcement,
+    Changes,
+    Commit,
+    FailureKey,
+    Lane,
+    Report,
+    Review,
+    SuiteConfig,
+    TestItem,
+)
+from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
+from hwci.server.storage.records import AuditEntry, CiKey, Organization, Session, User
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ACME = Organization(UUID(int=1), "Acme", ci_metrics_enabled=False, created_at=NOON)
+OTHER = Organization(
+    UUID(int=2), "Other", ci_metrics_enabled=True, created_at=NOON + timedelta(days=1)
+)
+ADA = User(UUID(int=11), "Ada@example.org", "ada@example.org", "Ada", "$argon2id$hash", NOON)
+BOB = User(UUID(int=12), "bob@example.org", "bob@example.org", "", "$argon2id$other", NOON)
+SESSION = Session(UUID(int=21), ADA.id, b"digest", NOON, NOON + timedelta(days=7))
+KEY = CiKey(UUID(int=31), ACME.id, "nightly", b"key digest", NOON)
+ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})
+
+PASS = TestItem("boot", Outcome.PASS, 1, 0.25)
+FAIL = TestItem("flash", Outcome.FAIL, 3, 1 / 3, Verdict.DEVICE)
+CHANGES = Changes("aaaaaaa", (Commit("bbbbbbb", "Fix the bus", NOON, ("fw/a.c",)),))
+REPORT = Report(
+    repo_key="fw",
+    workflow="nightly",
+    suite="hil",
+    run_id=7,
+    run_attempt=1,
+    trigger=Trigger.NIGHTLY,
+    branch="main",
+    sha="bbbbbbb",
+    started_at=NOON,
+    ended_at=NOON + timedelta(minutes=5),
+    conclusion="failure",
+    hello_ok=True,
+    box_key="b1",
+    tests=(PASS, FAIL),
+    covers_shas=("bbbbbbb", "ccccccc"),
+    changes=CHANGES,
+)
+ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON)
+CONFIG = SuiteConfig("fw", "hil", ("fw/**",), ("hil/**",), trigger_paths=("fw/**",))
+FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
+REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver promises, whichever it is: the ports, method by method."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.facts import Part, Product, Report
+from hwci.engine.history import Period, Scope
+from hwci.engine.identity import failure_id
+from hwci.engine.vocabulary import Outcome, ReviewAction
+from hwci.server.errors import ClashError, StorageError
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import Membership, Role
+from tests.server.storage.examples import (
+    ACME,
+    ADA,
+    ANNOUNCEMENT,
+    BOB,
+    CHANGES,
+    CONFIG,
+    ENTRY,
+    FAIL,
+    FAILURE,
+    KEY,
+    NOON,
+    OTHER,
+    PASS,
+    REPORT,
+    REVIEW,
+    SESSION,
+)
+
+LATER = NOON + timedelta(hours=1)
+
+
+def found(writer: Writer) -> None:
+    """Make both organizations and both people."""
+    for organization in (ACME, OTHER):
+        writer.add_organization(organization)
+    for user in (ADA, BOB):
+        writer.add_user(user)
+
+
+def put(first: Report, second: Report, writer: Writer) -> None:
+    """Put two reports, one after the other."""
+    writer.put_report(ACME.id, first)
+    writer.put_report(ACME.id, second)
+
+
+class TestAccounts:
+    async def test_a_user_is_found_by_id_and_by_folded_email(self, storage: Storage) -> None:
+        await storage.write(found)
+        assert await storage.read(lambda r: r.user(ADA.id)) == ADA
+        assert await storage.read(lambda r: r.user_by_email("ada@example.org")) == ADA
+        assert await storage.read(lambda r: r.user_by_email("Ada@example.org")) is None
+        assert await storage.read(lambda r: r.user(ACME.id)) is None
+
+    async def test_a_taken_email_is_a_clash_that_names_it(self, storage: Storage) -> None:
+        await storage.write(found)
+        twin = replace(BOB, id=UUID(int=13), email_key=ADA.email_key)
+        with pytest.raises(ClashError) as clash:
+            await storage.write(lambda w: w.add_user(twin))
+        assert clash.value.field == "email"
+
+    async def test_organizations_are_listed_newest_first(self, storage: Storage) -> None:
+        await storage.write(found)
+        listed = await storage.read(lambda r: r.organizations(0, 10))
+        assert (list(listed.items), listed.total) == ([OTHER, ACME], 2)
+        beyond = await storage.read(lambda r: r.organizations(2, 10))
+        assert (list(beyond.items), beyond.total) == ([], 2)
+
+    async def test_a_membership_holds_role_time_and_organization(self, storage: Storage) -> None:
+        def join(writer: Writer) -> None:
+            found(writer)
+            writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
+            writer.add_membership(OTHER.id, ADA.id, Role.MEMBER, LATER)
+
+        await storage.write(join)
+        owner = Membership(ACME, Role.OWNER, NOON)
+        assert await storage.read(lambda r: r.membership(ACME.id, ADA.id)) == owner
+        assert await storage.read(lambda r: r.membership(ACME.id, BOB.id)) is None
+        mine = await storage.read(lambda r: r.memberships(ADA.id, 0, 10))
+        assert [one.organization.name for one in mine.items] == ["Other", "Acme"]
+        with pytest.raises(ClashError, match="user"):
+            await storage.write(lambda w: w.add_membership(ACME.id, ADA.id, Role.ADMIN, NOON))
+
+    async def test_ci_metrics_are_turned_on_and_off(self, storage: Storage) -> None:
+        await storage.write(found)
+        assert await storage.write(lambda w: w.set_ci_metrics(ACME.id, enabled=True))
+        on = await storage.read(lambda r: r.organization(ACME.id))
+        assert on == replace(ACME, ci_metrics_enabled=True)
+        assert not await storage.write(lambda w: w.set_ci_metrics(UUID(int=9), enabled=True))
+
+    async def test_a_session_ends_once_by_its_digest(self, storage: Storage) -> None:
+        def sign_in_and_out(writer: Writer) -> None:
+            found(writer)
+            writer.add_session(SESSION)
+            writer.end_session(b"unknown", LATER)
+            assert writer.session(SESSION.id) == SESSION
+            writer.end_session(b"digest", NOON)
+            writer.end_session(b"digest", LATER)
+
+        await storage.write(sign_in_and_out)
+        ended = await storage.read(lambda r: r.session(SESSION.id))
+        assert ended == replace(SESSION, ended_at=NOON)
+        assert await storage.read(lambda r: r.session(UUID(int=9))) is None
+
+
+class TestKeysAndAudit:
+    async def test_a_key_is_found_by_digest_and_stays_after_revocation(
+        self, storage: Storage
+    ) -> None:
+        def make(writer: Writer) -> None:
+            found(writer)
+            writer.add_ci_key(KEY)
+
+        await storage.write(make)
+        assert await storage.read(lambda r: r.ci_key_by_digest(b"key digest")) == KEY
+        assert await storage.read(lambda r: r.ci_key_by_digest(b"other")) is None
+        revoked = replace(KEY, revoked_at=NOON)
+        assert await storage.write(lambda w: w.revoke_ci_key(ACME.id, KEY.id, NOON)) == revoked
+        assert await storage.write(lambda w: w.revoke_ci_key(ACME.id, KEY.id, LATER)) == revoked
+        assert await storage.read(lambda r: r.ci_key_by_digest(b"key digest")) == revoked
+
+    async def test_a_key_of_another_organization_is_unknown(self, storage: Storage) -> None:
+        def make(writer: Writer) -> None:
+            found(writer)
+            writer.add_ci_key(KEY)
+            assert writer.revoke_ci_key(OTHER.id, KEY.id, NOON) is None
+            writer.touch_ci_key(OTHER.id, KEY.id, NOON)
+
+        await storage.write(make)
+        assert await storage.read(lambda r: r.ci_key_by_digest(b"key digest")) == KEY
+        assert (await storage.read(lambda r: r.ci_keys(OTHER.id, 0, 9))).total == 0
+
+    async def test_last_use_never_moves_back(self, storage: Storage) -> None:
+        def use(writer: Writer) -> None:
+            found(writer)
+            writer.add_ci_key(KEY)
+            writer.touch_ci_key(ACME.id, KEY.id, LATER)
+            writer.touch_ci_key(ACME.id, KEY.id, NOON)
+
+        await storage.write(use)
+        used = await storage.read(lambda r: r.ci_key_by_digest(b"key digest"))
+        assert used == replace(KEY, last_used_at=LATER)
+
+    async def test_keys_are_listed_newest_first_and_of_equal_times_the_last_added(
+        self, storage: Storage
+    ) -> None:
+        def make(writer: Writer) -> None:
+            found(writer)
+            for number, at in enumerate((NOON, LATER, LATER)):
+                digest = bytes([number])
+                key = replace(KEY, id=UUID(int=number), digest=digest, created_at=at)
+                writer.add_ci_key(key)
+
+        await storage.write(make)
+        listed = await storage.read(lambda r: r.ci_keys(ACME.id, 0, 2))
+        assert ([key.id.int for key in listed.items], listed.total) == ([2, 1], 3)
+        rest = await storage.read(lambda r: r.ci_keys(ACME.id, 2, 2))
+        assert [key.id.int for key in rest.items] == [0]
+
+    async def test_the_audit_log_is_newest_first_and_keeps_details(self, storage: Storage) -> None:
+        second = replace(ENTRY, id=UUID(int=42), details={})
+
+        def record(writer: Writer) -> None:
+            found(writer)
+            writer.add_audit(ACME.id, ENTRY)
+            writer.add_audit(ACME.id, second)
+
+        await storage.write(record)
+        log = await storage.read(lambda r: r.audit_log(ACME.id, 0, 10))
+        assert (list(log.items), log.total) == ([second, ENTRY], 2)
+        assert (await storage.read(lambda r: r.audit_log(OTHER.id, 0, 10))).total == 0
+
+
+class TestRecords:
+    async def test_the_first_announcement_of_an_identity_stays(self, storage: Storage) -> None:
+        named = replace(ANNOUNCEMENT, suite="hil")
+
+        def announce(writer: Writer) -> None:
+            writer.announce(ACME.id, ANNOUNCEMENT)
+            writer.announce(ACME.id, replace(ANNOUNCEMENT, branch="other", merged_at=LATER))
+            writer.announce(ACME.id, named)
+
+        await storage.write(announce)
+        facts = await storage.read(lambda r: r.facts(ACME.id))
+        assert facts.announcements == (ANNOUNCEMENT, named)
+
+    async def test_a_report_comes_back_whole(self, storage: Storage) -> None:
+        odd = replace(
+            REPORT,
+            run_id=2**63 - 1,
+            started_at=datetime(1, 1, 1, tzinfo=UTC),
+            ended_at=datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+            tests=(),
+            covers_shas=(),
+            changes=None,
+            part_of=Part(5, 2, 3),
+        )
+        await storage.write(partial(put, REPORT, odd))
+        facts = await storage.read(lambda r: r.facts(ACME.id))
+        assert facts.reports == (REPORT, odd)
+
+    async def test_a_report_replaces_one_of_its_identity_whole(self, storage: Storage) -> None:
+        second = replace(
+            REPORT, suite="smoke", branch="next", sha="ddddddd", started_at=LATER, changes=None
+        )
+        await storage.write(partial(put, REPORT, second))
+
+        def check(reader: Reader) -> None:
+            assert reader.facts(ACME.id).reports == (second,)
+            history = reader.history(ACME.id)
+            assert history.failure(failure_id(ACME.id, FAILURE)) is None
+            assert history.place("fw", "main", "bbbbbbb") is None
+            assert not history.changes_listing("fw", "bbbbbbb")
+            assert not history.is_recorded_base("fw", "aaaaaaa")
+            assert [one.product.suite for one in history.products()] == ["smoke"]
+
+        await storage.read(check)
+
+    @pytest.mark.parametrize(
+        ("sent_again", "left"),
+        [
+            (Part(7, 1, 3), [7, 72, 73]),
+            (Part(7, 1, 2), [7, 72]),
+            (Part(7, 1, 1), [7]),
+            (None, [7]),
+            (Part(7, 2, 2), [7, 72, 73]),
+        ],
+    )
+    async def test_a_first_part_sent_again_removes_the_parts_beyond(
+        self, storage: Storage, sent_again: Part | None, left: list[int]
+    ) -> None:
+        first = replace(REPORT, part_of=Part(7, 1, 3))
+        parts = [replace(REPORT, run_id=70 + k, part_of=Part(7, k, 3)) for k in (2, 3)]
+        number = 72 if sent_again is not None and sent_again.part == 2 else 7
+        again = replace(REPORT, run_id=number, part_of=sent_again)
+        elsewhere = replace(parts[1], box_key="b2")
+
+        def send(writer: Writer) -> None:
+            for report in (elsewhere, first, *parts, again):
+                writer.put_report(ACME.id, report)
+
+        await storage.write(send)
+        reports = (await storage.read(lambda r: r.facts(ACME.id))).reports
+        assert sorted(one.run_id for one in reports if one.box_key == "b1") == left
+        assert elsewhere in reports
+
+    async def test_the_last_configuration_of_a_product_counts(self, storage: Storage) -> None:
+        second = replace(CONFIG, firmware_paths=(), trigger_paths=None, merge_trigger=False)
+        smoke = replace(CONFIG, suite="smoke", trigger_paths=())
+
+        def configure(writer: Writer) -> None:
+            writer.put_config(ACME.id, CONFIG, NOON)
+            writer.put_config(ACME.id, smoke, LATER)
+            writer.put_config(ACME.id, second, NOON)
+
+        await storage.write(configure)
+        facts = await storage.read(lambda r: r.facts(ACME.id))
+        assert facts.configs == {Product("fw", "hil"): second, Product("fw", "smoke"): smoke}
+        listed = await storage.read(lambda r: r.configs(ACME.id, 0, 10))
+        assert list(listed.items) == [(smoke, LATER), (second, NOON)]
+
+    async def test_reviews_are_numbered_as_written_and_can_be_dropped(
+        self, storage: Storage
+    ) -> None:
+        other_key = FAILURE._replace(sha="eeeeeee")
+        other = replace(REVIEW, key=other_key, action=ReviewAction.DISMISS, number=99)
+        first_id, other_id = (failure_id(ACME.id, key) for key in (FAILURE, other_key))
+
+        def review(writer: Writer) -> None:
+            writer.put_review(ACME.id, first_id, REVIEW)
+            writer.put_review(ACME.id, other_id, other)
+            writer.put_review(ACME.id, first_id, replace(REVIEW, at=LATER))
+
+        await storage.write(review)
+        kept = await storage.read(lambda r: r.history(ACME.id).reviews())
+        assert kept[first_id] == replace(REVIEW, at=LATER, number=kept[first_id].number)
+        assert kept[other_id] == replace(other, number=kept[other_id].number)
+        assert kept[other_id].number < kept[first_id].number
+        facts = await storage.read(lambda r: r.facts(ACME.id))
+        assert facts.reviews == {review.key: review for review in kept.values()}
+        await storage.write(lambda w: w.drop_reviews(ACME.id, [first_id, UUID(int=5)]))
+        assert set(await storage.read(lambda r: r.history(ACME.id).reviews())) == {other_id}
+
+    async def test_organizations_with_equal_data_never_see_each_other(
+        self, storage: Storage
+    ) -> None:
+        def send(writer: Writer) -> None:
+            for org_id in (ACME.id, OTHER.id):
+                writer.announce(org_id, ANNOUNCEMENT)
+                writer.put_report(org_id, REPORT)
+                writer.put_config(org_id, CONFIG, NOON)
+                writer.put_review(org_id, failure_id(org_id, FAILURE), REVIEW)
+            fixed = replace(FAIL, outcome=Outcome.PASS)
+            again = replace(REPORT, run_id=8, tests=(PASS, fixed), changes=None)
+            writer.put_report(OTHER.id, again)
+            writer.drop_reviews(OTHER.id, [failure_id(OTHER.id, FAILURE)])
+
+        await storage.write(send)
+
+        def check(reader: Reader) -> None:
+            day = Period(NOON, NOON)
+            acme, other = reader.history(ACME.id), reader.history(OTHER.id)
+            assert acme.run_counts(Scope(), day).total == 1
+            assert other.run_counts(Scope(), day).total == 2
+            assert [one.passed for one in acme.failures(Scope(), day)] == [False]
+            assert [one.passed for one in other.failures(Scope(), day)] == [True]
+            assert len(acme.changes_listing("fw", "bbbbbbb")) == 1
+            assert acme.failure(failure_id(OTHER.id, FAILURE)) is None
+            assert len(acme.reviews()) == 1
+            assert not other.reviews()
+            assert reader.facts(ACME.id).reports == (REPORT,)
+            assert reader.facts(UUID(int=3)).reports == ()
+
+        await storage.read(check)
+
+    async def test_changes_are_kept_as_long_as_one_report_carries_them(
+        self, storage: Storage
+    ) -> None:
+        beside = replace(REPORT, box_key="b2")
+        await storage.write(partial(put, REPORT, beside))
+        await storage.write(lambda w: w.put_report(ACME.id, replace(REPORT, changes=None)))
+        listing = await storage.read(lambda r: r.history(ACME.id).changes_listing("fw", "bbbbbbb"))
+        assert [(one.order.box_key, one.changes) for one in listing] == [("b2", CHANGES)]
+
+
+class TestTransactions:
+    async def test_a_write_that_raises_leaves_no_trace(self, storage: Storage) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.put_report(ACME.id, REPORT))
+        before = await storage.read(lambda r: r.facts(ACME.id))
+
+        def fail(writer: Writer) -> None:
+            new_test = replace(FAIL, id="new test")
+            writer.put_report(ACME.id, replace(REPORT, tests=(new_test,), changes=None))
+            writer.put_report(ACME.id, replace(REPORT, run_id=8, suite="new"))
+            writer.announce(ACME.id, ANNOUNCEMENT)
+            writer.put_config(ACME.id, CONFIG, NOON)
+            writer.put_review(ACME.id, failure_id(ACME.id, FAILURE), REVIEW)
+            writer.add_audit(ACME.id, ENTRY)
+            writer.set_ci_metrics(ACME.id, enabled=True)
+            assert writer.facts(ACME.id) != before
+            raise LookupError
+
+        with pytest.raises(LookupError):
+            await storage.write(fail)
+        assert await storage.read(lambda r: r.facts(ACME.id)) == before
+        assert (await storage.read(lambda r: r.audit_log(ACME.id, 0, 1))).total == 0
+        assert await storage.read(lambda r: r.organization(ACME.id)) == ACME
+        # What the broken transaction had numbered must not be remembered.
+        other_tests = replace(REPORT, run_id=9, tests=(replace(PASS, id="other"), FAIL))
+        await storage.write(lambda w: w.put_report(ACME.id, other_tests))
+        facts = await storage.read(lambda r: r.facts(ACME.id))
+        assert facts.reports == (REPORT, other_tests)
+        failure = await storage.read(
+            lambda r: r.history(ACME.id).failure(failure_id(ACME.id, FAILURE))
+        )
+        assert failure is not None
+        assert failure.items == 2
+
+    async def test_writers_at_once_each_see_what_the_others_did(self, storage: Storage) -> None:
+        def claim(writer: Writer) -> bool:
+            taken = writer.user_by_email(ADA.email_key) is not None
+            if not taken:
+                writer.add_user(ADA)
+            return not taken
+
+        winners = await asyncio.gather(*(storage.write(claim) for _ in range(20)))
+        assert winners.count(True) == 1
+
+    async def test_a_reader_keeps_one_snapshot_while_others_write(self, storage: Storage) -> None:
+        await storage.write(found)
+        started, go_on = asyncio.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def read_twice(reader: Reader) -> tuple[int, int]:
+            before = reader.organizations(0, 1).total
+            loop.call_soon_threadsafe(started.set)
+            asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result()
+            return before, reader.organizations(0, 1).total
+
+        reading = asyncio.ensure_future(storage.read(read_twice))
+        await started.wait()
+        third = replace(ACME, id=UUID(int=3))
+        await storage.write(lambda w: w.add_organization(third))
+        go_on.set()
+        assert await reading == (2, 2)
+        assert (await storage.read(lambda r: r.organizations(0, 1))).total == 3
+
+    async def test_a_caller_that_gives_up_does_not_break_the_next_one(
+        self, storage: Storage
+    ) -> None:
+        writes = [asyncio.ensure_future(storage.write(found))]
+        await asyncio.sleep(0)
+        writes[0].cancel()
+        await asyncio.gather(*writes, return_exceptions=True)
+        third = replace(ACME, id=UUID(int=3))
+        await storage.write(lambda w: w.add_organization(third))
+        assert await storage.read(lambda r: r.organization(third.id)) == third
+
+    async def test_a_closed_store_says_so(self, storage: Storage) -> None:
+        await storage.ready()
+        await storage.close()
+        with pytest.raises(StorageError, match="closed"):
+            await storage.read(lambda r: r.organizations(0, 1))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is derived can be computed anew from the kept reports, and is then the same."""
+
+from pathlib import Path
+
+import pytest
+
+from hwci.server.storage.sqlite.connections import Connection, open_writer
+from hwci.server.storage.sqlite.transaction import Transaction
+from tests.server.storage.examples import OTHER
+from tests.server.storage.histories import ORG, HistoryDraw
+
+DERIVED = ("mention", "place", "run_changes", "changes_commit", "failure")
+
+
+def derived(connection: Connection) -> dict[str, set[tuple[object, ...]]]:
+    return {table: set(connection.rows(f"SELECT * FROM {table}")) for table in DERIVED}
+
+
+@pytest.mark.parametrize("seed", range(1000, 1030))
+def test_a_rebuild_after_any_history_changes_no_row(seed: int, tmp_path: Path) -> None:
+    connection = open_writer(tmp_path / "hwci.db")
+    writer, draw = Transaction(connection), HistoryDraw(seed)
+    connection.execute("BEGIN")
+    for _ in range(40):
+        report = draw.next_report()
+        writer.put_report(ORG, report)
+        writer.put_report(OTHER.id, report)
+    before = derived(connection)
+    assert all(before.values())
+    writer.rebuild(ORG)
+    assert derived(connection) == before
+    connection.close()
+
+
+def test_a_rebuild_mends_what_was_lost(tmp_path: Path) -> None:
+    connection = open_writer(tmp_path / "hwci.db")
+    writer, draw = Transaction(connection), HistoryDraw(1)
+    connection.execute("BEGIN")
+    for _ in range(40):
+        writer.put_report(ORG, draw.next_report())
+    before = derived(connection)
+    for table in DERIVED:
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("INSERT INTO place SELECT ?, 'fw', 'f00', 'main', 1, 1, 1", (ORG.bytes,))
+    writer.rebuild(ORG)
+    assert derived(connection) == before
+    connection.close()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report and a page cost: every search by index, and no put that grows with the history.
+
+Cost is counted in steps of SQLite's virtual machine, not in time.
+"""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
+from hwci.engine.vocabulary import Outcome
+from hwci.server.storage.sqlite.connections import Connection, open_writer
+from hwci.server.storage.sqlite.transaction import Transaction
+from tests.server.storage.examples import NOON, REPORT
+from tests.server.storage.histories import ORG, HistoryDraw, questions
+
+WIDE = re.compile(r"\((org_id=\?)?( AND repo_key=\?)?( AND product_id=\?)?( AND \w+>\?)?\)")
+STEPS = 50  # of the virtual machine, per call of the handler
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Connection:
+    return open_writer(tmp_path / "hwci.db")
+
+
+def shape(statement: str) -> str:
+    """Give a statement without its values."""
+    return re.sub(r"(x?'[^']*'|\b\d+\b)", "?", statement, flags=re.IGNORECASE)
+
+
+def test_every_search_goes_by_index(connection: Connection) -> None:
+    draw, writer = HistoryDraw(5), Transaction(connection)
+    for _ in range(30):
+        writer.put_report(ORG, draw.next_report())
+        writer.announce(ORG, draw.announcement())
+        writer.put_config(ORG, draw.config(), NOON)
+    asked: set[str] = set()
+    put: set[str] = set()
+    connection.raw.set_trace_callback(put.add)
+    for _ in range(8):
+        writer.put_report(ORG, draw.next_report())
+    connection.raw.set_trace_callback(asked.add)
+    facts = Facts(reports=tuple(draw.reports))
+    for _ in questions(writer.history(ORG), facts, draw.random):
+        pass
+    connection.raw.set_trace_callback(None)
+    statements = {shape(statement): statement for statement in put | asked}
+    assert len(statements) > 40
+    for statement in statements.values():
+        plan = [row[3] for row in connection.rows(f"EXPLAIN QUERY PLAN {statement}")]
+        scans = [step for step in plan if step.startswith("SCAN")]
+        # `j` is the list that the statement was given, `h` what it has found so far.
+        assert all(step.startswith(("SCAN j ", "SCAN h")) for step in scans), (statement, plan)
+        if statement in put:
+            # Everything of a repository, or of a product: a scan in disguise.
+            assert not any(WIDE.search(step) for step in plan), (statement, plan)
+        if "INDEXED BY place_order" in statement:
+            assert not any("TEMP B-TREE" in step for step in plan), (statement, plan)
+
+
+def run_of(number: int) -> Report:
+    """Give the report of commit `number`: a hundred tests, of which some fail for ever."""
+    tests = [TestItem(f"test {index}", Outcome.PASS) for index in range(100)]
+    tests[0] = replace(tests[0], outcome=Outcome.FAIL)
+    tests.append(TestItem(f"soon removed {number // 5}", Outcome.FAIL))
+    if number % 3 == 0:
+        tests[1] = replace(tests[1], outcome=Outcome.FAIL)
+    return replace(
+        REPORT,
+        run_id=number,
+        sha=f"{number:07x}",
+        started_at=NOON + timedelta(hours=number),
+        tests=tuple(tests),
+        covers_shas=(),
+        changes=Changes(f"{number - 1:07x}", (Commit(f"{number:07x}"),)),
+    )
+
+
+def test_a_report_costs_the_same_after_a_long_history(connection: Connection) -> None:
+    writer = Transaction(connection)
+    cost: list[int] = []
+
+    def step() -> int:
+        cost[-1] += 1
+        return 0
+
+    connection.raw.set_progress_handler(step, STEPS)
+    connection.execute("BEGIN")
+    for number in range(600):
+        cost.append(0)
+        writer.put_report(ORG, run_of(number))
+    early, late = sum(cost[20:80]), sum(cost[-60:])
+    assert late < 1.3 * early
+
+
+def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Connection) -> None:
+    writer = Transaction(connection)
+    cost = [0]
+
+    def step() -> int:
+        cost[0] += 1
+        return 0
+
+    def again(number: int) -> int:
+        cost[0] = 0
+        writer.put_report(ORG, run_of(number))
+        return cost[0]
+
+    connection.raw.set_progress_handler(step, STEPS)
+    connection.execute("BEGIN")
+    for number in range(60):
+        writer.put_report(ORG, run_of(number))
+    early = again(55)
+    for number in range(60, 600):
+        writer.put_report(ORG, run_of(number))
+    assert again(595) < 1.3 * early
