@@ -6,7 +6,7 @@
 import pytest
 
 from hwci.engine.answers import Check, Finding
-from hwci.engine.classify import CHANGES_ROWS, FIX_ROWS, VERDICT_ROWS
+from hwci.engine.classify import CHANGES_ROWS, FIX_ROWS, VERDICT_ROWS, Classifier
 from hwci.engine.facts import Changes, Report, SuiteConfig
 from hwci.engine.history import ReportOrder
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason
@@ -17,6 +17,7 @@ from tests.engine.timeline import (
     Past,
     changes,
     commit,
+    lane,
     minute,
     report,
     seen,
@@ -294,3 +295,19 @@ def test_the_changes_under_test_are_those_of_the_first_failing_runs_workflow() -
 
     assert Past(runs("night")).reason("b") == "real"
     assert Past(runs("hil")).reason("b") == "real"
+
+
+def test_groups_of_one_commit_in_two_workflows_keep_their_own_changes() -> None:
+    past = Past(
+        [
+            report("b:F", 1, sent=CAUSE),
+            report("b:F", 1, box="box-2", workflow="night"),
+            report("c:P", 2, sent=FIX),
+            report("c:P", 2, box="box-2"),
+        ]
+    )
+    classifier = Classifier(past.history)
+    here, there = past.group("b"), past.group("b", lane("box-2"))
+
+    assert classifier.automatic(here).reason is None
+    assert classifier.automatic(there).reason is Reason.CHANGES_UNKNOWN

@@ -127,12 +127,12 @@ def test_unchecked_merges_are_listed_newest_first_then_by_repository_suite_and_s
         merge("d", 1, repo="z"),
         merge("c", 1),
         merge("b", 1),
-        merge("a", 1, suite=None),
+        merge("x", 1, suite=None),
         merge("f", 3),
     ]
     listed = unchecked_merges(Past().announced(*merges).history, ALL, EVER, 1, 4)
 
-    assert [one.sha for one in listed.items] == ["e", "a", "b", "c"]
+    assert [one.sha for one in listed.items] == ["e", "x", "b", "c"]
     assert listed.total == 6
     assert unchecked_merges(Past().announced(*merges).history, ALL, EVER, 9, 4).items == []
 
