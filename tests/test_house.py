@@ -23,7 +23,8 @@ def function_lengths(path: Path) -> dict[str, int]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             doc = node.body[0] if ast.get_docstring(node) is not None else None
             documented = 0 if doc is None else (doc.end_lineno or 0) - doc.lineno + 1
-            lengths[f"{node.lineno} {node.name}"] = (node.end_lineno or 0) - node.lineno + 1 - documented
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            lengths[f"{node.lineno} {node.name}"] = lines - documented
     return lengths
 
 

@@ -95,7 +95,8 @@ class Tenant:
             rows = await self.rows(f"ci-metrics/{path}", **query)
             assert (first["total"], first["items"]) == (len(rows), rows[: first["limit"]])
             found[table] = [self._row(row) for row in rows]
-        return in_common_form(found)
+        page: Json = in_common_form(found)
+        return page
 
     async def failures(self, view: Json, label: str | None = None) -> list[Json]:
         """Give `ci-failures` in the common form."""

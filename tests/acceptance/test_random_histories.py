@@ -86,7 +86,7 @@ def comparable(page: Json) -> Json:
 
 
 async def compare(tenant: Tenant, told: list[Any], story: Story) -> None:
-    everything = {"days": 3650, "as_of": story.latest}
+    everything: Json = {"days": 3650, "as_of": story.latest}
     await tenant.failures(everything)  # learns which id is which failure
     for view in story.views:
         expected = {

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the pages of `docs/reference` from the code, so that they cannot grow old.
+
+`python -m docs.generate` (or `make docs`) writes them; `tests/docs` fails while a page differs from
+what this module would write. It decides how the pages look; every fact in them is the code's.
+"""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from hwci.cli.main import app
+from hwci.engine.vocabulary import REASONS
+from hwci.server.http.route import Route, Who
+from hwci.server.routes.table import ROUTES
+from hwci.wire import limits
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Lay out a table in Markdown."""
+    lines = [list(head)]
+    lines.append(["---"] * len(lines[0]))
+    lines += [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def reasons() -> str:
+    """Every reason, in the order in which the checks are asked."""
+    rows = ((f"`{reason}`", f"`{row.failure_class}`", row.text) for reason, row in REASONS.items())
+    return (
+        "# Reasons\n\nWhy a resolved failure is not counted as a real firmware bug. The checks are"
+        " asked in this order; the first that fails gives the reason. A failure that passes them"
+        " all is a `real_fw_bug` without a reason.\n\n"
+        + table(("code", "class", "text"), rows)
+        + "\n[How hwci decides](../explanation/rules.md) tells the rule behind each.\n"
+    )
+
+
+def limit_values() -> str:
+    """Every limit by its name in `hwci.wire.limits`."""
+    source = inspect.getsource(limits)
+    rows = []
+    for name in re.findall(r"^([A-Z_]+) = ", source, re.MULTILINE):
+        value = getattr(limits, name)
+        note = re.search(rf'^{name} = .*\n"""((?:.|\n)*?)"""', source, re.MULTILINE)
+        text = " ".join(note[1].split()) if note else ""
+        shown = f"{value:,}" if isinstance(value, int) else str(value)
+        rows.append((f"`{name}`", shown, text))
+    return (
+        "# Limits\n\nOne place in the code, `hwci.wire.limits`; they stand in"
+        " `/api/openapi.json` too.\n\n" + table(("name", "value", "meaning"), rows)
+    )
+
+
+def route_row(route: Route) -> tuple[str, ...]:
+    """Give a route's line."""
+    who = route.who.value + (", CI Metrics enabled" if route.metrics else "")
+    models = [model.__name__ for model in (route.body, route.query) if model is not None]
+    # A generic answer's name says its item in brackets.
+    answer = "" if route.answer is None else f" `{route.answer.__name__}`"
+    return (
+        f"{route.method} `{route.path}`",
+        route.summary,
+        who,
+        ", ".join(f"`{name}`" for name in models),
+        f"{route.status}{answer}",
+        ", ".join(str(status) for status in route.errors),
+    )
+
+
+def routes() -> str:
+    """Every route of the server."""
+    head = ("route", "what it does", "who", "body, query", "answer", "errors")
+    challenged = ", ".join(who.value for who in Who if who is not Who.ANYONE)
+    return (
+        "# Routes\n\nThe server gives the whole contract as OpenAPI 3.1 at `/api/openapi.json`."
+        f" Callers are known by a bearer token or an `X-API-Key` ({challenged}); any route may"
+        f" also answer {int(HTTPStatus.INTERNAL_SERVER_ERROR)} or"
+        f" {int(HTTPStatus.SERVICE_UNAVAILABLE)}.\n\n"
+        + table(head, (route_row(route) for route in ROUTES))
+    )
+
+
+def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - typer's own
+    """Give every command that does something, with its whole name."""
+    inner = getattr(command, "commands", None)
+    if not inner:
+        yield path, command
+        return
+    for name, child in inner.items():
+        yield from walk(child, f"{path} {name}")
+
+
+def flags(command: Any) -> str:  # noqa: ANN401 - typer's own
+    """Give the table of a command's flags."""
+    rows = []
+    for parameter in command.params:
+        if parameter.name == "help":
+            continue
+        names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+        rows.append((names, " ".join((parameter.help or "").split())))
+    return table(("flag", "meaning"), rows) if rows else ""
+
+
+def commands() -> str:
+    """Every command with its help."""
+    parts = ["# Commands\n\nEach page is what `hwci COMMAND --help` says, in short.\n"]
+    for path, command in walk(typer.main.get_command(app), "hwci"):
+        text = inspect.cleandoc(command.help or "").replace("\f", "")
+        parts.append(f"## `{path}`\n\n{examples_as_code(text)}\n\n{flags(command)}")
+    return "\n".join(parts)
+
+
+def examples_as_code(text: str) -> str:
+    """Show the indented lines of a help text as they are typed."""
+    return re.sub(r"^  (hwci .*)$", r"    \1", text, flags=re.MULTILINE)
+
+
+PAGES = {
+    "reasons.md": reasons,
+    "limits.md": limit_values,
+    "routes.md": routes,
+    "commands.md": commands,
+}
+
+
+def main() -> None:
+    """Write every page."""
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page())
+
+
+if __name__ == "__main__":
+    main()
