@@ -18,6 +18,7 @@ from pydantic import (
     PlainSerializer,
     PlainValidator,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
@@ -31,6 +32,14 @@ class CiBody(BaseModel):
     """A body that CI sends: snake_case as the spec writes it, strict, unknown fields ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _once(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """Turn JSON into values once: else each fault would hold a copy of the body of its own,
+        and a broken body of 64 MiB would cost gigabytes.
+        """
+        return value
 
 
 class Body(BaseModel):

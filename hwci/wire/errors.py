@@ -7,6 +7,7 @@ This module decides paths and messages. Which status an error has is the server'
 from collections.abc import Sequence
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from hwci.wire import limits
 from hwci.wire.base import Answer
@@ -28,6 +29,11 @@ class ErrorBody(Answer):
     issues: Sequence[Issue] | None = None
 
 
+def message_of(error: ErrorDetails) -> str:
+    """Say what is wrong in the words of JSON, whatever Python calls it."""
+    return "Input should be an object" if error["type"] == "model_type" else error["msg"]
+
+
 def issues_of(fault: ValidationError, part: str) -> list[Issue]:
     """List a model's faults, at most `limits.ISSUES_MAX`, with paths that begin with `part`.
 
@@ -35,6 +41,6 @@ def issues_of(fault: ValidationError, part: str) -> list[Issue]:
     """
     errors = fault.errors(include_url=False, include_context=False, include_input=False)
     return [
-        Issue(path=[part, *error["loc"]], message=error["msg"])
+        Issue(path=[part, *error["loc"]], message=message_of(error))
         for error in errors[: limits.ISSUES_MAX]
     ]

@@ -15,13 +15,13 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import (
     CoreSchema,
-    ErrorDetails,
     InitErrorDetails,
     PydanticCustomError,
     core_schema,
 )
 
 from hwci.wire import limits
+from hwci.wire.errors import message_of
 
 ListFault = tuple[tuple[int | str, ...], str]
 """Where in the list, and what."""
@@ -62,15 +62,10 @@ class ListRule:
             result = handler(seen)
         except ValidationError as fault:
             own = fault.errors(include_url=False, include_context=False, include_input=False)
-            faults.extend((error["loc"], _message(error)) for error in own)
+            faults.extend((error["loc"], message_of(error)) for error in own)
         if faults:
             raise _fault(faults)
         return result
-
-
-def _message(error: ErrorDetails) -> str:
-    """Elements are Python values by now, but whoever sent them wrote JSON."""
-    return "Input should be an object" if error["type"] == "model_type" else error["msg"]
 
 
 def _fault(faults: Sequence[ListFault]) -> ValidationError:

@@ -465,6 +465,15 @@ def test_a_list_carries_no_more_faults_than_an_answer_lists() -> None:
     assert refused.value.error_count() == 100
 
 
+def test_the_faults_of_a_body_share_it_and_hold_no_copies() -> None:
+    with pytest.raises(ValidationError) as refused:
+        RunReport.model_validate_json('{"future": [1, 2, 3]}')
+
+    held = [id(error["input"]) for error in refused.value.errors()]
+    assert len(held) == 13
+    assert len(set(held)) == 1
+
+
 def test_a_list_is_not_read_beyond_its_limit() -> None:
     tests = [{**TEST, "id": f"t{index}"} for index in range(1_000)]
 
