@@ -155,6 +155,14 @@ def test_a_suite_without_time_lasts_as_long_as_its_tests(write: Write) -> None:
     assert read_junit(path).duration_s == 3.5
 
 
+@pytest.mark.parametrize("said", ['status="notrun"', 'status="disabled"', 'result="skipped"'])
+def test_a_test_that_was_listed_and_not_run_is_left_out(write: Write, said: str) -> None:
+    path = write(f'<testsuite name="x"><testcase name="a" {said}/></testsuite>')
+
+    assert read_junit(path).attempts == []
+    assert read_junit(path).skipped == 1
+
+
 def test_a_skipped_test_that_failed_all_the_same_failed(write: Write) -> None:
     path = write('<testsuite name="x"><testcase name="a"><skipped/><error/></testcase></testsuite>')
 
