@@ -6,7 +6,6 @@ report of it sent through the API as a CI would. What happened in those days is 
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import signal
 import sys
@@ -112,6 +111,8 @@ def _prepare(settings: Settings) -> Account:
 @contextmanager
 def _serving(settings: Settings) -> Iterator[str]:
     """Run the server in a thread of its own; give its address."""
+    import asyncio
+
     from hwci.server.app import serving
 
     address: Future[str] = Future()

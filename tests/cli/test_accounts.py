@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from hwci.cli.credentials import Profile, default_credentials
+from tests.cli.conftest import Command
+from tests.server.running import EMAIL, NAME, ORGANIZATION, PASSWORD, RunningServer
+
+
+def sign_in(cli: Command, server: RunningServer, *more: str, password: str = PASSWORD) -> int:
+    arguments = ("login", "--url", server.url, "--email", EMAIL, "--password-stdin", *more)
+    return cli(*arguments, stdin=f"{password}\n").code
+
+
+def kept() -> Profile:
+    return default_credentials(os.environ).profiles()["default"]
+
+
+def test_a_sign_in_is_kept_for_the_commands_that_follow(
+    cli: Command, server: RunningServer
+) -> None:
+    assert sign_in(cli, server) == 0
+
+    code, out, _ = cli("whoami")
+    assert code == 0
+    assert out.startswith(f"{NAME} <{EMAIL}> at {server.url}\n")
+    assert f"owner of {ORGANIZATION} ({server.org_id}), CI Metrics on" in out
+
+
+def test_after_logout_nobody_is_signed_in(cli: Command, server: RunningServer) -> None:
+    sign_in(cli, server)
+
+    assert cli("logout").code == 0
+    code, _, err = cli("whoami")
+    assert code == 4
+    assert "hwci login" in err
+    assert cli("logout").err == "You were not signed in.\n"
+
+
+def test_logout_ends_the_session_on_the_server_too(cli: Command, server: RunningServer) -> None:
+    sign_in(cli, server)
+    token = kept().access_token
+    cli("logout")
+
+    code, _, err = cli("whoami", HWCI_URL=server.url, HWCI_TOKEN=token)
+    assert code == 4
+    assert "cause: 401 Unauthorized" in err
+
+
+def test_a_wrong_password_is_three_lines_and_exit_code_4(
+    cli: Command, server: RunningServer
+) -> None:
+    arguments = ("login", "--url", server.url, "--email", EMAIL, "--password-stdin")
+    code, out, err = cli(*arguments, stdin="wrong wrong wrong\n")
+
+    assert (code, out) == (4, "")
+    error, cause, fix = err.splitlines()
+    assert error == "error: The sign-in failed"
+    assert cause.startswith("cause: 401 Unauthorized: ")
+    assert "(request id " in cause
+    assert fix.startswith("fix: ")
+
+
+def test_without_a_terminal_nothing_is_asked(cli: Command, server: RunningServer) -> None:
+    code, _, err = cli("login", "--url", server.url)
+
+    assert code == 2
+    assert "--email" in err
+    assert cli("login", "--url", server.url, "--email", EMAIL).code == 2
+
+
+def test_an_ended_sign_in_says_so(cli: Command, server: RunningServer) -> None:
+    sign_in(cli, server)
+    past = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
+    default_credentials(os.environ).store("default", replace(kept(), expires_at=past))
+
+    code, _, err = cli("whoami")
+    assert code == 4
+    assert err.splitlines() == [
+        "error: Your sign-in has ended",
+        "cause: an access token lives 15 minutes",
+        "fix: Sign in again: hwci login",
+    ]
+
+
+def test_profiles_stand_side_by_side(cli: Command, server: RunningServer) -> None:
+    assert sign_in(cli, server, "--profile", "work") == 0
+
+    assert cli("whoami").code == 4
+    assert cli("whoami", "--profile", "work").code == 0
+    assert cli("whoami", HWCI_PROFILE="work").code == 0
+
+
+def test_the_token_of_a_profile_does_not_go_to_another_server(
+    cli: Command, server: RunningServer
+) -> None:
+    sign_in(cli, server)
+
+    code, _, err = cli("whoami", "--url", server.url.replace("127.0.0.1", "localhost"))
+    assert code == 4
+    assert "keeps no sign-in" in err
+
+
+def test_a_server_that_is_away_is_exit_code_5(cli: Command) -> None:
+    code, _, err = cli("whoami", HWCI_URL="http://127.0.0.1:9", HWCI_TOKEN="t")
+
+    assert code == 5
+    assert err.startswith("error: The server cannot be reached\ncause: ")
+
+
+def test_an_address_that_is_none_is_wrong_usage(cli: Command) -> None:
+    assert cli("whoami", HWCI_URL="ftp://x", HWCI_TOKEN="t").code == 2
+
+
+def test_whoami_speaks_json(signed_in: Command, server: RunningServer) -> None:
+    me = json.loads(signed_in("whoami", "--json").out)
+
+    assert me["user"]["email"] == EMAIL
+    assert me["organizations"][0]["id"] == str(server.org_id)
+
+
+def test_an_organization_is_shown_by_id_by_name_and_as_the_only_one(
+    signed_in: Command, server: RunningServer
+) -> None:
+    for arguments in ((), ("--org", ORGANIZATION), ("--org", str(server.org_id))):
+        assert signed_in("orgs", "show", *arguments).out.startswith(
+            f"{ORGANIZATION} ({server.org_id})\n"
+        )
+    assert signed_in("orgs", "show", HWCI_ORG=ORGANIZATION).code == 0
+    assert json.loads(signed_in("orgs", "show", "--json").out)["role"] == "owner"
+
+
+def test_an_organization_that_is_not_ones_own_is_refused(signed_in: Command) -> None:
+    code, _, err = signed_in("orgs", "show", "--org", "Nobody's")
+    assert code == 2
+    assert ORGANIZATION in err
+
+    code, _, err = signed_in("orgs", "show", "--org", "00000000-0000-4000-8000-000000000000")
+    assert code == 1
+    assert "404" in err
+
+
+def test_with_two_organizations_one_has_to_be_named(signed_in: Command) -> None:
+    code, out, err = signed_in("orgs", "create", "Second")
+    second = out.strip()
+    assert code == 0
+    assert f"hwci admin ci-metrics enable {second}" in err
+
+    code, _, err = signed_in("metrics")
+    assert code == 2
+    assert "not clear which organization" in err
+    assert second in err
+
+    code, _, err = signed_in("metrics", "--org", "Second")
+    assert code == 4
+    assert "CI Metrics is not enabled for this organization" in err
+    listed = signed_in("orgs", "list", "--output", "csv").out.splitlines()
+    assert listed[0] == "id,name,role,ciMetricsEnabled,createdAt"
+    assert len(listed) == 3

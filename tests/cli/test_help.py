@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer.main
+
+from hwci import __version__
+from hwci.cli.main import app
+from tests.cli.conftest import Command
+
+CONTRACT = {
+    "serve",
+    "demo",
+    "admin ci-metrics",
+    "admin create-user",
+    "login",
+    "logout",
+    "whoami",
+    "orgs list",
+    "orgs create",
+    "orgs show",
+    "keys create",
+    "keys list",
+    "keys revoke",
+    "merge-announce",
+    "report-run",
+    "suite-config apply",
+    "suite-config check",
+    "metrics",
+    "failures list",
+    "failures show",
+    "failures confirm",
+    "failures dismiss",
+    "failures reset",
+}
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def test_the_commands_are_those_of_the_contract() -> None:
+    assert set(COMMANDS) == CONTRACT
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_a_command_explains_itself_and_each_of_its_flags(cli: Command, name: str) -> None:
+    command = COMMANDS[name]
+    code, out, _ = cli(*name.split(), "-h")
+
+    assert code == 0
+    assert "For example:" in out
+    assert f"hwci {name}" in out
+    assert [item.name for item in command.params if not getattr(item, "help", None)] == []
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_no_flag_takes_a_secret(name: str) -> None:
+    flags = {flag for item in COMMANDS[name].params for flag in item.opts}
+
+    assert flags & {"--token", "--ci-key", "--password", "--api-key"} == set()
+
+
+def test_the_version_is_told(cli: Command) -> None:
+    assert cli("--version").out == f"hwci {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [("metric",), ("--nonsense",), ("keys", "revoke", "no-id")])
+def test_an_unknown_word_is_wrong_usage(cli: Command, arguments: tuple[str, ...]) -> None:
+    code, out, err = cli(*arguments)
+
+    assert (code, out) == (2, "")
+    assert "Error" in err
+
+
+def test_asking_for_help_loads_no_heavy_room() -> None:
+    heavy = ("aiohttp", "pydantic", "rich", "sqlite3", "jwt", "hwci.client", "hwci.server")
+    script = f"import sys, hwci.cli.main; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+import csv
+import io
+import json
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.cli.scene import HOSTILE, PRODUCT, REPO, UNSEEN
+from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.usefixtures("busy_server")
+
+
+def test_the_four_tiles_and_the_four_tables_stand_below_a_header(
+    signed_in: Command, server: RunningServer
+) -> None:
+    code, out, err = signed_in("metrics")
+
+    assert (code, err) == (0, "")
+    first, *_ = out.splitlines()
+    assert first.startswith("All products · last 30 days (")
+    assert first.endswith(server.url)
+    for text in ("1 of 2", "50.0 %", "1 bench or harness,", "0 ambiguous, 0 dismissed", "1 of 7"):
+        assert text in out
+    for title in (
+        "Merges not checked on hardware (1)",
+        "Real FW bugs caught (1)",
+        "Resolved by a bench or harness change (1)",
+        "Flakiest tests (4)",
+    ):
+        assert title in out
+    assert "Fix touched harness paths" in out
+    assert "3 days ago" in out
+
+
+def test_people_see_short_hashes_and_machines_whole_ones(signed_in: Command) -> None:
+    table = signed_in("metrics").out
+    data = json.loads(signed_in("metrics", "--json").out)
+
+    assert UNSEEN[:12] in table
+    assert UNSEEN[:13] not in table
+    assert data["uncheckedMerges"]["items"][0]["sha"] == UNSEEN
+    assert UNSEEN in signed_in("metrics", "--output", "csv").out
+
+
+def test_json_is_the_answer_of_the_api(signed_in: Command) -> None:
+    page = json.loads(signed_in("metrics", "--json").out)
+
+    assert list(page) == [
+        "period",
+        "product",
+        "tiles",
+        "uncheckedMerges",
+        "realBugs",
+        "otherFailures",
+        "flakiestTests",
+    ]
+    assert page["realBugs"]["items"][0]["class"] == "real_fw_bug"
+    assert page["realBugs"]["items"][0]["brokenBy"]["from"] == "b" * 40
+
+
+def test_one_product_is_named_in_the_header_and_in_no_column(signed_in: Command) -> None:
+    out = signed_in("metrics", "--product", PRODUCT).out
+
+    assert out.startswith(f"{PRODUCT} · last 30 days")
+    assert "Product" not in out
+
+
+def test_all_products_of_a_repository_can_be_asked_for(signed_in: Command) -> None:
+    assert signed_in("metrics", "--repo", REPO).out.startswith(f"All products of {REPO} · ")
+
+
+def test_rows_beyond_the_limit_are_announced_with_the_way_to_them(signed_in: Command) -> None:
+    out = signed_in("metrics", "--limit", "1").out
+
+    assert "… 3 more: --limit 4" in out
+
+
+def test_a_table_can_be_had_alone_and_whole(signed_in: Command) -> None:
+    rows = list(
+        csv.DictReader(
+            io.StringIO(signed_in("metrics", "--table", "flakiest-tests", "-o", "csv").out)
+        )
+    )
+
+    assert {row["testId"] for row in rows} >= {"i2c", "spi", "adc"}
+    assert list(rows[0]) == [
+        "repoKey",
+        "suite",
+        "testId",
+        "boxes",
+        "runReports",
+        "attempts",
+        "failedAttempts",
+        "retryPasses",
+        "flakyFailures",
+        "flakeRate",
+    ]
+
+
+def test_csv_of_the_page_has_the_tiles_and_each_table_as_a_block(signed_in: Command) -> None:
+    blocks = signed_in("metrics", "-o", "csv").out.split("\n\n")
+
+    assert [block.splitlines()[0].split(",")[0] for block in blocks] == ["tile", *["table"] * 4]
+    assert blocks[2].splitlines()[1].startswith("real-bugs,")
+
+
+def test_markdown_has_a_heading_and_a_table_for_each_list(signed_in: Command) -> None:
+    out = signed_in("metrics", "-o", "md").out
+
+    assert out.count("\n### ") == 4
+    assert "| --- | --- |" in out
+    assert "\\|x" in out  # a bar in a test's name does not make a column
+
+
+def test_a_broken_test_is_told_from_a_flaky_one(signed_in: Command) -> None:
+    rows = {line.split()[0]: line for line in signed_in("metrics").out.splitlines() if "%" in line}
+
+    assert rows["adc"].rstrip().endswith("broken")
+    assert not rows["[red]can\\x1b[31m\\u202e|x"].rstrip().endswith("broken")
+    assert "broken: it never passed on a retry" in signed_in("metrics").out
+
+
+def test_an_empty_period_says_what_to_do_next(signed_in: Command) -> None:
+    out = signed_in("metrics", "--as-of", "2001-01-01T00:00:00Z").out
+
+    assert "0 of 0" in out
+    assert "(hwci merge-announce)" in out
+    assert "(hwci report-run)" in out
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "md"])
+def test_a_hostile_test_name_never_reaches_the_terminal_raw(signed_in: Command, form: str) -> None:
+    out = signed_in("metrics", "--output", form).out
+
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "[red]can" in out.replace("\\", "")
+
+
+def test_json_holds_the_hostile_name_exactly(signed_in: Command) -> None:
+    page = json.loads(signed_in("metrics", "--json").out)
+
+    assert HOSTILE in {row["testId"] for row in page["flakiestTests"]["items"]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--product", "acme"),
+        ("--product", ":x"),
+        ("--product", PRODUCT, "--repo", "other"),
+        ("--as-of", "yesterday"),
+        ("--days", "0"),
+        ("--days", "3651"),
+        ("--limit", "101"),
+        ("--json", "--output", "csv"),
+        ("--table", "tiles"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_writes_no_data(
+    signed_in: Command, arguments: tuple[str, ...]
+) -> None:
+    code, out, err = signed_in("metrics", *arguments)
+
+    assert (code, out) == (2, "")
+    assert err

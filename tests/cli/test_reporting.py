@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.cli.scene import REPORTS, merge
+
+HEAD = (
+    "--repo-key acme/firmware --workflow hil --run-id 4711 --run-attempt 1 --trigger merge "
+    "--branch main --sha abcdef0123456789abcdef0123456789abcdef01"
+).split()
+ANNOUNCED = (
+    "--repo-key acme/firmware --sha abcdef0123 --branch main --merged-at 2026-01-31T09:30:00+0100"
+).split()
+NOWHERE = "http://127.0.0.1:9"
+WRONG_KEY = "svc_" + "0" * 64
+
+
+def junit(*names: str, fails: str = "", timestamp: str = ' timestamp="2026-01-31T09:30:00"') -> str:
+    cases = "".join(
+        f'<testcase classname="t" name="{name}" time="0.5">'
+        f"{'<failure/>' if name == fails else ''}</testcase>"
+        for name in names
+    )
+    return f'<testsuite name="s"{timestamp}>{cases}</testsuite>'
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    (tmp_path / "one.xml").write_text(junit("a", "b", fails="b"))
+    (tmp_path / "two.xml.gz").write_bytes(gzip.compress(junit("c").encode()))
+    (tmp_path / "broken.xml").write_text("<testsuite>\n  <testcase")
+    (tmp_path / "empty.xml").write_text("")
+    (tmp_path / "page.xml").write_text("<html/>")
+    return tmp_path
+
+
+def dry(in_ci: Command, *arguments: str) -> list[dict[str, object]]:
+    code, out, _ = in_ci("report-run", *HEAD, *arguments, "--dry-run", HWCI_URL=NOWHERE)
+    assert code == 0
+    return [json.loads(line) for line in out.splitlines()]
+
+
+# merge-announce
+
+
+def test_a_merge_is_announced_from_flags(in_ci: Command) -> None:
+    code, out, err = in_ci("merge-announce", *ANNOUNCED, "--strict")
+
+    assert (code, out) == (0, "")
+    assert err.startswith("Announced abcdef0123 of acme/firmware at http://")
+
+
+def test_a_merge_is_announced_from_a_body(in_ci: Command, tmp_path: Path) -> None:
+    body = merge("c" * 40).model_dump_json()
+    (tmp_path / "merge.json").write_text(body)
+
+    assert in_ci("merge-announce", "--body", "merge.json", "--strict").code == 0
+    assert in_ci("merge-announce", "--body", "-", "--strict", stdin=body).code == 0
+
+
+def test_a_dry_run_prints_the_exact_json_and_sends_nothing(in_ci: Command) -> None:
+    code, out, err = in_ci("merge-announce", *ANNOUNCED, "-n", HWCI_URL=NOWHERE, HWCI_SUITE="s")
+
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {
+        "repo_key": "acme/firmware",
+        "suite": "s",
+        "sha": "abcdef0123",
+        "branch": "main",
+        "merged_at": "2026-01-31T08:30:00Z",
+    }
+
+
+def test_a_missing_or_broken_flag_is_wrong_usage(in_ci: Command) -> None:
+    code, _, err = in_ci("merge-announce", *ANNOUNCED[2:])
+    assert code == 2
+    assert "--repo-key: Field required" in err
+
+    code, _, err = in_ci("merge-announce", *ANNOUNCED, "--sha", "xyz")
+    assert code == 2
+    assert "--sha: " in err
+
+
+def test_a_body_and_a_flag_of_a_field_exclude_each_other(in_ci: Command) -> None:
+    code, _, err = in_ci("merge-announce", "--body", "-", "--sha", "abcdef0", stdin="{}")
+
+    assert code == 2
+    assert "--sha stands beside it" in err
+
+
+@pytest.mark.parametrize("command", ["merge-announce", "report-run"])
+def test_a_body_broken_here_is_told_fault_by_fault(in_ci: Command, command: str) -> None:
+    code, out, err = in_ci(command, "--body", "-", stdin='{"sha": "xyz"}')
+
+    assert (code, out) == (1, "")
+    assert "body.sha: " in err
+    assert "body.repo_key: Field required" in err
+
+
+@pytest.mark.parametrize("command", ["merge-announce", "report-run"])
+def test_a_body_that_is_not_there_is_an_error(in_ci: Command, command: str) -> None:
+    code, _, err = in_ci(command, "--body", "no.json")
+
+    assert code == 1
+    assert "no.json cannot be read" in err
+
+
+# Refused and unreachable
+
+
+@pytest.mark.parametrize(
+    ("settings", "strict"),
+    [({"HWCI_URL": NOWHERE}, 5), ({"HWCI_CI_KEY": WRONG_KEY}, 4), ({"HWCI_CI_KEY": ""}, 4)],
+    ids=["unreachable", "wrong key", "no key"],
+)
+def test_a_build_fails_only_when_it_is_strict(
+    in_ci: Command, results: Path, settings: dict[str, str], strict: int
+) -> None:
+    run = ("report-run", *HEAD, "--box", "bench-1", "--junit", str(results / "one.xml"))
+    for command in (("merge-announce", *ANNOUNCED), run):
+        code, out, err = in_ci(*command, **settings)
+        assert (code, out) == (0, "")
+        warning, cause, fix = err.splitlines()
+        assert warning.startswith("warning: The ")
+        assert cause.startswith("cause: ")
+        assert fix.startswith("fix: ")
+
+        code, _, err = in_ci(*command, "--strict", **settings)
+        assert code == strict
+        assert err.startswith("error: The ")
+        assert in_ci(*command, **settings, HWCI_STRICT="1").code == strict
+
+
+def test_a_key_of_impossible_letters_is_wrong_usage_and_not_repeated(in_ci: Command) -> None:
+    code, _, err = in_ci("merge-announce", *ANNOUNCED, HWCI_CI_KEY="svc_\u00e9 x")
+
+    assert code == 2
+    assert "\u00e9" not in err
+
+
+# report-run
+
+
+def test_a_whole_body_is_reported(in_ci: Command) -> None:
+    body = REPORTS[0].model_dump_json(exclude_unset=True)
+    code, out, err = in_ci("report-run", "--body", "-", "--strict", stdin=body)
+
+    assert (code, out) == (0, "")
+    assert err.startswith("Reported 2 tests (0 failed) on bench-1 to http://")
+
+
+def test_junit_files_of_one_box_are_one_report(in_ci: Command, results: Path) -> None:
+    files = [str(results / "one.xml"), str(results / "two.xml.gz")]
+    [body] = dry(in_ci, "--box", "bench-1", "--junit", *files)
+
+    assert [test["id"] for test in body["tests"]] == ["t.a", "t.b", "t.c"]  # type: ignore[attr-defined]
+    assert body["box_key"] == "bench-1"
+    assert body["started_at"] == "2026-01-31T09:30:00Z"
+    assert body["hello_ok"] is True
+    assert body["conclusion"] == "failure"
+    assert "suite" not in body
+
+
+def test_files_may_name_their_box(in_ci: Command, results: Path) -> None:
+    one, two = f"bench-1={results}/one.xml", f"bench-2={results}/two.xml.gz"
+
+    bodies = dry(in_ci, "--junit", one, "--junit", two)
+
+    assert [body["box_key"] for body in bodies] == ["bench-1", "bench-2"]
+
+
+def test_what_flags_say_stands_in_the_report(in_ci: Command, results: Path) -> None:
+    commit = {"sha": "a" * 40, "subject": "One", "files": ["x.c"]}
+    (results / "changes.json").write_text(json.dumps({"base_sha": None, "commits": [commit]}))
+    flags = (
+        "--suite sensor-fw --started-at 2026-01-01T00:00:00Z --ended-at 2026-01-01T00:01:00Z "
+        "--conclusion cancelled --hello failed --box b --covers-shas abcdef1 --changes changes.json"
+    ).split()
+
+    [body] = dry(in_ci, *flags, "--covers-shas", "abcdef2\nabcdef3")
+
+    assert body["suite"] == "sensor-fw"
+    assert body["ended_at"] == "2026-01-01T00:01:00Z"
+    assert body["conclusion"] == "cancelled"
+    assert body["hello_ok"] is False
+    assert body["tests"] == []
+    assert body["covers_shas"] == ["abcdef1", "abcdef2", "abcdef3"]
+    assert body["changes"] == {"base_sha": None, "commits": [commit]}
+
+
+def test_suite_and_box_may_come_from_the_environment(in_ci: Command, results: Path) -> None:
+    code, out, _ = in_ci(
+        "report-run", *HEAD, "--junit", str(results / "one.xml"), "-n", HWCI_BOX="b", HWCI_SUITE="s"
+    )
+
+    assert code == 0
+    assert (json.loads(out)["box_key"], json.loads(out)["suite"]) == ("b", "s")
+
+
+def test_more_than_a_thousand_tests_go_in_parts_and_it_says_so(
+    in_ci: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "many.xml").write_text(junit(*(f"n{number}" for number in range(2_001))))
+
+    code, _, err = in_ci("report-run", *HEAD, "--box", "big", "--junit", "many.xml", "--strict")
+
+    assert code == 0
+    first, second = err.splitlines()
+    assert first == "More than 1,000 tests on a box: sending 3 parts of at most 1,000."
+    assert second.startswith("Reported 2,001 tests (0 failed) on big in 3 reports to ")
+
+
+def test_a_file_without_results_is_one_line_and_the_others_are_sent(
+    in_ci: Command, results: Path
+) -> None:
+    broken = [str(results / name) for name in ("broken.xml", "empty.xml", "page.xml", "no.xml")]
+    code, _, err = in_ci(
+        "report-run", *HEAD, "--box", "b", "--junit", *broken, str(results / "one.xml")
+    )
+
+    assert code == 1
+    *faults, sent = err.splitlines()
+    assert [fault.split(":")[1].strip() for fault in faults] == broken
+    assert f"{results}/broken.xml:2:3: " in faults[0]
+    assert sent.startswith("Reported 2 tests (1 failed) on b to ")
+
+
+def test_a_box_of_broken_files_only_is_not_reported(in_ci: Command, results: Path) -> None:
+    code, _, err = in_ci(
+        "report-run", *HEAD, "--box", "b", "--junit", str(results / "broken.xml")
+    )
+
+    assert code == 1
+    assert "Reported" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((), "neither --junit nor --body"),
+        (("--junit", "one.xml"), "--box"),
+        (("--hello", "failed"), "--box"),
+        (("--hello", "failed", "--box", "b"), "--started-at"),
+        (("--junit", "one.xml", "--box", "b", "--sha", "zz"), "--sha"),
+        (("--junit", "one.xml", "--box", "b", "--started-at", "noon"), "--started-at"),
+        (("--junit", "one.xml", "--box", "b", "--trigger", "cron"), "--trigger"),
+        (("--body", "x.json"), "--repo-key stands beside it"),
+    ],
+)
+def test_wrong_usage_is_never_forgiven(
+    in_ci: Command, results: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    assert results.exists()
+    code, out, err = in_ci("report-run", *HEAD, *arguments)
+
+    assert (code, out) == (2, "")
+    assert named in err
+
+
+def test_what_only_the_caller_can_say_is_asked_for_by_name(in_ci: Command, results: Path) -> None:
+    code, _, err = in_ci("report-run", "--box", "b", "--junit", str(results / "one.xml"))
+
+    assert code == 2
+    assert "--repo-key, --workflow, --run-id, --run-attempt, --trigger, --branch, --sha" in err
+
+
+def test_broken_changes_are_told_fault_by_fault(in_ci: Command, results: Path) -> None:
+    (results / "changes.json").write_text('{"commits": [{"sha": "abcdef1"}]}')
+    code, _, err = in_ci(
+        "report-run", *HEAD, "--box", "b", "--junit", "one.xml", "--changes", "changes.json"
+    )
+
+    assert code == 1
+    assert "body.commits.0.subject: Field required" in err

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hwci.cli.credentials import Profile, default_credentials
+from hwci.cli.failing import CommandError
+from hwci.cli.settings import DEFAULT_URL, Flags, resolve
+
+KEPT = Profile("https://kept.example", "ada@example.org", "kept-token", "refresh", 4e9)
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_CONFIG_HOME": str(tmp_path)}
+
+
+def test_without_any_setting_the_default_holds(env: dict[str, str]) -> None:
+    settings = resolve(Flags(), env)
+
+    assert (settings.url, settings.profile, settings.token) == (DEFAULT_URL, None, None)
+
+
+def test_a_flag_wins_over_the_environment_and_that_over_the_profile(env: dict[str, str]) -> None:
+    default_credentials(env).store("default", KEPT)
+    assert resolve(Flags(), env).url == "https://kept.example"
+
+    env["HWCI_URL"] = "https://environment.example"
+    assert resolve(Flags(), env).url == "https://environment.example"
+    assert resolve(Flags(url="https://flag.example/"), env).url == "https://flag.example"
+
+
+def test_the_profile_is_named_by_flag_or_environment(env: dict[str, str]) -> None:
+    default_credentials(env).store("work", KEPT)
+
+    assert resolve(Flags(), env).profile is None
+    assert resolve(Flags(profile="work"), env).profile == KEPT
+    assert resolve(Flags(), env | {"HWCI_PROFILE": "work"}).profile == KEPT
+
+
+def test_a_kept_sign_in_is_not_shown_to_another_server(env: dict[str, str]) -> None:
+    default_credentials(env).store("default", KEPT)
+
+    assert resolve(Flags(url="https://other.example"), env).profile is None
+
+
+def test_a_secret_may_stand_in_a_file(env: dict[str, str], tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("svc_1\n")
+
+    settings = resolve(
+        Flags(), env | {"HWCI_TOKEN_FILE": str(secret), "HWCI_CI_KEY_FILE": str(secret)}
+    )
+
+    assert (settings.token, settings.ci_key()) == ("svc_1", "svc_1")
+
+
+def test_the_variable_itself_wins_over_its_file(env: dict[str, str]) -> None:
+    assert resolve(Flags(), env | {"HWCI_TOKEN": "t", "HWCI_TOKEN_FILE": "/no"}).token == "t"
+
+
+def test_an_empty_variable_is_none(env: dict[str, str]) -> None:
+    settings = resolve(Flags(), env | {"HWCI_URL": "", "HWCI_TOKEN": " ", "HWCI_CI_KEY": ""})
+
+    assert (settings.url, settings.token, settings.ci_key()) == (DEFAULT_URL, None, None)
+
+
+def test_a_file_of_a_secret_that_is_not_there_is_wrong_usage(env: dict[str, str]) -> None:
+    with pytest.raises(CommandError, match="HWCI_TOKEN_FILE") as caught:
+        resolve(Flags(), env | {"HWCI_TOKEN_FILE": "/no/such/file"})
+
+    assert caught.value.failing.wrong_usage
+
+
+def test_a_store_of_sign_ins_is_its_owners_alone(env: dict[str, str]) -> None:
+    store = default_credentials(env)
+    store.store("default", KEPT)
+    store.store("work", KEPT)
+
+    assert store.path.stat().st_mode & 0o777 == 0o600
+    assert store.path.parent.stat().st_mode & 0o777 == 0o700
+    assert [file.name for file in store.path.parent.iterdir()] == ["credentials.json"]
+    assert set(store.profiles()) == {"default", "work"}
+
+
+def test_a_forgotten_profile_leaves_the_others(env: dict[str, str]) -> None:
+    store = default_credentials(env)
+    store.store("default", KEPT)
+    store.store("work", KEPT)
+
+    store.forget("default")
+
+    assert set(store.profiles()) == {"work"}
+
+
+def test_a_damaged_store_is_named_and_left_alone(env: dict[str, str]) -> None:
+    store = default_credentials(env)
+    store.path.parent.mkdir()
+    store.path.write_text("{half")
+
+    with pytest.raises(CommandError, match="credentials.json"):
+        store.store("default", KEPT)
+
+    assert store.path.read_text() == "{half"
+
+
+def test_no_secret_shows_in_a_repr(env: dict[str, str]) -> None:
+    default_credentials(env).store("default", KEPT)
+    settings = resolve(Flags(), env | {"HWCI_TOKEN": "very-secret"})
+
+    assert "secret" not in repr(settings)
+    assert "token" not in repr(settings.profile)
+
+
+def test_an_access_token_ends() -> None:
+    profile = Profile("https://x", "e", "a", "r", expires_at=1_000)
+
+    assert not profile.ended(datetime.fromtimestamp(999, UTC))
+    assert profile.ended(datetime.fromtimestamp(1_000, UTC))
