@@ -160,7 +160,7 @@ class ReviewAnswer(Answer):
 class ResolvedFailureAnswer(ClassAnswer):
     """A row of "Real FW bugs caught" or "Resolved by a bench or harness change".
 
-    `label` is given in answers to Confirm, Dismiss and Reset, where it may have changed.
+    `label` is `resolved` in both tables; the answer to a Reset says what the failure is now.
     """
 
     id: UUID
