@@ -7,11 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from hwci.engine.evidence import evidence
+from hwci.engine.facts import Review
 from hwci.engine.full import FullHistory
+from hwci.engine.history import Scope
+from hwci.engine.page import metrics_page
+from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.memory import MemoryTransaction, State
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
-from tests.server.storage.histories import NOON, ORG, HistoryDraw, questions
+from tests.server.storage.histories import (
+    EVER,
+    NOON,
+    ORG,
+    HistoryDraw,
+    periods,
+    questions,
+    scopes,
+)
 
 HISTORIES = 160
 AT_ONCE = 20
@@ -27,11 +40,26 @@ def fill(seed: int, memory: Writer, sqlite: Writer) -> None:
             for writer in (sqlite, memory):
                 writer.announce(ORG, announcement)
                 writer.put_config(ORG, config, NOON)
+        if draw.random.random() < 0.25:
+            review(draw.random, memory, sqlite)
         report = draw.next_report()
         for writer in (sqlite, memory):
             writer.put_report(ORG, report)
         if number % 13 == 12 or number == events - 1:
             compare(seed, sqlite, memory)
+
+
+def review(draw: random.Random, memory: Writer, sqlite: Writer) -> None:
+    """Review a failure, or take a review back; a store does not ask whether it is legal."""
+    failures = sorted(memory.history(ORG).failures(Scope(), EVER), key=lambda one: one.id)
+    kept = sorted(memory.history(ORG).reviews())
+    for writer in (sqlite, memory) if failures and draw.random() < 0.8 else ():
+        failure = failures[len(failures) // 2]
+        action = list(ReviewAction)[len(failures) % 2]
+        word = Review(failure.key, action, "ada", "Ada", NOON, number=0)
+        writer.put_review(ORG, failure.id, word)
+    for writer in (sqlite, memory) if draw.random() < 0.2 else ():
+        writer.drop_reviews(ORG, kept[:1])
 
 
 def compare(seed: int, sqlite: Writer, memory: Writer) -> None:
@@ -45,6 +73,12 @@ def compare(seed: int, sqlite: Writer, memory: Writer) -> None:
     )
     for (question, narrowly), (_, fully) in answers:
         assert narrowly == fully, f"seed {seed}: {question}"
+    for scope in scopes():
+        for period in periods(random.Random(seed)):
+            page = metrics_page(narrow, scope, period)
+            assert page == metrics_page(definition, scope, period), f"seed {seed}: page"
+    for failure in list(definition.failures(Scope(), EVER))[:5]:
+        assert evidence(narrow, failure.id) == evidence(definition, failure.id)
 
 
 @pytest.mark.parametrize("first", range(0, HISTORIES, AT_ONCE))

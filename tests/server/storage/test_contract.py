@@ -355,7 +355,8 @@ class TestTransactions:
         assert (await storage.read(lambda r: r.audit_log(ACME.id, 0, 1))).total == 0
         assert await storage.read(lambda r: r.organization(ACME.id)) == ACME
         # What the broken transaction had numbered must not be remembered.
-        other_tests = replace(REPORT, run_id=9, tests=(replace(PASS, id="other"), FAIL))
+        passed = (replace(PASS, id="other"), replace(PASS, id=FAIL.id))
+        other_tests = replace(REPORT, run_id=9, sha="ddddddd", started_at=LATER, tests=passed)
         await storage.write(lambda w: w.put_report(ACME.id, other_tests))
         facts = await storage.read(lambda r: r.facts(ACME.id))
         assert facts.reports == (REPORT, other_tests)
@@ -363,7 +364,7 @@ class TestTransactions:
             lambda r: r.history(ACME.id).failure(failure_id(ACME.id, FAILURE))
         )
         assert failure is not None
-        assert failure.items == 2
+        assert failure.next_pass == "ddddddd"
 
     async def test_writers_at_once_each_see_what_the_others_did(self, storage: Storage) -> None:
         def claim(writer: Writer) -> bool:
