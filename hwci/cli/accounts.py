@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hwci.cli import options, tables
-from hwci.cli.connection import signed_in
+from hwci.cli.connection import RETRIES, signed_in
 from hwci.cli.credentials import Profile
 from hwci.cli.failing import told, wrong_usage
 from hwci.cli.render import emit, emit_json, note, say
@@ -52,7 +52,7 @@ def login(
         else _asked("password", "--password-stdin", hidden=True)
     )
     began = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
-    with told("The sign-in failed"), Client(settings.url) as client:
+    with told("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.login(address, password))
     ends = began + timedelta(seconds=answer.expires_in)
     settings.credentials.store(
@@ -85,7 +85,7 @@ def logout(profile: options.Profile = None) -> None:
         return
     settings.credentials.forget(settings.profile_name)
     try:
-        with Client(kept.url) as client:
+        with Client(kept.url, retries=RETRIES) as client:
             client.send(calls.logout(kept.refresh_token))
     except HwciError as fault:
         note(f"Forgotten here; {kept.url} did not hear of it ({fault}).")

@@ -114,7 +114,8 @@ def _password(from_stdin: bool, path: str | None) -> str:
         CommandError: there is nothing to read it from.
     """
     if path is not None:
-        return sending.read_bytes(path).decode("utf-8").rstrip("\r\n")
+        # What is no UTF-8 becomes what no password may hold, and is refused as such.
+        return sending.read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():

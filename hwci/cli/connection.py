@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from hwci.client import Client
     from hwci.wire.accounts import OwnOrganization
 
+RETRIES = 1
+"""A person waits for the answer, and can try again; a CI job is more patient."""
+
 
 @dataclass(frozen=True)
 class Connection:
@@ -86,7 +89,7 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
     with told():
         from hwci.client import Client
 
-        with Client(settings.url, token=token) as client:
+        with Client(settings.url, token=token, retries=RETRIES) as client:
             yield Connection(client, settings)
 
 

@@ -136,7 +136,7 @@ def _serving(settings: Settings) -> Iterator[str]:
         yield address.result()
     finally:
         running, stop = loop.result()
-        if not running.is_closed():
+        if address.exception() is None:
             running.call_soon_threadsafe(stop.set)
         thread.join()
 

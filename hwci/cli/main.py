@@ -81,8 +81,12 @@ app.add_typer(admin, name="admin")
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
+    # A terminal that lacks a letter is shown its number; input of no encoding is refused as data.
+    for stream, errors in (
+        (sys.stdin, "surrogateescape"),
+        (sys.stdout, "backslashreplace"),
+        (sys.stderr, "backslashreplace"),
+    ):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal that lacks a letter is shown its number; nothing breaks off half-way.
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=errors)
     app(prog_name="hwci")

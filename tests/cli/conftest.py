@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real command, in this process, against a real server: `cli("metrics", "--json")`."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -33,6 +34,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(time, "sleep", lambda _: None)  # no test waits between two tries
 
     def run(*arguments: str, stdin: str | bytes = "", **env: str | None) -> Answer:
         result = CliRunner().invoke(app, list(arguments), input=stdin, env=env)
@@ -74,5 +76,3 @@ def _with(cli: Command, **settings: str) -> Command:
         return cli(*arguments, stdin=stdin, **{**settings, **env})
 
     return run
-
-

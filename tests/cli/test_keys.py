@@ -4,10 +4,18 @@ import re
 
 from tests.cli.conftest import Command
 
-MERGE = (
-    "merge-announce --strict --repo-key r --sha abcdef1 --branch main "
-    "--merged-at 2026-01-01T00:00:00Z"
-).split()
+MERGE = [
+    "merge-announce",
+    "--strict",
+    "--repo-key",
+    "r",
+    "--sha",
+    "abcdef1",
+    "--branch",
+    "main",
+    "--merged-at",
+    "2026-01-01T00:00:00Z",
+]
 
 
 def test_a_new_key_stands_alone_on_stdout(signed_in: Command) -> None:

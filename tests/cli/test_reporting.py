@@ -8,13 +8,32 @@ import pytest
 from tests.cli.conftest import Command
 from tests.cli.scene import REPORTS, merge
 
-HEAD = (
-    "--repo-key acme/firmware --workflow hil --run-id 4711 --run-attempt 1 --trigger merge "
-    "--branch main --sha abcdef0123456789abcdef0123456789abcdef01"
-).split()
-ANNOUNCED = (
-    "--repo-key acme/firmware --sha abcdef0123 --branch main --merged-at 2026-01-31T09:30:00+0100"
-).split()
+HEAD = [
+    "--repo-key",
+    "acme/firmware",
+    "--workflow",
+    "hil",
+    "--run-id",
+    "4711",
+    "--run-attempt",
+    "1",
+    "--trigger",
+    "merge",
+    "--branch",
+    "main",
+    "--sha",
+    "abcdef0123456789abcdef0123456789abcdef01",
+]
+ANNOUNCED = [
+    "--repo-key",
+    "acme/firmware",
+    "--sha",
+    "abcdef0123",
+    "--branch",
+    "main",
+    "--merged-at",
+    "2026-01-31T09:30:00+0100",
+]
 NOWHERE = "http://127.0.0.1:9"
 WRONG_KEY = "svc_" + "0" * 64
 
@@ -176,10 +195,24 @@ def test_files_may_name_their_box(in_ci: Command, results: Path) -> None:
 def test_what_flags_say_stands_in_the_report(in_ci: Command, results: Path) -> None:
     commit = {"sha": "a" * 40, "subject": "One", "files": ["x.c"]}
     (results / "changes.json").write_text(json.dumps({"base_sha": None, "commits": [commit]}))
-    flags = (
-        "--suite sensor-fw --started-at 2026-01-01T00:00:00Z --ended-at 2026-01-01T00:01:00Z "
-        "--conclusion cancelled --hello failed --box b --covers-shas abcdef1 --changes changes.json"
-    ).split()
+    flags = [
+        "--suite",
+        "sensor-fw",
+        "--started-at",
+        "2026-01-01T00:00:00Z",
+        "--ended-at",
+        "2026-01-01T00:01:00Z",
+        "--conclusion",
+        "cancelled",
+        "--hello",
+        "failed",
+        "--box",
+        "b",
+        "--covers-shas",
+        "abcdef1",
+        "--changes",
+        "changes.json",
+    ]
 
     [body] = dry(in_ci, *flags, "--covers-shas", "abcdef2\nabcdef3")
 
@@ -230,9 +263,7 @@ def test_a_file_without_results_is_one_line_and_the_others_are_sent(
 
 
 def test_a_box_of_broken_files_only_is_not_reported(in_ci: Command, results: Path) -> None:
-    code, _, err = in_ci(
-        "report-run", *HEAD, "--box", "b", "--junit", str(results / "broken.xml")
-    )
+    code, _, err = in_ci("report-run", *HEAD, "--box", "b", "--junit", str(results / "broken.xml"))
 
     assert code == 1
     assert "Reported" not in err

@@ -99,7 +99,7 @@ def test_a_damaged_store_is_named_and_left_alone(env: dict[str, str]) -> None:
     store.path.parent.mkdir()
     store.path.write_text("{half")
 
-    with pytest.raises(CommandError, match="credentials.json"):
+    with pytest.raises(CommandError, match=r"credentials\.json"):
         store.store("default", KEPT)
 
     assert store.path.read_text() == "{half"

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of who runs a server, as processes of their own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+HWCI = (sys.executable, "-m", "hwci")
+ROOT = Path(__file__).parents[2]
+USER = [
+    "admin",
+    "create-user",
+    "--email",
+    "ada@example.org",
+    "--name",
+    "Ada",
+    "--organization",
+    "Acme",
+    "--password-stdin",
+]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Give the environment of a person who has set nothing."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HWCI_")}
+    return kept | {"XDG_CONFIG_HOME": str(folder), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+
+
+def hwci(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*HWCI, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=environment(folder),
+        timeout=60,
+    )
+
+
+@contextmanager
+def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start a server; give it with the line that it announces."""
+    with subprocess.Popen(
+        [*HWCI, *arguments], stderr=subprocess.PIPE, text=True, cwd=folder, env=environment(folder)
+    ) as process:
+        assert process.stderr is not None
+        try:
+            yield process, process.stderr.readline()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+
+
+def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:
+    database = ("--database", "hwci.db")
+    made = hwci(tmp_path, *USER, *database, stdin="correct horse battery\n")
+    assert made.returncode == 0, made.stderr
+    org_id = made.stdout.strip()
+
+    with started(tmp_path, "serve", "--port", "0", *database) as (process, line):
+        url = line.split()[2]
+        assert line.startswith("hwci serves http://127.0.0.1:")
+        # Over the socket: the running server holds the file.
+        enabled = hwci(tmp_path, "admin", "ci-metrics", "enable", org_id, *database)
+        assert (enabled.returncode, enabled.stdout) == (0, "")
+        assert enabled.stderr == f"CI Metrics is on for organization {org_id}.\n"
+
+        signing_in = ("login", "--url", url, "--email", "ada@example.org", "--password-stdin")
+        assert hwci(tmp_path, *signing_in, stdin="correct horse battery").returncode == 0
+        metrics = hwci(tmp_path, "metrics")
+        assert metrics.returncode == 0
+        assert "0 of 0" in metrics.stdout
+
+        second = hwci(tmp_path, "serve", "--port", "0", *database)
+        assert second.returncode == 1
+        assert second.stderr.count("\n") == 1
+        assert second.stderr.startswith("error: ")
+
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+
+
+def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None:
+    database = ("--database", str(tmp_path / "hwci.db"))
+    password = tmp_path / "password.txt"
+    password.write_text("correct horse battery\n")
+    made = hwci(tmp_path, *USER[:-1], "--password-file", str(password), "--json", *database)
+    assert made.returncode == 0
+    assert '"orgId": ' in made.stdout
+
+    again = hwci(tmp_path, *USER, *database, stdin="correct horse battery\n")
+    assert again.returncode == 1
+    assert "email" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "named"),
+    [
+        (USER, "short\n", "--password: "),
+        ([*USER[:2], "--email", "nobody", *USER[4:]], "correct horse battery\n", "--email: "),
+        (USER[:-1], "", "--password-stdin"),
+        (["admin", "ci-metrics", "enable", "no-id"], "", "ORG_ID"),
+        (["admin", "ci-metrics", "maybe", "no-id"], "", "enable"),
+    ],
+)
+def test_wrong_usage_of_an_operator_is_exit_code_2(
+    tmp_path: Path, arguments: list[str], stdin: str, named: str
+) -> None:
+    done = hwci(tmp_path, *arguments, stdin=stdin)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert named in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_password_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "password").write_bytes(b"correct horse \xff battery")
+    done = hwci(tmp_path, *USER[:-1], "--password-file", "password", "--database", "hwci.db")
+
+    assert done.returncode == 2
+    assert "--password: " in done.stderr
+
+
+def test_a_file_that_is_no_database_is_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("These are notes, and no database at all. " * 50)
+    before = (tmp_path / "notes.txt").read_bytes()
+
+    for arguments in (
+        ("serve", "--port", "0", "--database", "notes.txt"),
+        ("admin", "ci-metrics", "enable", "0" * 32, "--database", "notes.txt"),
+        ("admin", "ci-metrics", "enable", "0" * 32, "--database", "none.db"),
+    ):
+        done = hwci(tmp_path, *arguments)
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: ")
+        assert done.stderr.count("\n") == 1
+    assert (tmp_path / "notes.txt").read_bytes() == before
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_the_demo_fills_every_tile_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*HWCI, "demo", "--port", "0", "--exit"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment(tmp_path) | {"TMPDIR": str(tmp_path)},
+        timeout=120,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    out = done.stdout
+    assert out.startswith("All products · last 90 days")
+    assert "0 of 0" not in out
+    assert "(0)" not in out
+    for text in ("Sign-in   demo@example.org, password ", "hwci login --url http://", "svc_"):
+        assert text in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_names_a_port_that_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = hwci(tmp_path, "demo", "--port", str(taken.getsockname()[1]))
+
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "port" in done.stderr
+
+
+def test_the_demo_takes_no_folder_that_has_a_database(tmp_path: Path) -> None:
+    (tmp_path / "hwci.db").write_text("mine")
+    done = hwci(tmp_path, "demo", "--dir", str(tmp_path))
+
+    assert done.returncode == 1
+    assert "hwci serve --database" in done.stderr
+    assert (tmp_path / "hwci.db").read_text() == "mine"

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hwci.cli import render
+from hwci.cli.tables import View, ago, counted, keys, product, short, when
+from hwci.wire.accounts import Actor
+from hwci.wire.metrics import CommitSubject
+
+NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("two\nlines\ttab\r", "two\\nlines\\ttab\\r"),
+        ("\x9b31m", "\\x9b31m"),
+        ("\x7f\x08\x07", "\\x7f\\x08\\x07"),
+        ("left\u202eright", "left\\u202eright"),
+        ("zero\u200bwidth", "zero\\u200bwidth"),
+        ("line\u2028end", "line\\u2028end"),
+        ("\udcff", "\\udcff"),
+        ("Größe ✓ 試験", "Größe ✓ 試験"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_shown_escaped(raw: str, shown: str) -> None:
+    assert render.safe(raw) == shown
+    assert render.safe(shown) == shown
+
+
+@pytest.mark.parametrize("raw", ["\x1b[2J", "\x9b", "\x7f", "\u202e", 'quote " and \\ slash\n'])
+def test_json_escapes_the_same_and_says_the_same(
+    raw: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    render.emit_json(CommitSubject(sha="a" * 40, subject=raw))
+    out = capsys.readouterr().out
+
+    assert json.loads(out)["subject"] == raw
+    assert not any(render.safe(letter) != letter for letter in out.replace("\n", ""))
+
+
+def test_a_spreadsheet_runs_no_formula(capsys: pytest.CaptureFixture[str]) -> None:
+    render.emit_csv(["a", "b", "c"], [["=1+1", -5, None], ["@x", "a,b", 'say "hi"']])
+
+    assert capsys.readouterr().out.splitlines() == [
+        "a,b,c",
+        "'=1+1,-5,",
+        '\'@x,"a,b","say ""hi"""',
+    ]
+
+
+def test_markdown_of_data_is_inert() -> None:
+    assert render.md("a|b <img> `c` *d* [e](f) & \\ \n") == (
+        "a\\|b &lt;img> \\`c\\` \\*d\\* \\[e\\](f) &amp; \\\\ \\\\n"
+    )
+
+
+def test_output_without_a_terminal_is_plain_and_of_one_width(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    from rich.text import Text
+
+    render.draw(Text("x" * 121, style="bold red"))
+
+    assert capsys.readouterr().out == f"{'x' * 120}\nx\n"
+
+
+def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    render.emit(keys(View(NOW)), [], render.Format.TABLE)
+
+    assert capsys.readouterr() == ("", "No CI key yet: hwci keys create NAME\n")
+
+
+def test_a_list_is_json_also_when_it_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    render.emit_json([])
+    render.emit_json([Actor.model_validate({"id": "0" * 32, "name": "A"})])
+
+    out = capsys.readouterr().out
+    assert out.startswith("[]\n[\n")
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (timedelta(seconds=59), "just now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=23, minutes=59), "23 hours ago"),
+        (timedelta(days=6), "6 days ago"),
+        (timedelta(days=13), "1 week ago"),
+        (timedelta(days=59), "1 month ago"),
+        (timedelta(days=800), "2 years ago"),
+        (timedelta(days=-1), "just now"),
+    ],
+)
+def test_times_are_said_as_people_say_them(passed: timedelta, words: str) -> None:
+    assert ago(NOW - passed, NOW) == words
+
+
+def test_a_time_stands_both_ways() -> None:
+    assert when(NOW - timedelta(days=2), NOW) == "2026-01-29 12:00 (2 days ago)"
+
+
+def test_small_words() -> None:
+    assert (counted(1, "test"), counted(2_001, "test")) == ("1 test", "2,001 tests")
+    assert (product("r", "s"), product("r", None)) == ("r:s", "r (Unassigned)")
+    assert short("a" * 40) == "a" * 12
