@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every driver promises, whichever it is: the ports, method by method."""
 
-import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,7 +12,7 @@ from hwci.engine.facts import Part, Product, Report
 from hwci.engine.history import Period, Scope
 from hwci.engine.identity import failure_id
 from hwci.engine.vocabulary import Outcome, ReviewAction
-from hwci.server.errors import ClashError, StorageError
+from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Membership, Role
 from tests.server.storage.examples import (
@@ -329,85 +328,3 @@ class TestRecords:
         await storage.write(lambda w: w.put_report(ACME.id, replace(REPORT, changes=None)))
         listing = await storage.read(lambda r: r.history(ACME.id).changes_listing("fw", "bbbbbbb"))
         assert [(one.order.box_key, one.changes) for one in listing] == [("b2", CHANGES)]
-
-
-class TestTransactions:
-    async def test_a_write_that_raises_leaves_no_trace(self, storage: Storage) -> None:
-        await storage.write(found)
-        await storage.write(lambda w: w.put_report(ACME.id, REPORT))
-        before = await storage.read(lambda r: r.facts(ACME.id))
-
-        def fail(writer: Writer) -> None:
-            new_test = replace(FAIL, id="new test")
-            writer.put_report(ACME.id, replace(REPORT, tests=(new_test,), changes=None))
-            writer.put_report(ACME.id, replace(REPORT, run_id=8, suite="new"))
-            writer.announce(ACME.id, ANNOUNCEMENT)
-            writer.put_config(ACME.id, CONFIG, NOON)
-            writer.put_review(ACME.id, failure_id(ACME.id, FAILURE), REVIEW)
-            writer.add_audit(ACME.id, ENTRY)
-            writer.set_ci_metrics(ACME.id, enabled=True)
-            assert writer.facts(ACME.id) != before
-            raise LookupError
-
-        with pytest.raises(LookupError):
-            await storage.write(fail)
-        assert await storage.read(lambda r: r.facts(ACME.id)) == before
-        assert (await storage.read(lambda r: r.audit_log(ACME.id, 0, 1))).total == 0
-        assert await storage.read(lambda r: r.organization(ACME.id)) == ACME
-        # What the broken transaction had numbered must not be remembered.
-        passed = (replace(PASS, id="other"), replace(PASS, id=FAIL.id))
-        other_tests = replace(REPORT, run_id=9, sha="ddddddd", started_at=LATER, tests=passed)
-        await storage.write(lambda w: w.put_report(ACME.id, other_tests))
-        facts = await storage.read(lambda r: r.facts(ACME.id))
-        assert facts.reports == (REPORT, other_tests)
-        failure = await storage.read(
-            lambda r: r.history(ACME.id).failure(failure_id(ACME.id, FAILURE))
-        )
-        assert failure is not None
-        assert failure.next_pass == "ddddddd"
-
-    async def test_writers_at_once_each_see_what_the_others_did(self, storage: Storage) -> None:
-        def claim(writer: Writer) -> bool:
-            taken = writer.user_by_email(ADA.email_key) is not None
-            if not taken:
-                writer.add_user(ADA)
-            return not taken
-
-        winners = await asyncio.gather(*(storage.write(claim) for _ in range(20)))
-        assert winners.count(True) == 1
-
-    async def test_a_reader_keeps_one_snapshot_while_others_write(self, storage: Storage) -> None:
-        await storage.write(found)
-        started, go_on = asyncio.Event(), asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def read_twice(reader: Reader) -> tuple[int, int]:
-            before = reader.organizations(0, 1).total
-            loop.call_soon_threadsafe(started.set)
-            asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result()
-            return before, reader.organizations(0, 1).total
-
-        reading = asyncio.ensure_future(storage.read(read_twice))
-        await started.wait()
-        third = replace(ACME, id=UUID(int=3))
-        await storage.write(lambda w: w.add_organization(third))
-        go_on.set()
-        assert await reading == (2, 2)
-        assert (await storage.read(lambda r: r.organizations(0, 1))).total == 3
-
-    async def test_a_caller_that_gives_up_does_not_break_the_next_one(
-        self, storage: Storage
-    ) -> None:
-        writes = [asyncio.ensure_future(storage.write(found))]
-        await asyncio.sleep(0)
-        writes[0].cancel()
-        await asyncio.gather(*writes, return_exceptions=True)
-        third = replace(ACME, id=UUID(int=3))
-        await storage.write(lambda w: w.add_organization(third))
-        assert await storage.read(lambda r: r.organization(third.id)) == third
-
-    async def test_a_closed_store_says_so(self, storage: Storage) -> None:
-        await storage.ready()
-        await storage.close()
-        with pytest.raises(StorageError, match="closed"):
-            await storage.read(lambda r: r.organizations(0, 1))
