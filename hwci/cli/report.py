@@ -37,52 +37,63 @@ class Hello(StrEnum):
     FAILED = "failed"
 
 
+MoreJunit = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[FILE]...", help="More JUnit files, as after --junit."),
+]
+Junit = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[BOX=]FILE", help="JUnit XML, plain or gzipped; repeatable, for each box."
+    ),
+]
+Workflow = Annotated[str | None, typer.Option(help="Name of the CI workflow.")]
+RunId = Annotated[int | None, typer.Option(min=0, help="CI run id.")]
+RunAttempt = Annotated[int | None, typer.Option(min=1, help="Attempt of the CI run, from 1.")]
+TriggerName = Annotated[Trigger | None, typer.Option(help="What started the run.")]
+StartedAt = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Start of the run [earliest time in the JUnit files]."),
+]
+EndedAt = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="End of the run [start plus what the tests took]."),
+]
+Conclusion = Annotated[
+    str | None, typer.Option(help="Result as the CI says it [success, or failure].")
+]
+HelloWord = Annotated[
+    Hello | None, typer.Option(help="Was the hardware reached? [ok when tests ran]")
+]
+Box = Annotated[str | None, typer.Option(help="Box or bench that ran the tests [HWCI_BOX].")]
+CoversShas = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SHA", help="Every commit of the push; repeatable, or a list."),
+]
+ChangesFile = Annotated[
+    str | None, typer.Option(metavar="FILE|-", help="The `changes` object as JSON.")
+]
+
+
 def report_run(
     *,
-    more_junit: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="More JUnit files, as after --junit."),
-    ] = None,
-    junit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[BOX=]FILE", help="JUnit XML, plain or gzipped; repeatable, for each box."
-        ),
-    ] = None,
+    more_junit: MoreJunit = None,
+    junit: Junit = None,
     repo_key: RepoKey = None,
-    workflow: Annotated[str | None, typer.Option(help="Name of the CI workflow.")] = None,
+    workflow: Workflow = None,
     suite: Suite = None,
-    run_id: Annotated[int | None, typer.Option(min=0, help="CI run id.")] = None,
-    run_attempt: Annotated[
-        int | None, typer.Option(min=1, help="Attempt of the CI run, from 1.")
-    ] = None,
-    trigger: Annotated[Trigger | None, typer.Option(help="What started the run.")] = None,
+    run_id: RunId = None,
+    run_attempt: RunAttempt = None,
+    trigger: TriggerName = None,
     branch: Branch = None,
     sha: Sha = None,
-    started_at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Start of the run [earliest time in the JUnit files]."),
-    ] = None,
-    ended_at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="End of the run [start plus what the tests took]."),
-    ] = None,
-    conclusion: Annotated[
-        str | None, typer.Option(help="Result as the CI says it [success, or failure].")
-    ] = None,
-    hello: Annotated[
-        Hello | None, typer.Option(help="Was the hardware reached? [ok when tests ran]")
-    ] = None,
-    box: Annotated[
-        str | None, typer.Option(help="Box or bench that ran the tests [HWCI_BOX].")
-    ] = None,
-    covers_shas: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SHA", help="Every commit of the push; repeatable, or a list."),
-    ] = None,
-    changes: Annotated[
-        str | None, typer.Option(metavar="FILE|-", help="The `changes` object as JSON.")
-    ] = None,
+    started_at: StartedAt = None,
+    ended_at: EndedAt = None,
+    conclusion: Conclusion = None,
+    hello: HelloWord = None,
+    box: Box = None,
+    covers_shas: CoversShas = None,
+    changes: ChangesFile = None,
     body: BodyFile = None,
     dry_run: DryRun = False,
     strict: Strict = False,
