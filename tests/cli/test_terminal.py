@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command as a process behind a terminal, and behind one that shows ASCII only."""
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_operating import HWCI, ROOT, environment
+from tests.server.running import EMAIL, PASSWORD, RunningServer
+
+pytestmark = pytest.mark.usefixtures("busy_server")
+
+
+def at_terminal(folder: Path, *arguments: str, typed: dict[bytes, bytes], **env: str) -> str:
+    """Run `hwci` behind a terminal and type each answer once its question stands there."""
+    terminal, inner = pty.openpty()
+    shown, waiting = b"", dict(typed)
+    with subprocess.Popen(
+        [*HWCI, *arguments],
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        cwd=folder,
+        env=environment(folder) | env,
+        start_new_session=True,
+    ) as process:
+        os.close(inner)
+        try:
+            while piece := os.read(terminal, 65_536):
+                shown += piece
+                for question in [text for text in waiting if text in shown]:
+                    os.write(terminal, waiting.pop(question) + b"\n")
+        except OSError:  # Linux says so when the other side has left
+            pass
+        finally:
+            os.close(terminal)
+    assert process.returncode == 0, shown
+    return shown.decode()
+
+
+def test_a_person_is_asked_and_the_password_is_not_shown(
+    tmp_path: Path, server: RunningServer
+) -> None:
+    typed = {b"E-mail: ": EMAIL.encode(), b"Password: ": PASSWORD.encode()}
+
+    shown = at_terminal(tmp_path, "login", "--url", server.url, typed=typed)
+
+    assert f"Signed in at {server.url} as {EMAIL} until " in shown
+    assert PASSWORD not in shown
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_a_terminal_gets_no_escape_of_the_data(
+    tmp_path: Path, server: RunningServer, no_color: str
+) -> None:
+    access = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token}
+    shown = at_terminal(
+        tmp_path, "metrics", typed={}, **access, COLUMNS="160", TERM="xterm", NO_COLOR=no_color
+    )
+
+    assert "[red]can\\x1b[31m\\u202e|x" in shown
+    assert "\x1b[31m" not in shown  # no colour is used at all, so each would be the data's
+    assert "\u202e" not in shown
+
+
+def test_a_terminal_of_ascii_is_shown_all_of_it(tmp_path: Path, server: RunningServer) -> None:
+    access = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "PYTHONIOENCODING": "ascii"}
+
+    def run(*arguments: str) -> str:
+        env = environment(tmp_path) | access
+        done = subprocess.run(
+            [*HWCI, *arguments], capture_output=True, check=True, cwd=ROOT, env=env
+        )
+        return done.stdout.decode("ascii")
+
+    assert "+----" in run("metrics")
+    failure = run("failures", "list", "--label", "resolved", "-o", "csv").splitlines()[1]
+    shown = run("failures", "show", failure.split(",")[0])
+    assert "P F" in shown
+    assert "^" in shown
