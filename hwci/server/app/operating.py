@@ -74,13 +74,15 @@ def socket_path(database: str) -> Path:
 async def operator_site(database: str, storage: Storage, clock: Clock) -> AsyncIterator[None]:
     """Take operators' commands while the block runs. The database's lock must be held."""
     path = socket_path(database)
+    listener = _bind(path)
     runner = SpecRunner(_operator_app(storage, clock))
-    await runner.setup()
     try:
-        await web.SockSite(runner, _bind(path)).start()
+        await runner.setup()
+        await web.SockSite(runner, listener).start()
         yield
     finally:
         await runner.cleanup()
+        listener.close()
         path.unlink(missing_ok=True)
 
 

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page, its tables, failures and their review over HTTP (contract, "CI metrics").
+
+The figures are the engine's and shown there; here it is seen that they arrive, whole and in shape.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from hwci.server.app import SetCiMetrics, operate
+from hwci.wire.base import ListPage
+from hwci.wire.metrics import (
+    FailureAnswer,
+    FailureEvidence,
+    MetricsPage,
+    ResolvedFailureAnswer,
+)
+from tests.server.asking import Reply, ask, bearer, ci_key
+from tests.server.running import MEMBER_EMAIL, NAME, RunningServer, report, running_in_thread
+
+START = datetime(2026, 1, 10, tzinfo=UTC)
+AS_OF = "asOf=2026-02-01T00:00:00Z"
+
+
+def commit(letter: str, *files: str) -> dict[str, Any]:
+    return {"sha": letter * 40, "subject": f"Change {letter}", "files": list(files)}
+
+
+def run(letter: str, hour: int, outcomes: dict[str, str], *files: str) -> dict[str, Any]:
+    """A run on commit `letter`, whose changes are that commit alone, after the letter before."""
+    started = START + timedelta(hours=hour)
+    return report(
+        run_id=hour,
+        sha=letter * 40,
+        started_at=started.isoformat(),
+        ended_at=started.isoformat(),
+        tests=[
+            {"id": test, "outcome": outcome, "attempts": 1, "duration_s": 1, "verdict": "device"}
+            for test, outcome in outcomes.items()
+        ],
+        changes={"base_sha": chr(ord(letter) - 1) * 40, "commits": [commit(letter, *files)]},
+    )
+
+
+RUNS = [
+    run("b", 1, {"boot": "fail", "usb": "fail", "adc": "fail"}, "src/boot.c"),
+    run("b", 2, {"usb": "pass"}),
+    run("c", 3, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/boot.c"),
+]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server that was told of a real bug (boot), a flake (usb) and a pending failure (adc)."""
+    with running_in_thread(tmp_path_factory.mktemp("told")) as server:
+        key = ci_key(server.ci_key)
+        config = {
+            "repo_key": "acme/firmware",
+            "suite": "hardware",
+            "firmware_paths": ["src/**"],
+            "harness_paths": ["ci/**"],
+            "merge_trigger": False,
+        }
+        merge = {"repo_key": "acme/firmware", "branch": "main", "merged_at": START.isoformat()}
+        ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=config)
+        for letter in "bf":
+            body = {**merge, "sha": letter * 40}
+            ask(server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+        for body in RUNS:
+            assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+        yield server
+
+
+def get(server: RunningServer, path: str, query: str = AS_OF) -> Any:
+    url = f"/api/orgs/{server.org_id}/{path}?{query}"
+    reply = ask(server.url, "GET", url, bearer(server.member_token))
+    assert reply.status == 200, reply
+    return reply.json
+
+
+def review(server: RunningServer, failure_id: str, action: str, token: str | None = None) -> Reply:
+    path = f"/api/orgs/{server.org_id}/ci-failures/{failure_id}/{action}"
+    return ask(server.url, "POST", path, bearer(token or server.admin_token))
+
+
+def failure_id(server: RunningServer, test: str, letter: str = "b") -> str:
+    items = get(server, "ci-failures")["items"]
+    found = [item for item in items if (item["testId"], item["sha"][0]) == (test, letter)]
+    return str(found[0]["id"])
+
+
+def test_the_page_has_four_tiles_and_four_tables(told: RunningServer) -> None:
+    page = get(told, "ci-metrics")
+
+    assert page["period"] == {
+        "days": 30,
+        "from": "2026-01-02T00:00:00Z",
+        "to": "2026-02-01T00:00:00Z",
+    }
+    assert page["product"] is None
+    assert page["tiles"] == {
+        "mergesChecked": {"checked": 1, "announced": 2},
+        "realFwBugs": {"real": 1, "benchOrHarness": 0, "ambiguous": 0, "dismissed": 0},
+        "flakyFailures": {"count": 1},
+        "infraRuns": {"infra": 0, "total": 3},
+    }
+    assert [row["sha"][0] for row in page["uncheckedMerges"]["items"]] == ["f"]
+    assert [row["testId"] for row in page["realBugs"]["items"]] == ["boot"]
+    assert page["otherFailures"] == {"items": [], "total": 0, "page": 1, "limit": 20}
+    assert [row["testId"] for row in page["flakiestTests"]["items"]] == ["adc", "boot", "usb"]
+    assert page == MetricsPage.model_validate(page).model_dump(mode="json")
+
+
+def test_a_real_bug_says_who_broke_it_and_who_fixed_it(told: RunningServer) -> None:
+    (row,) = get(told, "ci-metrics/real-bugs")["items"]
+
+    assert row["brokenBy"] == {
+        "from": "b" * 40,
+        "to": "b" * 40,
+        "commits": [{"sha": "b" * 40, "subject": "Change b"}],
+    }
+    assert row["fix"] == {"sha": "c" * 40, "startedAt": "2026-01-10T03:00:00Z"}
+    assert (row["class"], row["reason"], row["verdict"]) == ("real_fw_bug", None, "device")
+    assert (row["status"], row["review"]) == ("Automatic", None)
+
+
+def test_each_table_is_the_pages_table_by_pages(told: RunningServer) -> None:
+    page = get(told, "ci-metrics")
+    tables = {
+        "unchecked-merges": "uncheckedMerges",
+        "real-bugs": "realBugs",
+        "other-failures": "otherFailures",
+        "flakiest-tests": "flakiestTests",
+    }
+    for path, name in tables.items():
+        assert get(told, f"ci-metrics/{path}") == page[name]
+    second = get(told, "ci-metrics/flakiest-tests", f"{AS_OF}&limit=1&page=2")
+    assert second == {
+        "items": page["flakiestTests"]["items"][1:2],
+        "total": 3,
+        "page": 2,
+        "limit": 1,
+    }
+
+
+def test_the_page_can_be_of_one_product_and_one_period(told: RunningServer) -> None:
+    one = get(told, "ci-metrics", f"{AS_OF}&repoKey=acme/firmware&suite=hardware")
+    repository = get(told, "ci-metrics", f"{AS_OF}&repoKey=acme/firmware")
+    other = get(told, "ci-metrics", f"{AS_OF}&repoKey=other")
+    before = get(told, "ci-metrics", "asOf=2026-01-10T01:00:00%2B00:00&days=1")
+
+    assert one["product"] == {"repoKey": "acme/firmware", "suite": "hardware"}
+    assert one["tiles"]["mergesChecked"]["announced"] == 0
+    assert repository["tiles"]["mergesChecked"]["announced"] == 2
+    assert other["tiles"]["infraRuns"]["total"] == 0
+    assert before["tiles"]["infraRuns"]["total"] == 1
+    assert get(told, "ci-metrics", "asOf=0001-01-01T00:00:00Z&days=3650")["realBugs"]["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "where"),
+    [
+        ("suite=x", ["query", "suite"]),
+        ("asOf=2026-01-01", ["query", "asOf"]),
+        ("repoKey=", ["query", "repoKey"]),
+        ("repoKey=%00", ["query", "repoKey"]),
+        ("label=broken", ["query", "label"]),
+    ],
+)
+def test_a_filter_that_breaks_the_rules_is_400(
+    told: RunningServer, query: str, where: list[str]
+) -> None:
+    path = f"/api/orgs/{told.org_id}/ci-failures?{query}"
+
+    assert ask(told.url, "GET", path, bearer(told.token)).issue_paths == [where]
+
+
+def test_products_and_configurations_are_listed(told: RunningServer) -> None:
+    products = get(told, "products")["items"]
+    configs = get(told, "suite-configs")["items"]
+
+    assert products == [
+        {
+            "repoKey": "acme/firmware",
+            "suite": "hardware",
+            "configured": True,
+            "mergeTrigger": False,
+            "lastReportAt": "2026-01-10T03:00:00Z",
+        }
+    ]
+    assert configs[0]["triggerPaths"] is None
+    assert configs[0]["harnessPaths"] == ["ci/**"]
+
+
+def test_failures_are_listed_with_their_labels(told: RunningServer) -> None:
+    everything = get(told, "ci-failures")
+    labels = {(item["testId"], item["sha"][0]): item["label"] for item in everything["items"]}
+
+    assert labels == {
+        ("boot", "b"): "resolved",
+        ("usb", "b"): "flake",
+        ("adc", "b"): "pending",
+        ("adc", "c"): "pending",
+    }
+    for label in ("resolved", "flake", "pending"):
+        some = get(told, "ci-failures", f"{AS_OF}&label={label}")
+        assert {item["label"] for item in some["items"]} == {label}
+    assert ListPage[FailureAnswer].model_validate(everything).total == 4
+
+
+def test_a_failure_shows_what_its_answer_rests_on(told: RunningServer) -> None:
+    found = get(told, f"ci-failures/{failure_id(told, 'boot')}")
+
+    assert [(step["sha"][0], step["this"], step["passed"]) for step in found["timeline"]] == [
+        ("b", True, False),
+        ("c", False, True),
+    ]
+    assert found["underTest"][0]["files"] == [{"path": "src/boot.c", "kind": "firmware"}]
+    assert found["beforeFix"][0]["sha"] == "c" * 40
+    assert found["resolved"]["class"] == "real_fw_bug"
+    assert FailureEvidence.model_validate(found).checks
+    assert get(told, f"ci-failures/{failure_id(told, 'usb')}")["resolved"] is None
+
+
+def test_a_failure_of_another_organization_is_404(told: RunningServer) -> None:
+    registration = {
+        "email": "thief@example.org",
+        "password": "correct horse battery",
+        "organization": "Thieves",
+    }
+    thief = ask(told.url, "POST", "/api/auth/register", json_body=registration).json
+    org_id = thief["organization"]["id"]
+    path = f"/api/orgs/{org_id}/ci-failures/{failure_id(told, 'boot')}"
+
+    assert ask(told.url, "GET", path, bearer(thief["accessToken"])).status == 403
+    operate(str(told.database), SetCiMetrics(org_id=UUID(org_id), enabled=True))
+    for method, action in [("GET", ""), ("POST", "/confirm"), ("POST", "/reset")]:
+        reply = ask(told.url, method, path + action, bearer(thief["accessToken"]))
+        assert reply.error == (404, "Failure not found")
+
+
+def test_a_review_replaces_the_automatic_label_until_it_is_reset(told: RunningServer) -> None:
+    boot = failure_id(told, "boot")
+
+    dismissed = review(told, boot, "dismiss").json
+    assert (dismissed["class"], dismissed["reason"]) == ("dismissed", "dismissed")
+    assert dismissed["reasonText"] == "Dismissed by an admin"
+    assert dismissed["automatic"]["class"] == "real_fw_bug"
+    assert dismissed["review"]["action"] == "dismiss"
+    assert dismissed["status"] == "admin@example.org"
+    assert get(told, "ci-metrics/other-failures")["items"] == [dismissed]
+
+    confirmed = review(told, boot, "confirm", told.token).json
+    assert (confirmed["class"], confirmed["status"]) == ("real_fw_bug", NAME)
+    assert get(told, "ci-metrics/real-bugs")["items"] == [confirmed]
+
+    reset = review(told, boot, "reset").json
+    assert (reset["status"], reset["review"], reset["label"]) == ("Automatic", None, "resolved")
+    assert ResolvedFailureAnswer.model_validate(reset).id
+
+
+def test_what_a_review_cannot_be_is_409_and_says_what_the_failure_is(told: RunningServer) -> None:
+    boot = failure_id(told, "boot")
+    refused = {
+        "already counted as a real firmware bug": review(told, boot, "confirm"),
+        "no review to reset": review(told, boot, "reset"),
+        "is a flake": review(told, failure_id(told, "usb"), "confirm"),
+        "is pending": review(told, failure_id(told, "adc"), "dismiss"),
+    }
+
+    for words, reply in refused.items():
+        assert reply.error[0] == 409
+        assert words in reply.error[1]
+
+
+def test_every_review_and_nothing_else_stands_in_the_audit_log(told: RunningServer) -> None:
+    path = f"/api/orgs/{told.org_id}/audit-log"
+    before = ask(told.url, "GET", path, bearer(told.admin_token)).json["total"]
+    boot = failure_id(told, "boot")
+    review(told, boot, "dismiss")
+    review(told, boot, "dismiss")
+    review(told, boot, "reset", told.token)
+
+    log = ask(told.url, "GET", path, bearer(told.admin_token)).json
+
+    assert log["total"] == before + 2
+    assert [entry["action"] for entry in log["items"][:2]] == ["reset", "dismiss"]
+    assert [entry["actor"]["name"] for entry in log["items"][:2]] == [NAME, "admin@example.org"]
+    assert log["items"][1]["target"] == boot
+    assert log["items"][1]["details"] == {
+        "repoKey": "acme/firmware",
+        "suite": "hardware",
+        "testId": "boot",
+        "boxKey": "bench-1",
+        "branch": "main",
+        "sha": "b" * 40,
+        "classBefore": "real_fw_bug",
+        "classAfter": "dismissed",
+    }
+
+
+def test_a_member_reads_and_does_not_review(told: RunningServer) -> None:
+    reply = review(told, failure_id(told, "boot"), "dismiss", told.member_token)
+
+    assert reply.error[0] == 403
+    assert MEMBER_EMAIL not in str(get(told, "ci-metrics"))

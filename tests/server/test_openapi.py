@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The OpenAPI document is valid, and says what the route table says."""
+
+import re
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from hwci.server.routes.table import ROUTES
+from hwci.wire import limits
+from tests.server.asking import ask
+from tests.server.running import RunningServer
+
+
+@pytest.fixture(scope="module")
+def document(server: RunningServer) -> Any:
+    reply = ask(server.url, "GET", "/api/openapi.json")
+    assert reply.status == 200
+    return reply.json
+
+
+def test_the_document_is_valid_openapi_3_1(document: Any) -> None:
+    OpenAPIV31SpecValidator(document).validate()
+
+
+def test_every_route_stands_in_it_and_nothing_else(document: Any) -> None:
+    described = {
+        (method.upper(), path) for path, item in document["paths"].items() for method in item
+    }
+
+    assert described == {(route.method, route.path) for route in ROUTES}
+
+
+def test_every_operation_has_the_routes_status_errors_and_a_name_of_its_own(document: Any) -> None:
+    names = set()
+    for route in ROUTES:
+        operation = document["paths"][route.path][route.method.lower()]
+        names.add(operation["operationId"])
+        assert set(operation["responses"]) == {
+            str(status) for status in (route.status, *route.errors, 500, 503)
+        }
+        assert ("requestBody" in operation) is (route.body is not None)
+        assert {item["name"] for item in operation["parameters"] if item["in"] == "path"} == set(
+            re.findall(r"{(\w+)}", route.path)
+        )
+    assert len(names) == len(ROUTES)
+
+
+def test_the_limits_of_the_spec_stand_in_it(document: Any) -> None:
+    schemas = document["components"]["schemas"]
+    report = schemas["RunReport"]["properties"]
+    listed = document["paths"]["/api/orgs"]["get"]["parameters"]
+
+    assert report["tests"]["maxItems"] == limits.TESTS_MAX
+    assert report["repo_key"]["maxLength"] == limits.NAME_MAX
+    assert schemas["NewCiKey"]["properties"]["name"]["maxLength"] == limits.NAME_MAX
+    assert {item["name"]: item["schema"].get("maximum") for item in listed}["limit"] == 100
+
+
+def test_bodies_of_ci_are_snake_case_and_all_else_is_camel_case(document: Any) -> None:
+    schemas = document["components"]["schemas"]
+
+    assert "started_at" in schemas["RunReport"]["properties"]
+    assert "apiKey" in schemas["CreatedCiKey"]["properties"]
+    assert "statusCode" in schemas["ErrorBody"]["properties"]

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server's life, as a process and as a block; its settings and its secret key."""
+
+import asyncio
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from hwci.server.app import serving
+from hwci.server.clock import system_clock
+from hwci.server.errors import ListenError, SettingsError, StorageLockedError
+from hwci.server.security.tokens import signing_key
+from hwci.server.settings import Registration, Settings, read_settings
+from hwci.server.storage.opening import open_storage
+from tests.server.asking import ask, bearer
+from tests.server.running import EMAIL, PASSWORD, new_organization, running
+
+PROCESS = """
+import sys
+from hwci.server.app import run
+from hwci.server.settings import Settings
+run(Settings(database=sys.argv[1], port=0), lambda line: print(line, flush=True))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_process_with_success(tmp_path: Path, number: signal.Signals) -> None:
+    database = tmp_path / "hwci.db"
+    with subprocess.Popen(
+        [sys.executable, "-c", PROCESS, str(database)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        url = line.split()[2]
+        assert ask(url, "GET", "/readyz").json == {"status": "ok"}
+        process.send_signal(number)
+        assert process.wait(20) == 0
+
+    assert str(database) in line
+    assert not Path(f"{database}.sock").exists()
+
+
+async def test_what_was_taken_is_answered_before_the_server_stops(tmp_path: Path) -> None:
+    """The database is held up while a sign-in waits for it and the server is told to stop."""
+    database = tmp_path / "hwci.db"
+    await asyncio.to_thread(new_organization, database)
+    storage = open_storage(database)
+    taken, go_on = asyncio.Event(), threading.Event()
+
+    def clock() -> datetime:
+        taken.set()  # a sign-in looks at the clock right before it writes
+        return system_clock()
+
+    held = asyncio.create_task(storage.write(lambda _: go_on.wait(30)))
+    context = serving(Settings(database=str(database), port=0), clock=clock, storage=storage)
+    server = await context.__aenter__()
+    body = {"email": EMAIL, "password": PASSWORD}
+    answer = asyncio.create_task(
+        asyncio.to_thread(ask, server.url, "POST", "/api/auth/login", json_body=body)
+    )
+    await taken.wait()
+    stopped = asyncio.create_task(context.__aexit__(None, None, None))
+    await asyncio.to_thread(wait_until_refused, server.url)
+    go_on.set()
+
+    assert (await answer).status == 200
+    await asyncio.gather(stopped, held)
+    await storage.close()
+
+
+def wait_until_refused(url: str) -> None:
+    host, port = url.removeprefix("http://").split(":")
+    while True:
+        try:
+            socket.create_connection((host, int(port))).close()
+        except ConnectionRefusedError:
+            return
+
+
+async def test_a_second_server_on_one_database_is_refused(tmp_path: Path) -> None:
+    async with running(tmp_path):
+        with pytest.raises(StorageLockedError):
+            async with serving(Settings(database=str(tmp_path / "hwci.db"), port=0)):
+                pass
+
+
+async def test_a_taken_port_is_one_clear_line_and_lets_go_of_the_database(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ListenError, match=f"Cannot listen on 127.0.0.1 port {port}"):
+            async with serving(Settings(database=str(tmp_path / "hwci.db"), port=port)):
+                pass
+    async with running(tmp_path):
+        pass
+
+
+def test_a_database_in_memory_needs_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def serve() -> str:
+        async with serving(Settings(database="memory:", port=0)) as server:
+            return server.url
+
+    monkeypatch.chdir(tmp_path)
+
+    assert asyncio.run(serve()).startswith("http://127.0.0.1:")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_sign_in_outlives_the_server(tmp_path: Path) -> None:
+    async with running(tmp_path) as first:
+        token = first.token
+    async with serving(Settings(database=str(tmp_path / "hwci.db"), port=0)) as second:
+        reply = await asyncio.to_thread(ask, second.url, "GET", "/api/auth/me", bearer(token))
+
+    assert reply.status == 200
+
+
+def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "key"
+
+    first = signing_key(path)
+
+    assert signing_key(path) == first
+    assert len(first) >= 32
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert signing_key(None) != signing_key(None)
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"x" * 31, b" " * 64])
+def test_a_short_secret_key_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "key").write_bytes(content)
+
+    with pytest.raises(SettingsError, match="shorter than 32 bytes"):
+        signing_key(tmp_path / "key")
+
+
+def test_a_secret_key_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="secret key file cannot be used"):
+        signing_key(tmp_path)
+
+
+def test_settings_have_defaults() -> None:
+    assert read_settings({}) == Settings()
+    assert read_settings({"HWCI_DATABASE": "", "HWCI_REGISTRATION": ""}) == Settings()
+    assert Settings().registration is Registration.INVITE
+
+
+def test_settings_are_read_from_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("/var/lib/hwci.db\n")
+
+    found = read_settings(
+        {
+            "HWCI_DATABASE_FILE": str(tmp_path / "url"),
+            "HWCI_REGISTRATION": "closed",
+            "HWCI_SECRET_KEY_FILE": "/run/key",
+            "HWCI_BASE_URL": "https://hwci.example.org/",
+        }
+    )
+
+    assert found == Settings(
+        database="/var/lib/hwci.db",
+        registration=Registration.CLOSED,
+        secret_key_file=Path("/run/key"),
+        base_url="https://hwci.example.org",
+    )
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({"HWCI_REGISTRATION": "everyone"}, "it may be open, invite, closed"),
+        ({"HWCI_BASE_URL": "example.org"}, "should begin with http"),
+        ({"HWCI_DATABASE": "a", "HWCI_DATABASE_FILE": "b"}, "are both set"),
+        ({"HWCI_DATABASE_FILE": "/nowhere/at/all"}, "cannot be read"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_one_clear_line(
+    environ: dict[str, str], words: str
+) -> None:
+    with pytest.raises(SettingsError, match=words) as raised:
+        read_settings(environ)
+
+    assert "\n" not in str(raised.value)
+    assert next(iter(environ)) in str(raised.value)
