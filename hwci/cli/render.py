@@ -71,8 +71,11 @@ def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
         if isinstance(value, Sequence)
         else value.model_dump(mode="json", by_alias=True)
     )
-    # Only strings can hold hidden characters, and JSON lets every one of them be escaped.
-    text = json.dumps(plain, indent=2, ensure_ascii=False)
+    say_json(json.dumps(plain, indent=2, ensure_ascii=False))
+
+
+def say_json(text: str) -> None:
+    """Write JSON: only its strings can hold hidden letters, and each of these can be escaped."""
     for line in text.split("\n"):
         say("".join(_json_escape(letter) for letter in line))
 

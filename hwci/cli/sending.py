@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from hwci.cli.failing import CommandError, Failing, explain, fault_lines, warn, wrong_usage
-from hwci.cli.render import say
+from hwci.cli.render import say_json
 from hwci.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -103,11 +103,11 @@ def read_bytes(path: str) -> bytes:
 def print_exactly(calls: "Iterable[Call[None]]") -> None:
     """Print each body as it would be sent, one per line."""
     for call in calls:
-        say((call.body or b"").decode())
+        say_json((call.body or b"").decode())
 
 
 def deliver(
-    settings: Settings, calls: "Iterable[Call[None]]", failed: str, *, strict: bool
+    settings: Settings, calls: "Sequence[Call[None]]", failed: str, *, strict: bool
 ) -> bool:
     """Send calls with the CI key. Gives False when one was refused or found no server.
 
@@ -117,12 +117,15 @@ def deliver(
     from hwci.client import Client
     from hwci.client.errors import HwciError
 
+    sent = 0
     try:
         with Client(settings.url, ci_key=settings.ci_key()) as client:
             for call in calls:
                 client.send(call)
+                sent += 1
     except HwciError as fault:
-        failing = explain(fault, failed, by_ci_key=True)
+        partly = f" whole: {sent} of {len(calls)} were sent" if sent else ""
+        failing = explain(fault, f"{failed}{partly}", by_ci_key=True)
         warn(failing, strict=strict or failing.wrong_usage)
         return False
     return True

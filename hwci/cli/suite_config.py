@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hwci.cli import options, render, tables
+from hwci.cli import options, render, sending, tables
 from hwci.cli.failing import CommandError, Failing, fault_lines, told
 from hwci.cli.settings import Flags, resolve
 
@@ -51,8 +51,7 @@ def apply(
 
     read = _checked(files)
     if dry_run:
-        for config in read:
-            render.say((calls.put_suite_config(config).body or b"").decode())
+        sending.print_exactly(calls.put_suite_config(config) for config in read)
         return
     settings = resolve(Flags(url, profile))
     with (

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import gzip
 import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -94,6 +96,15 @@ def test_a_dry_run_prints_the_exact_json_and_sends_nothing(in_ci: Command) -> No
     }
 
 
+def test_a_dry_run_stays_json_whatever_the_names_hold(in_ci: Command, results: Path) -> None:
+    (results / "odd.xml").write_text(junit("\x9b31m\u202e"), encoding="utf-8")
+    code, out, _ = in_ci("report-run", *HEAD, "--box", "b", "--junit", "odd.xml", "-n")
+
+    assert code == 0
+    assert json.loads(out)["tests"][0]["id"] == "t.\x9b31m\u202e"
+    assert "\x9b" not in out
+
+
 def test_a_missing_or_broken_flag_is_wrong_usage(in_ci: Command) -> None:
     code, _, err = in_ci("merge-announce", *ANNOUNCED[2:])
     assert code == 2
@@ -159,6 +170,38 @@ def test_a_key_of_impossible_letters_is_wrong_usage_and_not_repeated(in_ci: Comm
 
     assert code == 2
     assert "\u00e9" not in err
+
+
+class OneIsEnough(BaseHTTPRequestHandler):
+    """A server that takes one report and no second."""
+
+    taken = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        refused = {"statusCode": 403, "error": "Forbidden", "message": "One is enough"}
+        body = json.dumps(refused).encode() if OneIsEnough.taken else b""
+        OneIsEnough.taken += 1
+        self.send_response(403 if body else 204)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the terminal of the test clean."""
+
+
+def test_a_report_that_was_sent_in_part_says_so(in_ci: Command, results: Path) -> None:
+    boxes = [f"--junit={box}={results}/one.xml" for box in ("b1", "b2", "b3")]
+    with ThreadingHTTPServer(("127.0.0.1", 0), OneIsEnough) as server:
+        Thread(target=server.serve_forever).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        code, _, err = in_ci("report-run", *HEAD, *boxes, "--strict", HWCI_URL=url)
+        server.shutdown()
+
+    assert code == 4
+    assert err.startswith("error: The run was not reported whole: 1 of 3 were sent\n")
 
 
 # report-run
