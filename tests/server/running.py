@@ -10,6 +10,7 @@ and member, and a CI key.
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -141,20 +142,25 @@ async def _create_key(url: str, org_id: UUID, token: str) -> str:
 @contextmanager
 def running_in_thread(folder: Path, **options: Any) -> Iterator[RunningServer]:
     """Run a server in a thread of its own; `options` as of `running`."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="server-of-a-test")
-    thread.start()
-    context = running(folder, **options)
-    try:
-        server = asyncio.run_coroutine_threadsafe(context.__aenter__(), loop).result()
+    started: Future[RunningServer] = Future()
+    stop = threading.Event()
+
+    async def serve() -> None:
+        async with running(folder, **options) as server:
+            started.set_result(server)
+            await asyncio.to_thread(stop.wait)
+
+    with ThreadPoolExecutor(1, "server-of-a-test") as thread:
+        served = thread.submit(lambda: asyncio.run(serve()))
+        either: list[Future[Any]] = [started, served]
+        wait(either, return_when=FIRST_COMPLETED)
+        if served.done():
+            served.result()
         try:
-            yield server
+            yield started.result()
         finally:
-            asyncio.run_coroutine_threadsafe(context.__aexit__(None, None, None), loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+            stop.set()
+            served.result()
 
 
 def report(**fields: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,21 @@ def test_rule_2_a_revoked_key_is_401_at_once(server: RunningServer, method: str,
     after = ask(server.url, method, path, ci_key(made["apiKey"]), json_body=body)
 
     assert (before.status, after.status) == (204, 401)
+
+
+def test_rule_2_a_key_revoked_while_a_body_is_on_its_way_is_401(server: RunningServer) -> None:
+    keys = f"/api/orgs/{server.org_id}/ci-keys"
+    made = ask(server.url, "POST", keys, bearer(server.token), json_body={"name": "k"}).json
+
+    def body() -> Iterator[bytes]:
+        data = json.dumps(announcement()).encode()
+        yield data[:1]
+        ask(server.url, "GET", "/readyz")
+        ask(server.url, "DELETE", f"{keys}/{made['id']}", bearer(server.token))
+        yield data[1:]
+
+    path = "/api/ci/merge-announce"
+    assert ask(server.url, "POST", path, ci_key(made["apiKey"]), JSON, data=body()).status == 401
 
 
 def test_rule_3_the_same_announcement_again_changes_nothing(tmp_path: Path) -> None:
