@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real results of six real boards, reported by the real command to a real server, then read back.
+
+The folder is not part of the repository: `HWCI_REAL_RESULTS` names it, or it lies beside the
+checkout. Each version is one run; its files are one report per board.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.running import RunningServer, running_in_thread
+
+BESIDE = Path(__file__).parents[3] / "shared" / "real" / "zephyr"
+FOLDER = Path(os.environ.get("HWCI_REAL_RESULTS", BESIDE))
+PARSED = 103
+BROKEN = {
+    "v4.3.0-6701-g28793caf8272/lpcxpresso54114_lpc54114_m4.xml.gz:50483:25:",
+    "v4.4.0-4655-g275ca3396f32/lpcxpresso54114_lpc54114_m4.xml.gz:881:114:",
+}
+BOARDS = 6
+AS_OF = "2026-11-20T00:00:00Z"
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER.is_dir(),
+    reason=f"no folder {FOLDER}: HWCI_REAL_RESULTS names the one with the boards' results",
+)
+
+
+def hwci(server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a CI step or a developer would."""
+    secrets = {"HWCI_URL": server.url, "HWCI_CI_KEY": server.ci_key, "HWCI_TOKEN": server.token}
+    return subprocess.run(
+        [sys.executable, "-m", "hwci", *arguments],
+        env=os.environ | secrets | {"COLUMNS": "140", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def report_version(server: RunningServer, number: int, folder: Path) -> list[str]:
+    """Report a version's files; give the lines that name broken ones."""
+    files = [f"--junit={path.name.split('.')[0]}={path}" for path in sorted(folder.glob("*.gz"))]
+    run = hwci(
+        server,
+        "report-run",
+        *("--repo-key=zephyr", "--workflow=twister", "--trigger=nightly", "--branch=main"),
+        *(f"--run-id={number}", "--run-attempt=1", f"--sha={folder.name.split('-g')[1]}"),
+        *("--hello=ok", "--strict"),
+        *files,
+    )
+    broken = [line for line in run.stderr.splitlines() if ".xml.gz:" in line]
+    assert run.returncode == (1 if broken else 0), run.stderr
+    return broken
+
+
+@pytest.fixture(scope="module")
+def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, list[str]]]:
+    """A server that was told everything, and what was said of broken files."""
+    with running_in_thread(tmp_path_factory.mktemp("boards")) as server:
+        versions = sorted(FOLDER.iterdir(), key=lambda path: order_of(path.name))
+        broken: list[str] = []
+        for number, folder in enumerate(versions, start=1):
+            broken += report_version(server, number, folder)
+        yield server, broken
+
+
+def order_of(version: str) -> tuple[str, int]:
+    release, commits, _ = version.split("-")
+    return release, int(commits)
+
+
+def read(server: RunningServer, *arguments: str) -> Any:
+    answer = hwci(server, *arguments, "--json")
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+def test_two_broken_files_are_named_and_all_others_are_stored(
+    boards: tuple[RunningServer, list[str]],
+) -> None:
+    server, broken = boards
+
+    assert {name for name in BROKEN if any(name in line for line in broken)} == BROKEN
+    assert len(broken) == len(BROKEN)
+    page = read(server, "metrics", "--days", "400", "--as-of", AS_OF)
+    assert page["tiles"]["infraRuns"] == {"infra": 0, "total": PARSED}
+
+
+def test_the_page_shows_what_is_flaky_and_what_is_pending(
+    boards: tuple[RunningServer, list[str]],
+) -> None:
+    server, _ = boards
+    shown = hwci(server, "metrics", "--days", "400", "--as-of", AS_OF)
+    period = ("--days", "400", "--as-of", AS_OF)
+    pending = read(server, "failures", "list", "--label", "pending", *period)
+    resolved = read(server, "failures", "list", "--label", "resolved", *period)
+    flaky = read(server, "metrics", "--table", "flakiest-tests", *period)
+
+    assert shown.returncode == 0, shown.stderr
+    assert "Flakiest tests" in shown.stdout
+    assert "Merges checked on hardware" in shown.stdout
+    # The results carry no retry and no commit ran twice: nothing can be a flake, and the tests
+    # with a rate are broken rather than flaky.
+    assert {row["flakyFailures"] for row in flaky} == {0}
+    assert pending["total"] > 0 < resolved["total"]
+    assert len({row["boxKey"] for row in pending["items"]}) > 1
