@@ -5,6 +5,7 @@ import asyncio
 import fcntl
 import os
 import socket
+import tempfile
 import stat
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -132,9 +133,12 @@ async def test_a_file_in_the_sockets_place_is_left_alone(tmp_path: Path) -> None
     assert (tmp_path / "hwci.db.sock").read_text() == "mine"
 
 
-def test_a_long_path_has_a_short_socket(tmp_path: Path) -> None:
+def test_a_long_path_has_a_short_socket_whatever_the_temp_folder_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / ("d" * 120)
     folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
     with running_in_thread(folder) as server:
         path = socket_path(str(server.database))
