@@ -76,6 +76,7 @@ class State:
     sessions: dict[UUID, Session] = field(default_factory=dict)
     ci_keys: dict[tuple[UUID, UUID], CiKey] = field(default_factory=dict)
     sent: dict[UUID, Sent] = field(default_factory=dict)
+    versions: dict[UUID, int] = field(default_factory=dict)
 
     def copy(self) -> "State":
         return State(
@@ -85,6 +86,7 @@ class State:
             dict(self.sessions),
             dict(self.ci_keys),
             {org_id: sent.copy() for org_id, sent in self.sent.items()},
+            dict(self.versions),
         )
 
 
@@ -186,8 +188,16 @@ class MemoryRecords:
     def _kept(self, org_id: UUID) -> Sent:
         return self._state.sent.setdefault(org_id, Sent())
 
+    def _changing(self, org_id: UUID) -> Sent:
+        """Give what is kept, to change what its history tells."""
+        self._state.versions[org_id] = self.version(org_id) + 1
+        return self._kept(org_id)
+
     def history(self, org_id: UUID) -> History:
         return FullHistory(org_id, self.facts(org_id))
+
+    def version(self, org_id: UUID) -> int:
+        return self._state.versions.get(org_id, 0)
 
     def facts(self, org_id: UUID) -> Facts:
         return self._sent(org_id).facts()
@@ -199,29 +209,31 @@ class MemoryRecords:
 
     def announce(self, org_id: UUID, announcement: Announcement) -> None:
         identity = (announcement.repo_key, announcement.suite, announcement.sha)
-        self._kept(org_id).announcements.setdefault(identity, announcement)
+        self._changing(org_id).announcements.setdefault(identity, announcement)
 
     def put_report(self, org_id: UUID, report: Report) -> None:
-        reports = self._kept(org_id).reports
+        reports = self._changing(org_id).reports
         for identity, stored in list(reports.items()):
             if identity == _identity(report) or _is_part_beyond(stored, report):
                 del reports[identity]
         reports[_identity(report)] = report
 
     def rebuild(self, org_id: UUID) -> None:
-        """Nothing is derived here."""
+        """Nothing is derived here; as on disk, the state is numbered anew."""
+        self._changing(org_id)
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
-        self._kept(org_id).configs[Product(config.repo_key, config.suite)] = (config, at)
+        self._changing(org_id).configs[Product(config.repo_key, config.suite)] = (config, at)
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
-        reviews = self._kept(org_id).reviews
+        reviews = self._changing(org_id).reviews
         number = max((kept.number for kept in reviews.values()), default=0) + 1
         reviews[failure_id] = replace(review, number=number)
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
+        reviews = self._changing(org_id).reviews
         for failure_id in failure_ids:
-            self._kept(org_id).reviews.pop(failure_id, None)
+            reviews.pop(failure_id, None)
 
     def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
         return _slice(_newest(self._sent(org_id).audit, lambda one: one.at), offset, limit)

@@ -106,6 +106,11 @@ class Records(Protocol):
     def history(self, org_id: UUID) -> History:
         """Answer the engine's questions narrowly, from indexes."""
 
+    def version(self, org_id: UUID) -> int:
+        """Number the state that `history` tells of: it grows with every committed write that may
+        change an answer, so two snapshots with one number tell the same.
+        """
+
     def facts(self, org_id: UUID) -> Facts:
         """Load everything: the ground truth that derived rows are checked against."""
 

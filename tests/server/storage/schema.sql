@@ -60,6 +60,11 @@ CREATE TABLE audit_entry (
 
 CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
 
+CREATE TABLE history_version (
+  org_id BLOB NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE announcement (
   number INTEGER PRIMARY KEY,
   org_id BLOB NOT NULL,

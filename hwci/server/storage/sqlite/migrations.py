@@ -82,11 +82,17 @@ CREATE TABLE audit_entry (
 CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
 """
 
+# `history_version` numbers the state of everything below: what was read of one number stays true.
 # `suite` of an announcement is '' when omitted: to a unique index no NULL equals another.
 # A test's `number` counts within its product, so that a set of tests is a small bit mask.
 # `report.fails` is the mask of failing tests; `item` has a row only for an item that is not a pass
 # at the first attempt without verdict; `item.counted` is the report's `hello_ok`.
 _RECORDS = """
+CREATE TABLE history_version (
+  org_id BLOB NOT NULL PRIMARY KEY,
+  version INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE announcement (
   number INTEGER PRIMARY KEY,
   org_id BLOB NOT NULL,

@@ -25,6 +25,20 @@ class RecordRows(Rows):
     def history(self, org_id: UUID) -> History:
         return SqliteHistory(self._connection, org_id)
 
+    def version(self, org_id: UUID) -> int:
+        row = self._connection.row(
+            "SELECT version FROM history_version WHERE org_id = ?", (org_id.bytes,)
+        )
+        return 0 if row is None else int(row[0])
+
+    def _changed(self, org_id: UUID) -> None:
+        """Number the state anew, after a write to what its history tells."""
+        self._connection.execute(
+            "INSERT INTO history_version VALUES (?, 1)"
+            " ON CONFLICT (org_id) DO UPDATE SET version = version + 1",
+            (org_id.bytes,),
+        )
+
     def facts(self, org_id: UUID) -> Facts:
         org = (org_id.bytes,)
         found = self._connection.rows
@@ -42,7 +56,7 @@ class RecordRows(Rows):
         return self._slice(_config, statement, (org_id.bytes,), offset, limit)
 
     def announce(self, org_id: UUID, announcement: Announcement) -> None:
-        self._connection.execute(
+        inserted = self._connection.execute(
             "INSERT OR IGNORE INTO announcement (org_id, repo_key, suite, sha, branch, merged_at)"
             " VALUES (?, ?, ?, ?, ?, ?)",
             (
@@ -54,12 +68,16 @@ class RecordRows(Rows):
                 codec.to_micros(announcement.merged_at),
             ),
         )
+        if inserted.rowcount:
+            self._changed(org_id)
 
     def put_report(self, org_id: UUID, report: Report) -> None:
         ingest.put_report(self._connection, org_id.bytes, report)
+        self._changed(org_id)
 
     def rebuild(self, org_id: UUID) -> None:
         ingest.derive_anew(self._connection, org_id.bytes)
+        self._changed(org_id)
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         self._connection.execute(
@@ -73,6 +91,7 @@ class RecordRows(Rows):
                 codec.to_micros(at),
             ),
         )
+        self._changed(org_id)
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
         self._connection.execute(
@@ -89,12 +108,14 @@ class RecordRows(Rows):
                 codec.to_micros(review.at),
             ),
         )
+        self._changed(org_id)
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
         self._connection.execute_many(
             "DELETE FROM review WHERE org_id = ? AND failure_id = ?",
             [(org_id.bytes, failure_id.bytes) for failure_id in failure_ids],
         )
+        self._changed(org_id)
 
 
 def _config(row: tuple[Any, ...]) -> tuple[SuiteConfig, datetime]:
