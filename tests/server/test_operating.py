@@ -5,8 +5,8 @@ import asyncio
 import fcntl
 import os
 import socket
-import tempfile
 import stat
+import tempfile
 from pathlib import Path
 from uuid import UUID, uuid4
 
