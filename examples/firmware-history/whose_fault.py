@@ -19,6 +19,7 @@ from hwci.engine.history import Scope
 from hwci.engine.page import labelled_failures, metrics_page
 from hwci.engine.patterns import PathList
 from hwci.engine.period import last_days
+from hwci.engine.reading import read_period
 from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import (
@@ -160,9 +161,9 @@ def main() -> int:
         {Product(REPOSITORY, SUITE): config_fact(CONFIGURATION)},
     )
     history = FullHistory(UUID(int=0), facts)
-    period = last_days(90, AS_OF)
-    page = metrics_page(history, Scope(), period, 100)
-    pending = labelled_failures(history, Scope(), period, Label.PENDING, 0, 100)
+    reading = read_period(history, Scope(), last_days(90, AS_OF))
+    page = metrics_page(history, reading, 100)
+    pending = labelled_failures(reading, Label.PENDING, 0, 100)
     subjects = {commit.sha: commit.subject for commit in commits}
 
     checked = page.tiles.merges_checked

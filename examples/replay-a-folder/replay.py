@@ -16,6 +16,7 @@ from hwci.engine.full import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page import metrics_page
 from hwci.engine.period import last_days
+from hwci.engine.reading import read_period
 from hwci.engine.vocabulary import REASONS
 from hwci.wire.base import parse_time
 from hwci.wire.errors import issues_of
@@ -113,7 +114,8 @@ def main() -> int:
         return 1
     as_of: datetime = arguments.as_of
     history = FullHistory(NOBODY, facts)
-    page = metrics_page(history, Scope(), last_days(arguments.days, as_of), ROWS)
+    reading = read_period(history, Scope(), last_days(arguments.days, as_of))
+    page = metrics_page(history, reading, ROWS)
     print("\n".join(lines(page)))
     return 0
 

@@ -20,6 +20,7 @@ from hwci.engine.full import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page import labelled_failures, metrics_page
 from hwci.engine.period import last_days
+from hwci.engine.reading import read_period
 from hwci.server.app import serving
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
@@ -113,11 +114,11 @@ async def narrow_equals_full(store: Storage, org_id: UUID, story: Story) -> None
         for view in story.views:
             scope = Scope(view.get("repo_key"), view.get("suite"))
             period = last_days(view["days"], parse_time(view["as_of"]))
-            about = (scope, period)
-            assert metrics_page(narrow, *about) == metrics_page(full, *about), (story.seed, view)
-            assert labelled_failures(narrow, *about, None, 0, EVERYTHING) == labelled_failures(
-                full, *about, None, 0, EVERYTHING
-            ), (story.seed, view)
+            narrowly, fully = (read_period(one, scope, period) for one in (narrow, full))
+            page = metrics_page(narrow, narrowly)
+            assert page == metrics_page(full, fully), (story.seed, view)
+            failures = labelled_failures(narrowly, None, 0, EVERYTHING)
+            assert failures == labelled_failures(fully, None, 0, EVERYTHING), (story.seed, view)
 
     await store.read(look)
 

@@ -15,6 +15,7 @@ from hwci.engine.full import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page import labelled_failures, metrics_page
 from hwci.engine.period import last_days
+from hwci.engine.reading import read_period
 from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -54,7 +55,8 @@ def known(bodies: list[Body]) -> FullHistory:
 
 def page(bodies: list[Body], days: int, now: datetime) -> Page:
     """Give the metrics page with all its rows."""
-    return metrics_page(known(bodies), Scope(), last_days(days, now), 200)
+    past = known(bodies)
+    return metrics_page(past, read_period(past, Scope(), last_days(days, now)), 200)
 
 
 def test_one_seed_and_one_now_give_one_history() -> None:
@@ -97,7 +99,8 @@ def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
 
 
 def test_something_is_still_broken_today() -> None:
-    pending = labelled_failures(known(told(NOW)), Scope(), last_days(7, NOW), Label.PENDING, 0, 100)
+    reading = read_period(known(told(NOW)), Scope(), last_days(7, NOW))
+    pending = labelled_failures(reading, Label.PENDING, 0, 100)
 
     assert {row.failure.key.lane.test_id for row in pending.items} >= {
         *("mqtt.tls_handshake", "time.alarm_wakeup")

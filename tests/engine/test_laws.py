@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Report
-from hwci.engine.page import labelled_failures, metrics_page
+from hwci.engine.page import labelled_failures
 from hwci.engine.vocabulary import Label
-from tests.engine.timeline import ALL, EVER, Past, changes, commit, report
+from tests.engine.timeline import Past, changes, commit, report
 
 SHAS = "abcdef"
 LAW = settings(deadline=None, max_examples=60)  # a busy machine proves nothing
@@ -42,7 +42,7 @@ def reports(draw: st.DrawFn) -> list[Report]:
 def test_the_order_of_arrival_does_not_matter(orders: tuple[list[Report], list[Report]]) -> None:
     one, other = (Past(order) for order in orders)
 
-    assert metrics_page(one.history, ALL, EVER) == metrics_page(other.history, ALL, EVER)
+    assert one.page() == other.page()
 
 
 def lane_by_lane(past: Past) -> set[tuple[str, ...]]:
@@ -89,9 +89,9 @@ def test_groups_are_runs_of_failures_with_no_passed_commit_between(made: list[Re
 @LAW
 @given(reports())
 def test_every_failing_item_is_of_one_failure_with_one_label(made: list[Report]) -> None:
-    history = Past(made).history
-    rows = labelled_failures(history, ALL, EVER, None, 0, 99)
-    by_label = [labelled_failures(history, ALL, EVER, label, 0, 99).total for label in Label]
+    reading = Past(made).read()
+    rows = labelled_failures(reading, None, 0, 99)
+    by_label = [labelled_failures(reading, label, 0, 99).total for label in Label]
     failing = [one for one in made if one.hello_ok and one.tests[0].outcome.value == "fail"]
 
     assert sum(row.failure.items for row in rows.items) == len(failing)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hwci.engine.answers import FlakyTest, Page, Tally
+from hwci.engine.answers import FlakyTest, Tally
 from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
 from hwci.engine.full import FullHistory
 from hwci.engine.history import Period, Scope
@@ -19,6 +19,7 @@ from hwci.engine.page import (
     unchecked_merges,
 )
 from hwci.engine.period import last_days
+from hwci.engine.reading import read_period
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
     ALL,
@@ -46,12 +47,8 @@ def merge(
     return Announcement(repo, suite, sha, branch, minute(at))
 
 
-def page(past: Past, scope: Scope = ALL, period: Period = EVER, rows: int = 20) -> Page:
-    return metrics_page(past.history, scope, period, rows)
-
-
 def checked(past: Past, scope: Scope = ALL, period: Period = EVER) -> tuple[int, int]:
-    return page(past, scope, period).tiles.merges_checked
+    return past.page(scope, period).tiles.merges_checked
 
 
 # | Merges checked on hardware | ... when it reached the hardware (`hello_ok` true), recorded at
@@ -75,7 +72,7 @@ def test_a_merge_is_checked_by_a_run_that_tested_it(run: Report, is_checked: boo
     past = Past([run]).announced(merge("m"))
 
     assert checked(past) == (is_checked, 1)
-    assert unchecked_merges(past.history, ALL, EVER, 0, 9).total == 1 - is_checked
+    assert unchecked_merges(past.read(), 0, 9).total == 1 - is_checked
 
 
 def test_no_one_report_must_do_all_but_two_halves_do_not_make_a_check() -> None:
@@ -105,7 +102,7 @@ def test_a_merge_announced_for_two_products_counts_twice_in_all_products() -> No
 def test_an_unassigned_merge_counts_in_all_products_and_in_its_repository_alone() -> None:
     past = Past().announced(merge("m", suite=None))
 
-    assert page(past).unchecked_merges.items[0].suite is None
+    assert past.page().unchecked_merges.items[0].suite is None
     assert checked(past, BOARD) == (0, 1)
     assert checked(past, APP) == (0, 0)
     assert checked(past, Scope("elsewhere")) == (0, 0)
@@ -118,7 +115,7 @@ def test_of_two_pushes_seconds_apart_the_first_can_stay_unchecked() -> None:
     past = past.announced(merge("c", 0), merge("d", 0.1))
 
     assert checked(past) == (1, 2)
-    assert [one.sha for one in page(past).unchecked_merges.items] == ["c"]
+    assert [one.sha for one in past.page().unchecked_merges.items] == ["c"]
 
 
 def test_unchecked_merges_are_listed_newest_first_then_by_repository_suite_and_sha() -> None:
@@ -130,11 +127,11 @@ def test_unchecked_merges_are_listed_newest_first_then_by_repository_suite_and_s
         merge("x", 1, suite=None),
         merge("f", 3),
     ]
-    listed = unchecked_merges(Past().announced(*merges).history, ALL, EVER, 1, 4)
+    listed = unchecked_merges(Past().announced(*merges).read(), 1, 4)
 
     assert [one.sha for one in listed.items] == ["e", "x", "b", "c"]
     assert listed.total == 6
-    assert unchecked_merges(Past().announced(*merges).history, ALL, EVER, 9, 4).items == []
+    assert unchecked_merges(Past().announced(*merges).read(), 9, 4).items == []
 
 
 # | Infra runs | Run reports with `hello_ok` false, out of all run reports in the period |
@@ -147,15 +144,15 @@ def test_infra_runs_counts_reports_not_runs() -> None:
         ]
     )
 
-    assert page(past).tiles.infra_runs == Tally(2, 3)
-    assert page(past, period=Period(minute(2), minute(2))).tiles.infra_runs == (1, 1)
-    assert page(past, Scope(REPO, "boot")).tiles.infra_runs == (0, 0)
+    assert past.page().tiles.infra_runs == Tally(2, 3)
+    assert past.page(period=Period(minute(2), minute(2))).tiles.infra_runs == (1, 1)
+    assert past.page(Scope(REPO, "boot")).tiles.infra_runs == (0, 0)
 
 
 def test_parts_after_the_first_are_not_counted_as_runs() -> None:
     parts = [replace(report("a:P", n, run_id=n), part_of=Part(1, n, 3)) for n in (1, 2, 3)]
 
-    assert page(Past(parts)).tiles.infra_runs == (0, 1)
+    assert Past(parts).page().tiles.infra_runs == (0, 1)
 
 
 def test_a_failure_in_a_part_names_the_run_as_ci_knows_it() -> None:
@@ -171,14 +168,14 @@ def test_resolved_failures_are_counted_by_class() -> None:
     picture = "box-1 | a:P b:F c:P d:I e:P f:U g:P h:F i:P j:F"
     past = seen(picture, changed={"b": "fw", "c": "fw", "h": "fw", "i": "fw", "j": "fw"})
     past = past.reviewed("h", "dismiss")
-    tiles = page(past).tiles
+    tiles = past.page().tiles
 
     assert tiles.real_fw_bugs.real == 1
     assert tiles.real_fw_bugs.bench_or_harness == 1
     assert tiles.real_fw_bugs.ambiguous == 1
     assert tiles.real_fw_bugs.dismissed == 1
-    assert [one.key.sha for one in page(past).real_bugs.items] == ["b"]
-    assert [one.key.sha for one in page(past).other_failures.items] == ["h", "f", "d"]
+    assert [one.key.sha for one in past.page().real_bugs.items] == ["b"]
+    assert [one.key.sha for one in past.page().other_failures.items] == ["h", "f", "d"]
 
 
 # "Resolved failures use the start time of the first failing run."
@@ -186,7 +183,7 @@ def test_a_resolved_failure_is_dated_by_the_first_failing_run_of_its_first_failu
     past = seen("box-1 | a:P b:F c:F d:P")
 
     def total(first: float, last: float) -> int:
-        return page(past, period=Period(minute(first), minute(last))).other_failures.total
+        return past.page(period=Period(minute(first), minute(last))).other_failures.total
 
     assert total(1, 1) == 1
     assert total(0, 1) == 1
@@ -196,7 +193,7 @@ def test_a_resolved_failure_is_dated_by_the_first_failing_run_of_its_first_failu
 def test_labels_and_checks_use_everything_known_outside_the_period_too() -> None:
     past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
 
-    assert page(past, period=Period(minute(1), minute(1))).tiles.real_fw_bugs.real == 1
+    assert past.page(period=Period(minute(1), minute(1))).tiles.real_fw_bugs.real == 1
 
 
 # | Flaky failures | Failures on a commit where the same test also passed on the same box |
@@ -205,9 +202,9 @@ def test_flaky_failures_counts_items_by_their_runs_start() -> None:
         report("b:F", 3, branch=MAIN), report("b:P", 4), report("b:F", 5)
     )
 
-    assert page(past).tiles.flaky_failures == 3
-    assert page(past, period=Period(minute(3), minute(5))).tiles.flaky_failures == 2
-    assert page(past.reviewed("b", "confirm")).tiles.flaky_failures == 0
+    assert past.page().tiles.flaky_failures == 3
+    assert past.page(period=Period(minute(3), minute(5))).tiles.flaky_failures == 2
+    assert past.reviewed("b", "confirm").page().tiles.flaky_failures == 0
 
 
 # | Flakiest tests | Per test: number of boxes, run reports, attempts, failed attempts, passes on a
@@ -220,7 +217,7 @@ def test_flakiest_tests_figures() -> None:
         """
     )
 
-    (row,) = page(past).flakiest_tests.items
+    (row,) = past.page().flakiest_tests.items
 
     assert row == FlakyTest(REPO, SUITE, "boots", 2, 6, 11, 7, 2, 1, 100 * 7 / 11)
 
@@ -228,13 +225,13 @@ def test_flakiest_tests_figures() -> None:
 def test_flakiest_tests_are_of_the_period_and_reached_the_hardware() -> None:
     past = seen("box-1 | a:P3 b:P c:F d:P").and_also(report("b:L", 1, tests=[item("F")]))
 
-    (row,) = page(past, period=Period(minute(1), minute(2))).flakiest_tests.items
+    (row,) = past.page(period=Period(minute(1), minute(2))).flakiest_tests.items
 
     assert (row.run_reports, row.attempts, row.failed_attempts) == (2, 2, 1)
 
 
 def test_a_test_without_a_failed_attempt_is_not_listed() -> None:
-    assert page(seen("box-1 | a:P b:P")).flakiest_tests.total == 0
+    assert seen("box-1 | a:P b:P").page().flakiest_tests.total == 0
 
 
 def test_flakiest_tests_stand_by_rate_then_failed_attempts_then_name() -> None:
@@ -255,7 +252,7 @@ def test_flakiest_tests_stand_by_rate_then_failed_attempts_then_name() -> None:
         run("half", "F", "P", repo="arm"),
     ]
     past = Past([one for row in rows for one in row.reports])
-    listed = flakiest_tests(past.history, ALL, EVER, 0, 9).items
+    listed = flakiest_tests(past.read(), 0, 9).items
 
     assert [(one.repo_key, one.suite, one.test_id) for one in listed] == [
         (REPO, SUITE, "half-twice"),
@@ -265,12 +262,12 @@ def test_flakiest_tests_stand_by_rate_then_failed_attempts_then_name() -> None:
         (REPO, "boot", "half"),
         (REPO, SUITE, "third"),
     ]
-    assert flakiest_tests(past.history, BOARD, EVER, 1, 1).items[0].test_id == "early"
-    assert flakiest_tests(past.history, BOARD, EVER, 1, 1).total == 5
+    assert flakiest_tests(past.read(BOARD), 1, 1).items[0].test_id == "early"
+    assert flakiest_tests(past.read(BOARD), 1, 1).total == 5
 
 
 def test_a_test_that_is_broken_rather_than_flaky_says_so() -> None:
-    (row,) = page(seen("box-1 | a:F b:F")).flakiest_tests.items
+    (row,) = seen("box-1 | a:F b:F").page().flakiest_tests.items
 
     assert (row.flaky_failures, row.retry_passes, row.flake_rate) == (0, 0, 100)
 
@@ -279,14 +276,14 @@ def test_products_never_share_a_test() -> None:
     past = Past([report("a:F", 1), report("b:P", 2, suite="boot")])
 
     assert past.labels() == "a:pending"
-    assert page(past, Scope(REPO, "boot")).flakiest_tests.total == 0
+    assert past.page(Scope(REPO, "boot")).flakiest_tests.total == 0
 
 
 def test_resolved_failures_are_listed_newest_first_then_by_id() -> None:
     boxes = [report("b:I", 1, box=f"box-{n}") for n in range(5)]
     past = seen("box-1 | a:I b:P c:I d:P").and_also(*boxes, report("d:P", 9, box="box-4"))
     past = past.and_also(*(report("d:P", 9, box=f"box-{n}") for n in range(4)))
-    rows = other_failures(past.history, ALL, EVER, 0, 99).items
+    rows = other_failures(past.history, past.read(), 0, 99).items
 
     assert [one.key.sha for one in rows] == ["c", "b", "b", "b", "b", "a"]
     same_start = [str(one.id) for one in rows if one.key.sha == "b"]
@@ -296,11 +293,11 @@ def test_resolved_failures_are_listed_newest_first_then_by_id() -> None:
 def test_tables_are_given_in_slices_with_their_total() -> None:
     past = seen("box-1 | a:I b:P c:I d:P e:I f:P g:I")
 
-    second = other_failures(past.history, ALL, EVER, 1, 1)
+    second = other_failures(past.history, past.read(), 1, 1)
     assert ([one.key.sha for one in second.items], second.total) == (["c"], 3)
-    assert real_bugs(past.history, ALL, EVER, 0, 20).total == 0
-    assert len(page(past, rows=2).other_failures.items) == 2
-    assert page(past, rows=2).other_failures.total == 3
+    assert real_bugs(past.history, past.read(), 0, 20).total == 0
+    assert len(past.page(rows=2).other_failures.items) == 2
+    assert past.page(rows=2).other_failures.total == 3
 
 
 def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None:
@@ -308,7 +305,7 @@ def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None
 
     def told(label: Label | None, first: float = 0) -> list[tuple[str, str]]:
         period = Period(minute(first), minute(99))
-        rows = labelled_failures(past.history, ALL, period, label, 0, 99).items
+        rows = labelled_failures(past.read(ALL, period), label, 0, 99).items
         return [(one.failure.key.sha, one.label.value) for one in rows]
 
     assert told(None, 2) == [
@@ -321,11 +318,11 @@ def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None
     assert told(Label.FLAKE) == [("f", "flake")]
     groups = {
         one.failure.key.sha: one.group_id
-        for one in labelled_failures(past.history, ALL, EVER, None, 0, 99).items
+        for one in labelled_failures(past.read(), None, 0, 99).items
     }
     assert groups["c"] == id_of("b")
     assert groups["f"] is None
-    assert labelled_failures(past.history, ALL, EVER, None, 4, 9).total == 5
+    assert labelled_failures(past.read(), None, 4, 9).total == 5
 
 
 def test_the_last_n_days_hold_both_ends_and_no_microsecond_more() -> None:
@@ -369,5 +366,8 @@ def test_only_the_rows_that_are_shown_are_described() -> None:
     past = seen("box-1 | a:I b:P c:I d:P e:I f:P")
     history = Counting(ORG, past.facts)
 
-    assert metrics_page(history, ALL, EVER, rows=1).other_failures.total == 3
+    reading = read_period(history, ALL, EVER)
+
+    assert described == []
+    assert metrics_page(history, reading, rows=1).other_failures.total == 3
     assert described == ["f"]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from hwci.engine.answers import Classification, ResolvedFailure
+from hwci.engine.answers import Classification, Page, ResolvedFailure
 from hwci.engine.classify import Classifier
 from hwci.engine.facts import (
     Announcement,
@@ -37,7 +37,8 @@ from hwci.engine.groups import Group, group_of, groups_of
 from hwci.engine.history import Failure, Period, Scope
 from hwci.engine.identity import failure_id
 from hwci.engine.order import first_places
-from hwci.engine.page import resolved_failure
+from hwci.engine.page import metrics_page, resolved_failure
+from hwci.engine.reading import Reading, read_period
 from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
 ORG = UUID("00000000-0000-4000-8000-000000000001")
@@ -144,6 +145,12 @@ class Past:
     @property
     def history(self) -> FullHistory:
         return FullHistory(ORG, self.facts)
+
+    def read(self, scope: Scope = ALL, period: Period = EVER) -> Reading:
+        return read_period(self.history, scope, period)
+
+    def page(self, scope: Scope = ALL, period: Period = EVER, rows: int = 20) -> Page:
+        return metrics_page(self.history, self.read(scope, period), rows)
 
     def failures(self) -> Sequence[Failure]:
         return self.history.failures(ALL, EVER)

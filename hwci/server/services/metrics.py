@@ -2,20 +2,22 @@
 """The metrics page, its tables, the failures and what they rest on (contract, "CI metrics").
 
 Storage finds facts, the engine decides, the wire gives shapes: this module joins the three within
-one read transaction. It computes no figure.
+one read transaction. It computes no figure; what was read of a state is remembered.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine import page
 from hwci.engine.answers import Listing
 from hwci.engine.history import History, Period, Scope
 from hwci.engine.period import last_days
+from hwci.engine.reading import Reading
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
+from hwci.server.services.readings import Asked, Readings
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire import metrics as wire
 from hwci.wire import outgoing
@@ -25,7 +27,13 @@ from hwci.wire.queries import FailuresQuery, MetricsQuery, PageQuery, PeriodQuer
 
 Row = TypeVar("Row")
 Result = TypeVar("Result")
-Table = Callable[[History, Scope, Period, int, int], Listing[Row]]
+
+
+class Snapshot(NamedTuple):
+    """A history, and what was read of it."""
+
+    history: History
+    reading: Reading
 
 
 class Metrics:
@@ -34,25 +42,28 @@ class Metrics:
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
+        self._readings = Readings()
 
     async def page(self, member: Member, query: MetricsQuery) -> wire.MetricsPage:
         """Give tiles and the first rows of each table."""
         scope, period = _scope(query), self._period(query)
-        return await self._storage.read(
-            lambda reader: outgoing.metrics_page(
-                member.org_id,
-                page.metrics_page(reader.history(member.org_id), scope, period, query.limit),
-                scope,
-                period,
-                query.limit,
-            )
-        )
+
+        def work(reader: Reader) -> wire.MetricsPage:
+            found = page.metrics_page(*self._read(reader, member, scope, period), query.limit)
+            return outgoing.metrics_page(member.org_id, found, scope, period, query.limit)
+
+        return await self._storage.read(work)
 
     async def unchecked_merges(
         self, member: Member, query: TableQuery
     ) -> ListPage[wire.UncheckedMerge]:
         """Give "Merges not checked on hardware"."""
-        return await self._table(member, query, page.unchecked_merges, outgoing.unchecked_merges)
+        return await self._table(
+            member,
+            query,
+            lambda seen: page.unchecked_merges(seen.reading, query.offset, query.limit),
+            outgoing.unchecked_merges,
+        )
 
     async def real_bugs(
         self, member: Member, query: TableQuery
@@ -61,7 +72,7 @@ class Metrics:
         return await self._table(
             member,
             query,
-            page.real_bugs,
+            lambda seen: page.real_bugs(*seen, query.offset, query.limit),
             lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
         )
 
@@ -72,7 +83,7 @@ class Metrics:
         return await self._table(
             member,
             query,
-            page.other_failures,
+            lambda seen: page.other_failures(*seen, query.offset, query.limit),
             lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
         )
 
@@ -80,15 +91,20 @@ class Metrics:
         self, member: Member, query: TableQuery
     ) -> ListPage[wire.FlakyTestAnswer]:
         """Give "Flakiest tests"."""
-        return await self._table(member, query, page.flakiest_tests, outgoing.flakiest_tests)
+        return await self._table(
+            member,
+            query,
+            lambda seen: page.flakiest_tests(seen.reading, query.offset, query.limit),
+            outgoing.flakiest_tests,
+        )
 
     async def failures(self, member: Member, query: FailuresQuery) -> ListPage[wire.FailureAnswer]:
         """List failures with their labels."""
         return await self._table(
             member,
             query,
-            lambda history, scope, period, offset, limit: page.labelled_failures(
-                history, scope, period, query.label, offset, limit
+            lambda seen: page.labelled_failures(
+                seen.reading, query.label, query.offset, query.limit
             ),
             outgoing.labelled_failures,
         )
@@ -130,17 +146,20 @@ class Metrics:
         self,
         member: Member,
         query: TableQuery,
-        table: Table[Row],
+        table: Callable[[Snapshot], Listing[Row]],
         shape: Callable[[Listing[Row], Paging], Result],
     ) -> Result:
         scope, period = _scope(query), self._period(query)
         paging = Paging(query.page, query.limit)
         return await self._storage.read(
-            lambda reader: shape(
-                table(reader.history(member.org_id), scope, period, query.offset, query.limit),
-                paging,
-            )
+            lambda reader: shape(table(self._read(reader, member, scope, period)), paging)
         )
+
+    def _read(self, reader: Reader, member: Member, scope: Scope, period: Period) -> Snapshot:
+        """Read a period, or remember it: one snapshot gives the state's number and the state."""
+        history = reader.history(member.org_id)
+        asked = Asked(member.org_id, reader.version(member.org_id), scope, period)
+        return Snapshot(history, self._readings.of(asked, history))
 
     def _period(self, query: PeriodQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Readings that are remembered, so that the pages of a table cost one reading, not one each.
+
+A reading is kept by what it was read of: the organization, the number of its history's state, the
+scope and the period. So it is exact: a state that changed has another number, and its readings
+are never asked for again. This module bounds how much is kept; it decides no figure.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import NamedTuple
+from uuid import UUID
+
+from hwci.engine.history import History, Period, Scope
+from hwci.engine.reading import Reading, read_period
+
+ENTRIES_MAX = 16
+SIZE_MAX = 60_000  # rows of all readings together, at about 500 bytes
+
+
+class Asked(NamedTuple):
+    """What a reading is of. `version` was read on the snapshot that the history answers from."""
+
+    org_id: UUID
+    version: int
+    scope: Scope
+    period: Period
+
+
+@dataclass(slots=True)
+class _Place:
+    """Room for one reading; the lock is held by the one who reads."""
+
+    lock: Lock = field(default_factory=Lock)
+    reading: Reading | None = None
+
+    @property
+    def size(self) -> int:
+        return 0 if self.reading is None else self.reading.size
+
+
+class Readings:
+    """The readings asked for last, shared by the threads of all readers."""
+
+    def __init__(self, entries_max: int = ENTRIES_MAX, size_max: int = SIZE_MAX) -> None:
+        self._entries_max = entries_max
+        self._size_max = size_max
+        self._lock = Lock()
+        self._places: OrderedDict[Asked, _Place] = OrderedDict()
+
+    def of(self, asked: Asked, history: History) -> Reading:
+        """Give the reading; of those who ask for it at once, one reads and the others wait."""
+        place = self._place(asked)
+        with place.lock:
+            reading = place.reading
+            if reading is None:
+                reading = place.reading = read_period(history, asked.scope, asked.period)
+        self._make_room()
+        return reading
+
+    @property
+    def size(self) -> int:
+        """Number of rows kept."""
+        with self._lock:
+            return sum(place.size for place in self._places.values())
+
+    def _place(self, asked: Asked) -> _Place:
+        with self._lock:
+            if asked not in self._places:
+                self._forget_before(asked)
+            place = self._places.setdefault(asked, _Place())
+            self._places.move_to_end(asked)
+            return place
+
+    def _forget_before(self, asked: Asked) -> None:
+        """Let go of readings of states that are gone."""
+        for kept in list(self._places):
+            if kept.org_id == asked.org_id and kept.version < asked.version:
+                del self._places[kept]
+
+    def _make_room(self) -> None:
+        """Let go of those not asked for longest; the last one stays, whatever its size."""
+        with self._lock:
+            size = sum(place.size for place in self._places.values())
+            while len(self._places) > 1 and (
+                len(self._places) > self._entries_max or size > self._size_max
+            ):
+                size -= self._places.popitem(last=False)[1].size
