@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One server for the whole folder; each test has an organization of its own on it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.server.running import RunningServer, running_in_thread
+from tests.spec.service import Service, new_service
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with running_in_thread(tmp_path_factory.mktemp("spec")) as running:
+        yield running
+
+
+@pytest.fixture
+def service(server: RunningServer) -> Service:
+    return new_service(server)
