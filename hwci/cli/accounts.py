@@ -2,7 +2,7 @@
 """Who one is: `hwci login`, `logout`, `whoami`, and `hwci orgs`."""
 
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -51,7 +51,7 @@ def login(
         if password_stdin
         else _asked("password", "--password-stdin", hidden=True)
     )
-    began = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+    began = options.now()
     with told("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.login(address, password))
     ends = began + timedelta(seconds=answer.expires_in)

@@ -6,10 +6,10 @@ that is meant. Errors of the client leave here as errors of the command.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from hwci.cli import options
 from hwci.cli.failing import (
     SIGN_IN_FIX,
     CommandError,
@@ -104,7 +104,7 @@ def _kept_token(settings: Settings) -> str:
                 ExitCode.SIGN_IN,
             )
         )
-    if profile.ended(datetime.now(UTC)):  # noqa: TID251 - the command line may read the clock
+    if profile.ended(options.now()):
         raise CommandError(
             Failing(
                 "Your sign-in has ended",

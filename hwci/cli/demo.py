@@ -13,14 +13,15 @@ import tempfile
 import threading
 from concurrent.futures import Future
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from hwci.cli import metrics as metrics_page
 from hwci.cli.failing import CommandError, Failing, told
+from hwci.cli.metrics import ask
+from hwci.cli.options import now
+from hwci.cli.page import Scope, show
 from hwci.cli.render import Format, note, say
 from hwci.cli.serve import Port, server_errors
 
@@ -152,8 +153,8 @@ def _fill(url: str, account: Account) -> None:
         with Client(url, ci_key=key) as ci:
             _send(ci, _history())
         _review(client, account.org_id)
-        page = client.send(calls.metrics(account.org_id, days=DAYS, limit=5))
-    metrics_page.show(page, Format.TABLE, url)
+        found = ask(client, account.org_id, Scope(DAYS), limit=5)
+    show(found, Format.TABLE, url)
     _introduce(url, account, key)
 
 
@@ -162,14 +163,13 @@ def _history() -> list[Call[None]]:
     from hwci.client import calls
     from hwci.wire.reports import MergeAnnouncement, RunReport
 
-    now = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
     return [
         calls.announce_merge(body)
         if isinstance(body, MergeAnnouncement)
         else calls.report_run(body)
         if isinstance(body, RunReport)
         else calls.put_suite_config(body)
-        for body in history(now, days=DAYS)
+        for body in history(now(), days=DAYS)
     ]
 
 

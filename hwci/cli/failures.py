@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, cast
 from uuid import UUID
 
@@ -85,7 +84,7 @@ def list_failures(
     if form is render.Format.JSON:
         render.emit_json(found)
         return
-    now = end or datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+    now = end or options.now()
     view = tables.View(now, suite is not None, tables.only_repo(found.items))
     render.emit(tables.failures(view), found.items, form)
     rest = found.total - (page - 1) * limit - len(found.items)
@@ -117,8 +116,7 @@ def show_failure(
     if json:
         render.emit_json(found)
         return
-    now = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
-    render.draw(*evidence.explain(found, now))
+    render.draw(*evidence.explain(found, options.now()))
 
 
 @failures.command("confirm")
@@ -195,7 +193,7 @@ def _review(
 
 
 def _resolve(connection: Connection, org_id: UUID, text: str, days: int) -> UUID:
-    """Complete an abbreviated id from the failures of the period.
+    """Complete an abbreviated id from the failures of the period, all read as of one instant.
 
     Raises:
         CommandError: not an id, or none or several begin with it.
@@ -208,7 +206,7 @@ def _resolve(connection: Connection, org_id: UUID, text: str, days: int) -> UUID
     if len(prefix) < PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
         raise _no_id(text)
     listed = connection.client.items(
-        calls.list_failures(org_id, days=days, limit=limits.PAGE_LIMIT_MAX)
+        calls.list_failures(org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX)
     )
     found = [item.id for item in listed if str(item.id).startswith(prefix)]
     if len(found) == 1:

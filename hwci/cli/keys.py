@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """CI keys: `hwci keys create|list|revoke`. A key is shown once, when it is created."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -59,8 +58,7 @@ def list_keys(
     form = options.form_of(json, output)
     with signed_in(Flags(url, profile, org)) as connection:
         rows = list(connection.client.items(calls.list_ci_keys(connection.org_id())))
-    now = datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
-    emit(tables.keys(tables.View(now)), rows, form)
+    emit(tables.keys(tables.View(options.now())), rows, form)
 
 
 @keys.command("revoke")

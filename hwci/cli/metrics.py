@@ -1,50 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci metrics`: the metrics page (spec, "Metrics page") as a terminal, a spreadsheet or a
-document shows it. The figures are the server's.
+"""`hwci metrics`: ask for the metrics page, or for one of its tables whole. How they look is
+decided in `page.py`; the figures are the server's.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hwci.cli import options, render, tables
 from hwci.cli.connection import signed_in
+from hwci.cli.failing import wrong_usage
+from hwci.cli.page import Overview, Scope, TableName, layout, show
 from hwci.cli.render import Format
 from hwci.cli.settings import Flags
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Sequence
+    from uuid import UUID
 
-    from rich.console import RenderableType
-
-    from hwci.wire.base import ListPage
-    from hwci.wire.metrics import MetricsPage, TilesAnswer
+    from hwci.cli.connection import Connection
+    from hwci.client import Call, Client
+    from hwci.wire.metrics import FlakyTestAnswer, MetricsPage
 
 LIMIT_DEFAULT = 10
-ROW_OF_TILES_WIDTH = 120
-TILE_HEIGHT = 6
-
-
-class TableName(StrEnum):
-    """The four tables of the page."""
-
-    UNCHECKED_MERGES = "unchecked-merges"
-    REAL_BUGS = "real-bugs"
-    OTHER_FAILURES = "other-failures"
-    FLAKIEST_TESTS = "flakiest-tests"
-
-
-class Tile(NamedTuple):
-    """A figure with its name and what stands below it."""
-
-    name: str
-    figure: str
-    below: str
 
 
 def metrics(
@@ -59,6 +41,10 @@ def metrics(
     table: Annotated[
         TableName | None, typer.Option("--table", help="One table only, with all of its rows.")
     ] = None,
+    hide_broken: Annotated[
+        bool,
+        typer.Option("--hide-broken", help="With --table flakiest-tests: no broken tests."),
+    ] = False,
     json: options.Json = False,
     output: options.Output = None,
     org: options.Org = None,
@@ -66,6 +52,8 @@ def metrics(
     profile: options.Profile = None,
 ) -> None:
     """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
+
+    Below them stands what is still failing. With --json it is the page as the API gives it.
 
     For example:
 
@@ -75,32 +63,63 @@ def metrics(
 
       hwci metrics --table flakiest-tests --output csv > flaky.csv
     """
-    from hwci.client import calls
-
+    if hide_broken and table is not TableName.FLAKIEST_TESTS:
+        raise wrong_usage(
+            "Broken tests can be left out of the whole table only",
+            "--hide-broken stands without --table flakiest-tests",
+            "Add --table flakiest-tests, or leave --hide-broken out",
+        )
     form = options.form_of(json, output)
-    repo_key, suite = options.scope_of(product, repo)
-    asked: dict[str, Any] = {
-        "days": days,
-        "repo_key": repo_key,
-        "suite": suite,
-        "as_of": options.time_of(as_of, "--as-of"),
-    }
+    scope = Scope(days, *options.scope_of(product, repo), options.time_of(as_of, "--as-of"))
     with signed_in(Flags(url, profile, org)) as connection:
         org_id = connection.org_id()
         if table is not None:
-            whole = _whole_table(table)(org_id, **asked, limit=limits.PAGE_LIMIT_MAX)
-            rows = list(connection.client.items(whole))
-            view = tables.View(asked["as_of"] or _now(), suite is not None, tables.only_repo(rows))
-            render.emit(_layout(table, view), rows, form)
-            return
-        page = connection.client.send(calls.metrics(org_id, **asked, limit=limit))
-    show(page, form, connection.settings.url)
+            _show_whole(connection, table, scope, form, hide_broken=hide_broken)
+        elif form is Format.JSON:
+            render.emit_json(connection.client.send(_page(org_id, scope, limit)))
+        else:
+            show(ask(connection.client, org_id, scope, limit), form, connection.settings.url)
 
 
-def _now() -> datetime:
-    from datetime import UTC, datetime
+def _page(org_id: UUID, scope: Scope, limit: int) -> Call[MetricsPage]:
+    from hwci.client import calls
 
-    return datetime.now(UTC)  # noqa: TID251 - the command line may read the clock
+    return calls.metrics(org_id, **scope._asdict(), limit=limit)
+
+
+def ask(client: Client, org_id: UUID, scope: Scope, limit: int) -> Overview:
+    """Ask for the page, then for what is still failing at the page's own instant."""
+    from hwci.client import calls
+
+    page = client.send(_page(org_id, scope, limit))
+    same = scope._replace(as_of=page.period.end)._asdict()
+    pending = client.send(calls.list_failures(org_id, "pending", **same, limit=limit))
+    return Overview(page, pending, scope)
+
+
+def _show_whole(
+    connection: Connection, name: TableName, scope: Scope, form: Format, *, hide_broken: bool
+) -> None:
+    """Write one table with all of its rows: whatever arrives meanwhile, all are of one instant."""
+    end = scope.as_of or options.now()
+    asked = scope._replace(as_of=end)._asdict()
+    whole = _whole_table(name)(connection.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
+    rows = list(connection.client.items(whole))
+    shape = layout(name, tables.View(end, scope.suite is not None, tables.only_repo(rows)))
+    if hide_broken:
+        rows, shape = _without_broken(rows, shape)
+    render.emit(shape, rows, form)
+
+
+def _without_broken(
+    rows: Sequence[FlakyTestAnswer], shape: tables.Layout[FlakyTestAnswer]
+) -> tuple[list[FlakyTestAnswer], tables.Layout[FlakyTestAnswer]]:
+    """Leave out what is broken rather than flaky (semantics, 9.3), and say how many that is."""
+    flaky = [row for row in rows if not tables.broken(row)]
+    if hidden := len(rows) - len(flaky):
+        render.note(f"{tables.counted(hidden, 'broken test')} left out.")
+        shape = replace(shape, empty="No other test of the period had a failed attempt.")
+    return flaky, shape
 
 
 def _whole_table(name: TableName) -> Any:  # noqa: ANN401 - one call of four
@@ -112,167 +131,3 @@ def _whole_table(name: TableName) -> Any:  # noqa: ANN401 - one call of four
         TableName.OTHER_FAILURES: calls.other_failures,
         TableName.FLAKIEST_TESTS: calls.flakiest_tests,
     }[name]
-
-
-def _layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
-    layouts: dict[TableName, Callable[[tables.View], tables.Layout[Any]]] = {
-        TableName.UNCHECKED_MERGES: tables.unchecked_merges,
-        TableName.REAL_BUGS: tables.real_bugs,
-        TableName.OTHER_FAILURES: tables.other_failures,
-        TableName.FLAKIEST_TESTS: tables.flakiest_tests,
-    }
-    return layouts[name](view)
-
-
-def _tables(page: MetricsPage) -> Iterator[tuple[tables.Layout[Any], ListPage[Any]]]:
-    one_product = page.product is not None and page.product.suite is not None
-    found: dict[TableName, ListPage[Any]] = {
-        TableName.UNCHECKED_MERGES: page.unchecked_merges,
-        TableName.REAL_BUGS: page.real_bugs,
-        TableName.OTHER_FAILURES: page.other_failures,
-        TableName.FLAKIEST_TESTS: page.flakiest_tests,
-    }
-    shown = [row for rows in found.values() for row in rows.items]
-    view = tables.View(page.period.end, one_product, tables.only_repo(shown))
-    for name, rows in found.items():
-        yield _layout(name, view), rows
-
-
-def show(page: MetricsPage, form: Format, server: str) -> None:
-    """Write the page in the form that was asked for."""
-    if form is Format.JSON:
-        render.emit_json(page)
-    elif form is Format.CSV:
-        _csv(page)
-    elif form is Format.MD:
-        _markdown(page, server)
-    else:
-        _terminal(page, server)
-
-
-def header(page: MetricsPage, server: str) -> str:
-    """Say of what, of when and from where the figures are."""
-    period, product = page.period, page.product
-    if product is None:
-        name = "All products"
-    elif product.suite is None:
-        name = f"All products of {product.repo_key}"
-    else:
-        name = tables.product(product.repo_key, product.suite)
-    days = f"last {tables.counted(period.days, 'day')}"
-    ends = f"{tables.moment(period.start)} to {tables.moment(period.end)} UTC"
-    return f"{name} · {days} ({ends}) · {server}"
-
-
-def tiles(found: TilesAnswer) -> list[Tile]:
-    """Put the four tiles into words."""
-    merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
-    return [
-        Tile(
-            "Merges checked on hardware",
-            f"{merges.checked} of {merges.announced}",
-            _share(merges.checked, merges.announced),
-        ),
-        Tile(
-            "Real FW bugs caught",
-            str(bugs.real),
-            f"{bugs.bench_or_harness} bench or harness,\n"
-            f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
-        ),
-        Tile(
-            "Flaky failures",
-            str(found.flaky_failures.count),
-            "the test also passed on\nthe same commit and box",
-        ),
-        Tile("Infra runs", f"{infra.infra} of {infra.total}", _share(infra.infra, infra.total)),
-    ]
-
-
-def _one_line(tile: Tile) -> Tile:
-    return tile._replace(below=tile.below.replace("\n", " "))
-
-
-def _share(part: int, total: int) -> str:
-    return f"{100 * part / total:.1f} %" if total else "none reported"
-
-
-def _more(layout: tables.Layout[Any], rows: ListPage[Any]) -> str | None:
-    rest = rows.total - len(rows.items)
-    if rest <= 0:
-        return None
-    fits = rows.total <= limits.PAGE_LIMIT_MAX
-    way = f"--limit {rows.total}" if fits else f"--table {layout.name}"
-    return f"… {rest:,} more: {way}"
-
-
-def _legend(layout: tables.Layout[Any], rows: ListPage[Any]) -> str | None:
-    if layout.name == TableName.FLAKIEST_TESTS and any(map(tables.broken, rows.items)):
-        return "broken: it never passed on a retry, and never on the same commit and box"
-    return None
-
-
-def _terminal(page: MetricsPage, server: str) -> None:
-    from rich.text import Text
-
-    parts: list[RenderableType] = [
-        Text(render.safe(header(page, server)), style="bold"),
-        _panels(tiles(page.tiles)),
-    ]
-    for layout, rows in _tables(page):
-        parts.append(Text(f"\n{layout.title} ({rows.total:,})", style="bold"))
-        if rows.items:
-            parts.append(render.grid(layout, rows.items))
-        else:
-            parts.append(Text(f"  {layout.empty}", style="dim"))
-        below = filter(None, (_legend(layout, rows), _more(layout, rows)))
-        parts.extend(Text(f"  {line}", style="dim") for line in below)
-    render.draw(*parts)
-
-
-def _panels(found: Sequence[Tile]) -> RenderableType:
-    """Lay the tiles out in one row, or in two where the terminal is narrow."""
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text
-
-    columns = len(found) if render.console().width >= ROW_OF_TILES_WIDTH else 2
-    laid = Table.grid(expand=True)
-    for _ in range(columns):
-        laid.add_column(ratio=1)
-    panels = [
-        Panel(
-            Text.assemble(tile.name, "\n", (tile.figure, "bold"), "\n", (tile.below, "dim")),
-            height=TILE_HEIGHT,
-        )
-        for tile in found
-    ]
-    for start in range(0, len(panels), columns):
-        laid.add_row(*panels[start : start + columns])
-    return laid
-
-
-def _csv(page: MetricsPage) -> None:
-    """Write the tiles and the tables as blocks, a blank line between them."""
-    render.emit_csv(["tile", "figure", "detail"], map(_one_line, tiles(page.tiles)))
-    for layout, rows in _tables(page):
-        render.say()
-        render.emit_csv(
-            ["table", *layout.keys], ([layout.name, *layout.exact(row)] for row in rows.items)
-        )
-
-
-def _markdown(page: MetricsPage, server: str) -> None:
-    render.say(f"## {render.md(header(page, server))}")
-    render.say()
-    render.emit_md(["", "", ""], map(_one_line, tiles(page.tiles)))
-    for layout, rows in _tables(page):
-        render.say()
-        render.say(f"### {layout.title} ({rows.total:,})")
-        render.say()
-        if rows.items:
-            render.emit_md(layout.headers(), (layout.shown(row) for row in rows.items))
-        else:
-            render.say(layout.empty)
-        if more := _more(layout, rows):
-            render.say()
-            render.say(more)

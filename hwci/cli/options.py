@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags that several commands share, each with one name and one explanation."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -142,3 +142,8 @@ def time_of(text: str | None, flag: str) -> datetime | None:
         raise wrong_usage(
             f"{flag} is not understood", f"{text!r}: {fault}", f"Correct {flag}"
         ) from fault
+
+
+def now() -> datetime:
+    """Read the clock: once in a command, so that all it asks and says is of one instant."""
+    return datetime.now(UTC)  # noqa: TID251 - the command line may read the clock

@@ -284,41 +284,62 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
     )
 
 
+_FAILURE_KEYS = (
+    "id",
+    "repoKey",
+    "suite",
+    "testId",
+    "boxKey",
+    "branch",
+    "sha",
+    "label",
+    "items",
+    "firstStartedAt",
+    "lastStartedAt",
+    "verdict",
+    "groupId",
+)
+
+
+def _failure_columns(
+    view: View, dated: str, at: Callable[[FailureAnswer], datetime]
+) -> list[Column[FailureAnswer]]:
+    return [
+        Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
+        Column(dated, lambda row: when(at(row), view.now), width=TIME_WIDTH),
+        *_product_column(view),
+        Column("Test", lambda row: row.test_id),
+        Column("Box", lambda row: row.box_key),
+        Column("Branch", lambda row: row.branch),
+        Column("Commit", lambda row: short(row.sha), whole=True),
+    ]
+
+
 def failures(view: View) -> Layout[FailureAnswer]:
     """Failures with their labels."""
     return Layout(
         "failures",
         "Failures",
         [
-            Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
-            Column(
-                "Last failed (UTC)",
-                lambda row: when(row.last_started_at, view.now),
-                width=TIME_WIDTH,
-            ),
-            *_product_column(view),
-            Column("Test", lambda row: row.test_id),
-            Column("Box", lambda row: row.box_key),
-            Column("Branch", lambda row: row.branch),
-            Column("Commit", lambda row: short(row.sha), whole=True),
+            *_failure_columns(view, "Last failed (UTC)", lambda row: row.last_started_at),
             Column("Label", lambda row: row.label, whole=True),
         ],
-        (
-            "id",
-            "repoKey",
-            "suite",
-            "testId",
-            "boxKey",
-            "branch",
-            "sha",
-            "label",
-            "items",
-            "firstStartedAt",
-            "lastStartedAt",
-            "verdict",
-            "groupId",
-        ),
+        _FAILURE_KEYS,
         "No failure in this period. Look further back with --days, or drop a filter.",
+    )
+
+
+def pending(view: View) -> Layout[FailureAnswer]:
+    """Failures that no pass has decided yet."""
+    return Layout(
+        "pending",
+        "Still failing (pending)",
+        [
+            *_failure_columns(view, "First failed (UTC)", lambda row: row.first_started_at),
+            Column("Verdict", lambda row: row.verdict, whole=True),
+        ],
+        _FAILURE_KEYS,
+        "Nothing: each failure of the period is a flake or resolved, or none was reported.",
     )
 
 

@@ -2,12 +2,14 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
+from hwci.client import Client, calls
 from tests.cli.conftest import Command
-from tests.cli.scene import HOSTILE, PRODUCT, REPO, UNSEEN
-from tests.server.running import RunningServer
+from tests.cli.scene import HOSTILE, PRODUCT, REPO, UNSEEN, merge
+from tests.server.running import RunningServer, running_in_thread
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
@@ -102,14 +104,15 @@ def test_a_table_can_be_had_alone_and_whole(signed_in: Command) -> None:
 def test_csv_of_the_page_has_the_tiles_and_each_table_as_a_block(signed_in: Command) -> None:
     blocks = signed_in("metrics", "-o", "csv").out.split("\n\n")
 
-    assert [block.splitlines()[0].split(",")[0] for block in blocks] == ["tile", *["table"] * 4]
+    assert [block.splitlines()[0].split(",")[0] for block in blocks] == ["tile", *["table"] * 5]
     assert blocks[2].splitlines()[1].startswith("real-bugs,")
+    assert blocks[5].splitlines()[1].startswith("pending,")
 
 
 def test_markdown_has_a_heading_and_a_table_for_each_list(signed_in: Command) -> None:
     out = signed_in("metrics", "-o", "md").out
 
-    assert out.count("\n### ") == 4
+    assert out.count("\n### ") == 5
     assert "| --- | --- |" in out
     assert "\\|x" in out  # a bar in a test's name does not make a column
 
@@ -120,6 +123,32 @@ def test_a_broken_test_is_told_from_a_flaky_one(signed_in: Command) -> None:
     assert rows["adc"].rstrip().endswith("broken")
     assert not rows["[red]can\\x1b[31m\\u202e|x"].rstrip().endswith("broken")
     assert "broken: it never passed on a retry" in signed_in("metrics").out
+
+
+def test_broken_tests_can_be_left_out_of_the_whole_table(signed_in: Command) -> None:
+    whole = ("metrics", "--table", "flakiest-tests", "--hide-broken")
+    code, out, err = signed_in(*whole, "--json")
+
+    assert [row["testId"] for row in json.loads(out)] == [HOSTILE]
+    assert (code, err) == (0, "3 broken tests left out.\n")
+    assert "--table flakiest-tests --hide-broken" in signed_in("metrics").out
+    assert signed_in("metrics", "--hide-broken").code == 2
+    assert signed_in("metrics", "--table", "real-bugs", "--hide-broken").code == 2
+
+
+def test_a_merge_of_no_product_is_shown_as_unassigned(cli: Command, tmp_path: Path) -> None:
+    with running_in_thread(tmp_path) as server:
+        settings = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token}
+        with Client(server.url, ci_key=server.ci_key) as client:
+            for repo_key in ("acme/one", "acme/two"):
+                changed = {"repo_key": repo_key, "suite": None}
+                client.send(calls.announce_merge(merge(UNSEEN).model_copy(update=changed)))
+        for form in ("table", "md"):
+            every = cli("metrics", "-o", form, **settings).out
+            of_one = cli("metrics", "-o", form, "--repo", "acme/one", **settings).out
+            assert "acme/one (Unassigned)" in every
+            assert " Unassigned " in of_one
+            assert "acme/two" not in of_one
 
 
 def test_an_empty_period_says_what_to_do_next(signed_in: Command) -> None:
