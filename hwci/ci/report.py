@@ -2,17 +2,23 @@
 """What a job knows and what its result files say, as run reports (spec, "Run report").
 
 This module decides what stands in a report when nobody said it: its times and `hello_ok`. One
-report per box, in parts where it holds more tests than one may. Sending is others' work.
+report per box, in parts where it holds more tests than one may; a report that was written whole
+is cut the same way. Sending is others' work.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic_core import from_json
 
 from hwci.ci.parts import Part, in_parts
 from hwci.ci.results import BoxResults
 from hwci.engine.vocabulary import Trigger
-from hwci.wire.reports import Changes, RunReport, TestItem
+from hwci.wire import limits
+from hwci.wire.lists import ListRule
+from hwci.wire.reports import Changes, RunReport, TestItem, repeated_tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,3 +89,34 @@ def _body(told: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dic
     if part.part_of is not None:
         body["part_of"] = part.part_of
     return body
+
+
+class WholeReport(RunReport):
+    """A run report before it is cut: all its rules, over as many tests as there are."""
+
+    tests: Annotated[Sequence[TestItem], ListRule(limits.INTEGER_MAX, repeated_tests)]
+
+
+def written_reports(body: bytes) -> list[RunReport]:
+    """Give the reports of a body that was written whole: itself, or its parts.
+
+    A body that says itself which part it is of has to fit one report.
+
+    Raises:
+        pydantic.ValidationError: it breaks the field rules; faults are placed in the body as it is.
+    """
+    model = RunReport if _says_its_part(body) else WholeReport
+    whole = model.model_validate_json(body)
+    told = {name: getattr(whole, name) for name in whole.model_fields_set}
+    return [
+        RunReport.model_validate(_body(told, whole.box_key, part))
+        for part in in_parts(whole.run_id, whole.tests)
+    ]
+
+
+def _says_its_part(body: bytes) -> bool:
+    try:
+        read = from_json(body)
+    except ValueError:
+        return False
+    return isinstance(read, dict) and read.get("part_of") is not None

@@ -56,7 +56,7 @@ def merge_announce(
             MergeAnnouncement, {**fields, "suite": suite or sending.variable("HWCI_SUITE")}
         )
         if body is None
-        else sending.from_file(MergeAnnouncement, body, beside=fields)
+        else sending.from_file(MergeAnnouncement.model_validate_json, body, beside=fields)
     )
     call = calls.announce_merge(announcement)
     if dry_run:

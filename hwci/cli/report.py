@@ -137,9 +137,9 @@ def report_run(
     if body is None:
         reports = _from_junit(fields, files, faults)
     else:
-        from hwci.wire.reports import RunReport
+        from hwci.ci.report import written_reports
 
-        reports = [sending.from_file(RunReport, body, beside={**fields, "junit": files})]
+        reports = sending.from_file(written_reports, body, beside={**fields, "junit": files})
     _send(reports, Flags(url, profile), dry_run=dry_run, strict=strict)
     if faults:
         raise typer.Exit(ExitCode.FAILED)
@@ -153,7 +153,8 @@ def _send(reports: Sequence[RunReport], flags: Flags, *, dry_run: bool, strict: 
         sending.print_exactly(sent)
         return
     settings = resolve(flags)
-    if parts := sum(report.part_of is not None for report in reports):
+    # A part that was written as such is sent as it is, alone.
+    if (parts := sum(report.part_of is not None for report in reports)) > 1:
         note(f"More than 1,000 tests on a box: sending {parts} parts of at most 1,000.")
     if sent and sending.deliver(settings, sent, "The run was not reported", strict=strict):
         note(f"Reported {_summary(reports)} to {settings.url}.")
@@ -242,7 +243,7 @@ def _changes(path: str | None) -> object:
         return None
     from hwci.wire.reports import Changes
 
-    return sending.from_file(Changes, path, beside={})
+    return sending.from_file(Changes.model_validate_json, path, beside={})
 
 
 def _placed(files: Sequence[str], box: str | None) -> list[tuple[str, Path]]:

@@ -6,7 +6,7 @@ sent; a server that refuses or is away fails no build unless the caller is stric
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hwci.wire.errors import Issue
 
 Model = TypeVar("Model", bound="CiBody")
+Read = TypeVar("Read")
 
 
 def from_flags(model: type[Model], fields: Mapping[str, object]) -> Model:
@@ -54,8 +55,10 @@ def variable(name: str) -> str | None:
     return os.environ.get(name) or None
 
 
-def from_file(model: type[Model], path: str, beside: Mapping[str, object]) -> Model:
+def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, object]) -> Read:
     """Read a whole body from a file, or from stdin for `-`; flags of fields may not stand beside.
+
+    `read` makes of its JSON what is to be sent.
 
     Raises:
         CommandError: it cannot be read, or breaks the field rules.
@@ -72,7 +75,7 @@ def from_file(model: type[Model], path: str, beside: Mapping[str, object]) -> Mo
             "Leave one of them out",
         )
     try:
-        return model.model_validate_json(read_bytes(path))
+        return read(read_bytes(path))
     except ValidationError as fault:
         raise CommandError(
             Failing(

@@ -80,7 +80,7 @@ class PartOf(CiBody):
         return part
 
 
-def _repeated_tests(items: Sequence[object]) -> list[ListFault]:
+def repeated_tests(items: Sequence[object]) -> list[ListFault]:
     """A test id twice breaks the rule "one item per test" (semantics, 1.6)."""
     seen: set[str] = set()
     faults: list[ListFault] = []
@@ -110,7 +110,7 @@ class RunReport(CiBody):
     conclusion: Annotated[str, Field(min_length=1, max_length=limits.CONCLUSION_MAX), STORABLE]
     hello_ok: bool
     box_key: Name
-    tests: Annotated[Sequence[TestItem], ListRule(limits.TESTS_MAX, _repeated_tests)]
+    tests: Annotated[Sequence[TestItem], ListRule(limits.TESTS_MAX, repeated_tests)]
     covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
     changes: Changes | None = None
     part_of: PartOf | None = None

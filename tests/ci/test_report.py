@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a job knows and what its files say become reports; what nobody said is filled in."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from hwci.ci.report import ReportHead, StartUnknownError, run_reports
+from hwci.ci.parts import part_run_id
+from hwci.ci.report import ReportHead, StartUnknownError, run_reports, written_reports
 from hwci.ci.results import BoxResults
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem
@@ -122,3 +125,80 @@ def test_what_is_sent_reads_back_as_the_same_report() -> None:
 def test_a_head_that_breaks_the_field_rules_is_refused_here() -> None:
     with pytest.raises(ValidationError, match="sha"):
         run_reports(replace(HEAD, sha="not a commit"), {"bench": results()})
+
+
+# A body that was written whole
+
+
+def written(size: int, **fields: object) -> dict[str, Any]:
+    (report,) = run_reports(HEAD, {"bench": results(0)})
+    tests = [
+        {"id": f"t{index}", "outcome": "pass", "attempts": 1, "duration_s": 0.5}
+        for index in range(size)
+    ]
+    plain = report.model_dump(mode="json", exclude_unset=True)
+    return {**plain, "hello_ok": True, "tests": tests, **fields}
+
+
+def sent(body: dict[str, Any]) -> list[dict[str, Any]]:
+    reports = written_reports(json.dumps(body).encode())
+    return [report.model_dump(mode="json", exclude_unset=True) for report in reports]
+
+
+def faults(body: dict[str, Any]) -> list[tuple[int | str, ...]]:
+    with pytest.raises(ValidationError) as raised:
+        sent(body)
+    return [fault["loc"] for fault in raised.value.errors()]
+
+
+@pytest.mark.parametrize("size", [0, 1_000])
+def test_a_body_of_at_most_1000_tests_is_sent_as_it_was_written(size: int) -> None:
+    body = written(size, suite="sensor-fw", covers_shas=["0123abc"], changes=None)
+
+    assert sent(body) == [body]
+
+
+def test_a_larger_one_is_cut_as_results_are_and_each_part_carries_the_rest() -> None:
+    changes: dict[str, object] = {"base_sha": None, "commits": []}
+    body = written(2_001, changes=changes, covers_shas=["0123abc", "9876fed"])
+
+    parts = sent(body)
+
+    assert [test for part in parts for test in part["tests"]] == body["tests"]
+    assert [len(part["tests"]) for part in parts] == [1_000, 1_000, 1]
+    assert [part["run_id"] for part in parts] == [41, part_run_id(41, 2), part_run_id(41, 3)]
+    for number, part in enumerate(parts, start=1):
+        own = {
+            "run_id": part["run_id"],
+            "tests": part["tests"],
+            "part_of": {"run_id": 41, "part": number, "parts": 3},
+        }
+        assert part == {**body, **own}
+
+
+def test_faults_are_placed_in_the_body_as_it_was_written() -> None:
+    body = written(2_500, sha="no commit")
+    body["tests"][2_345]["outcome"] = "skip"
+    body["tests"][2_400]["id"] = "t7"
+    del body["tests"][2_499]["attempts"]
+
+    assert sorted(map(str, faults(body))) == [
+        "('sha',)",
+        "('tests', 2345, 'outcome')",
+        "('tests', 2400, 'id')",
+        "('tests', 2499, 'attempts')",
+    ]
+
+
+def test_a_part_that_someone_else_cut_has_to_fit_one_report() -> None:
+    part_of = {"run_id": 41, "part": 1, "parts": 2}
+
+    assert sent(written(1_000, part_of=part_of)) == [written(1_000, part_of=part_of)]
+    assert faults(written(1_001, part_of=part_of)) == [("tests",)]
+    assert len(sent(written(1_001, part_of=None))) == 2
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff"])
+def test_what_is_no_body_at_all_is_refused(body: bytes) -> None:
+    with pytest.raises(ValidationError):
+        written_reports(body)

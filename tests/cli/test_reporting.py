@@ -290,6 +290,59 @@ def test_more_than_a_thousand_tests_go_in_parts_and_it_says_so(
     assert second.startswith("Reported 2,001 tests (0 failed) on big in 3 reports to ")
 
 
+def whole_body(size: int, **fields: object) -> str:
+    """Give a body of as many tests as nothing but a file can hold."""
+    tests = [
+        {"id": f"n{number}", "outcome": "pass", "attempts": 1, "duration_s": 1}
+        for number in range(size)
+    ]
+    head = REPORTS[0].model_dump(mode="json", exclude_unset=True)
+    return json.dumps({**head, "run_id": 4712, "tests": tests, **fields})
+
+
+def test_a_large_body_goes_in_parts_too(in_ci: Command) -> None:
+    code, out, err = in_ci("report-run", "--body", "-", "--strict", stdin=whole_body(2_001))
+
+    first, second = err.splitlines()
+    assert (code, out) == (0, "")
+    assert first == "More than 1,000 tests on a box: sending 3 parts of at most 1,000."
+    assert second.startswith("Reported 2,001 tests (0 failed) on bench-1 in 3 reports to ")
+
+
+def test_a_dry_run_of_a_large_body_prints_each_part(in_ci: Command) -> None:
+    code, out, err = in_ci("report-run", "--body", "-", "-n", stdin=whole_body(1_001))
+
+    parts = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert [(part["part_of"]["part"], len(part["tests"])) for part in parts] == [(1, 1_000), (2, 1)]
+
+
+def test_faults_of_a_large_body_are_told_by_their_place_in_the_file(in_ci: Command) -> None:
+    body = json.loads(whole_body(2_500))
+    body["tests"][2_345]["outcome"] = "skip"
+    body["tests"][2_400]["id"] = "n0"
+
+    code, _, err = in_ci("report-run", "--body", "-", stdin=json.dumps(body))
+
+    assert code == 1
+    assert "body.tests.2345.outcome: " in err
+    assert "body.tests.2400.id: Should be unique" in err
+
+
+def test_a_body_that_is_a_part_is_sent_as_one_and_may_not_be_larger(in_ci: Command) -> None:
+    part_of = {"run_id": 4712, "part": 1, "parts": 1}
+    fits = whole_body(1_000, part_of=part_of)
+    large = whole_body(1_001, part_of=part_of)
+
+    code, _, err = in_ci("report-run", "--body", "-", "--strict", stdin=fits)
+    assert code == 0
+    assert err.startswith("Reported 1,000 tests (0 failed) on bench-1 to ")
+
+    code, _, err = in_ci("report-run", "--body", "-", stdin=large)
+    assert code == 1
+    assert "body.tests: Should have at most 1000 items, not 1001" in err
+
+
 def test_a_file_without_results_is_one_line_and_the_others_are_sent(
     in_ci: Command, results: Path
 ) -> None:
