@@ -6,6 +6,7 @@ The figures are the engine's and shown there; here it is seen that they arrive, 
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -53,20 +54,22 @@ RUNS = [
 ]
 
 
+CONFIG = {
+    "repo_key": "acme/firmware",
+    "suite": "hardware",
+    "firmware_paths": ["src/**"],
+    "harness_paths": ["ci/**"],
+    "merge_trigger": False,
+}
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server that was told of a real bug (boot), a flake (usb) and a pending failure (adc)."""
     with running_in_thread(tmp_path_factory.mktemp("told")) as server:
         key = ci_key(server.ci_key)
-        config = {
-            "repo_key": "acme/firmware",
-            "suite": "hardware",
-            "firmware_paths": ["src/**"],
-            "harness_paths": ["ci/**"],
-            "merge_trigger": False,
-        }
         merge = {"repo_key": "acme/firmware", "branch": "main", "merged_at": START.isoformat()}
-        ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=config)
+        ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=CONFIG)
         for letter in "bf":
             body = {**merge, "sha": letter * 40}
             ask(server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
@@ -308,3 +311,30 @@ def test_a_member_reads_and_does_not_review(told: RunningServer) -> None:
 
     assert reply.error[0] == 403
     assert MEMBER_EMAIL not in str(get(told, "ci-metrics"))
+
+
+def test_a_page_of_the_same_instant_changes_at_once_after_every_write(tmp_path: Path) -> None:
+    def totals(server: RunningServer) -> tuple[int, ...]:
+        page = get(server, "ci-metrics", f"{AS_OF}&limit=1")
+        table = get(server, "ci-metrics/real-bugs", f"{AS_OF}&limit=1")
+        pending = get(server, "ci-failures", f"{AS_OF}&label=pending")["total"]
+        bugs = page["tiles"]["realFwBugs"]
+        assert table == page["realBugs"]
+        return (page["tiles"]["infraRuns"]["total"], pending, bugs["real"], bugs["ambiguous"])
+
+    def tell(server: RunningServer, method: str, path: str, body: dict[str, Any]) -> None:
+        key = ci_key(server.ci_key)
+        assert ask(server.url, method, f"/api/ci/{path}", key, json_body=body).status == 204
+
+    with running_in_thread(tmp_path) as server:
+        assert totals(server) == (0, 0, 0, 0)
+        tell(server, "POST", "run-report", RUNS[0])
+        assert totals(server) == (1, 3, 0, 0)
+        tell(server, "POST", "run-report", RUNS[2])
+        assert totals(server) == (2, 2, 0, 2)
+        tell(server, "POST", "run-report", RUNS[1])  # it began before the run just told of
+        assert totals(server) == (3, 2, 0, 1)
+        tell(server, "PUT", "suite-config", CONFIG)
+        assert totals(server) == (3, 2, 1, 0)
+        assert review(server, failure_id(server, "boot"), "dismiss").status == 200
+        assert totals(server) == (3, 2, 0, 0)

@@ -59,12 +59,6 @@ class Readings:
         self._make_room()
         return reading
 
-    @property
-    def size(self) -> int:
-        """Number of rows kept."""
-        with self._lock:
-            return sum(place.size for place in self._places.values())
-
     def _place(self, asked: Asked) -> _Place:
         with self._lock:
             if asked not in self._places:

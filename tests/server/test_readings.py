@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Readings are remembered: exact after every write, shared by readers, and bounded."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.facts import Facts, Report, Review
+from hwci.engine.full import FullHistory
+from hwci.engine.history import History, Merge, Period, Scope
+from hwci.engine.reading import Reading, read_period
+from hwci.engine.vocabulary import ReviewAction
+from hwci.server.services import readings
+from hwci.server.services.access import Member
+from hwci.server.services.metrics import Metrics
+from hwci.server.services.readings import Asked, Readings
+from hwci.server.storage.opening import open_storage
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import Membership, Role
+from hwci.wire.queries import FailuresQuery, MetricsQuery, TableQuery
+from tests.server.storage.examples import ACME, ADA, NOON, REPORT
+from tests.server.storage.histories import EVER, HistoryDraw
+
+MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON))
+QUERY: Mapping[str, object] = {"days": 3650, "as_of": "2026-03-10T00:00:00Z"}
+
+
+async def shown(metrics: Metrics) -> list[object]:
+    """Give all that rests on readings, of all and of one product, in two periods."""
+    some = {"repo_key": "fw", "suite": "hil"}
+    answers: list[object] = []
+    for asked in (QUERY, {**QUERY, **some}, {"days": 1, "as_of": "2026-03-01T18:00:00Z"}):
+        table = TableQuery.model_validate({**asked, "limit": 3, "page": 2})
+        answers += [
+            await metrics.page(MEMBER, MetricsQuery.model_validate({**asked, "limit": 3})),
+            await metrics.unchecked_merges(MEMBER, table),
+            await metrics.real_bugs(MEMBER, table),
+            await metrics.other_failures(MEMBER, table),
+            await metrics.flakiest_tests(MEMBER, table),
+            await metrics.failures(MEMBER, FailuresQuery.model_validate({**asked, "limit": 100})),
+        ]
+    return answers
+
+
+def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
+    """Draw any write that a history can see."""
+
+    def review(writer: Writer) -> None:
+        failures = sorted(writer.history(ACME.id).failures(Scope(), EVER), key=lambda one: one.id)
+        for failure in draw.random.sample(failures, min(1, len(failures))):
+            action = draw.random.choice(list(ReviewAction))
+            word = Review(failure.key, action, str(ADA.id), "Ada", NOON, number=0)
+            writer.put_review(ACME.id, failure.id, word)
+
+    def reset(writer: Writer) -> None:
+        writer.drop_reviews(ACME.id, list(writer.history(ACME.id).reviews())[:1])
+
+    report, announcement, config = draw.next_report(), draw.announcement(), draw.config()
+    return draw.random.choice(
+        [
+            *[lambda w: w.put_report(ACME.id, report)] * 5,
+            lambda w: w.announce(ACME.id, announcement),
+            lambda w: w.put_config(ACME.id, config, NOON),
+            review,
+            reset,
+            lambda w: w.rebuild(ACME.id),
+        ]
+    )
+
+
+@pytest.mark.parametrize("url", ["memory:", "hwci.db"])
+@pytest.mark.parametrize("seed", range(4))
+async def test_after_any_write_what_is_remembered_equals_what_is_read_anew(
+    seed: int, url: str, tmp_path: Path
+) -> None:
+    storage = open_storage(url if url == "memory:" else tmp_path / url)
+    remembering = Metrics(storage, lambda: NOON)
+    draw = HistoryDraw(seed)
+    for _ in range(25):
+        await storage.write(some_write(draw))
+        expected = await shown(Metrics(storage, lambda: NOON))
+        assert await shown(remembering) == expected
+        assert await shown(remembering) == expected
+    await storage.close()
+
+
+async def filled(storage: Storage) -> None:
+    draw = HistoryDraw(7)
+    for _ in range(20):
+        await storage.write(partial(put, draw.next_report()))
+
+
+def put(report: Report, writer: Writer) -> None:
+    writer.put_report(ACME.id, report)
+
+
+async def test_all_pages_of_a_period_cost_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[Scope] = []
+
+    def counted(history: History, scope: Scope, period: Period) -> Reading:
+        reads.append(scope)
+        return read_period(history, scope, period)
+
+    monkeypatch.setattr(readings, "read_period", counted)
+    storage = open_storage("memory:")
+    metrics = Metrics(storage, lambda: NOON)
+    await filled(storage)
+
+    before = await shown(metrics)
+    assert len(reads) == 3
+    assert await shown(metrics) == before
+    assert len(reads) == 3
+    await storage.write(partial(put, replace(REPORT, run_id=99)))
+    assert await shown(metrics) != before
+    assert len(reads) == 6
+    await storage.close()
+
+
+class Told(FullHistory):
+    """A history that tells when it is read, and may wait or fail."""
+
+    def __init__(self, on_read: Callable[[], None] = lambda: None, reports: int = 1) -> None:
+        runs = tuple(replace(REPORT, run_id=n, sha=f"{n:07x}") for n in range(reports))
+        super().__init__(ACME.id, Facts(reports=runs))
+        self._on_read = on_read
+
+    def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
+        self._on_read()
+        return super().merges(scope, period)
+
+
+def asked(number: int, org: int = 1, version: int = 1) -> Asked:
+    return Asked(UUID(int=org), version, Scope(f"r{number}"), EVER)
+
+
+def test_of_readers_at_once_one_reads_and_the_others_are_given_the_same() -> None:
+    reading, go_on = threading.Semaphore(0), threading.Event()
+
+    def wait() -> None:
+        reading.release()
+        go_on.wait(30)
+
+    memory, history = Readings(), Told(wait)
+    with ThreadPoolExecutor(4) as threads:
+        waiting = [threads.submit(memory.of, asked(1), history) for _ in range(3)]
+        assert reading.acquire(timeout=30)
+        other = threads.submit(memory.of, asked(2), Told())
+        other.result(30)  # who asks for something else does not wait
+        assert not reading.acquire(timeout=0.2)
+        go_on.set()
+        found = [one.result(30) for one in waiting]
+
+    assert found[0] is found[1] is found[2]
+
+
+def test_a_reading_that_failed_is_read_again() -> None:
+    def fail() -> None:
+        raise LookupError
+
+    memory = Readings()
+    with pytest.raises(LookupError):
+        memory.of(asked(1), Told(fail))
+
+    assert memory.of(asked(1), Told()) is memory.of(asked(1), Told(fail))
+
+
+def kept(memory: Readings, among: Sequence[Asked]) -> list[Asked]:
+    """Give what is kept among these, without asking for anything."""
+    return [one for one in among if one in memory._places]
+
+
+def size(memory: Readings) -> int:
+    return sum(place.size for place in memory._places.values())
+
+
+def test_no_more_readings_are_kept_than_allowed_and_the_one_asked_last_stays() -> None:
+    memory = Readings(entries_max=3)
+    many = [asked(number) for number in range(5)]
+    for one in many[:3]:
+        memory.of(one, Told())
+    memory.of(many[0], Told())
+    for one in many[3:]:
+        memory.of(one, Told())
+
+    assert kept(memory, many) == [many[0], many[3], many[4]]
+
+
+def test_no_more_rows_are_kept_than_allowed_but_for_one_large_reading() -> None:
+    everything = [Asked(UUID(int=org), 1, Scope(), EVER) for org in range(1, 9)]
+    large = Readings().of(everything[0], Told(reports=40))
+    assert large.size > 40
+    memory = Readings(size_max=large.size * 2)
+    for one in everything:
+        memory.of(one, Told(reports=40))
+        assert size(memory) <= large.size * 2
+    assert kept(memory, everything) == everything[-2:]
+
+    memory.of(asked(1), Told())
+    memory.of(Asked(UUID(int=20), 1, Scope(), EVER), Told(reports=400))
+    assert len(memory._places) == 1
+
+
+def test_readings_of_a_state_that_is_gone_are_let_go() -> None:
+    memory = Readings()
+    old, beside = [asked(1), asked(2)], asked(1, org=2)
+    for one in [*old, beside]:
+        memory.of(one, Told())
+    new = asked(1, version=2)
+    memory.of(new, Told())
+
+    assert kept(memory, [*old, beside, new]) == [beside, new]
