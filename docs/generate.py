@@ -39,7 +39,7 @@ def reasons() -> str:
         " asked in this order; the first that fails gives the reason. A failure that passes them"
         " all is a `real_fw_bug` without a reason.\n\n"
         + table(("code", "class", "text"), rows)
-        + "\n[How hwci decides](../explanation/rules.md) tells the rule behind each.\n"
+        + "\n[How hwci decides](../semantics.md) tells the rule behind each.\n"
     )
 
 
