@@ -196,10 +196,10 @@ def test_no_more_rows_are_kept_than_allowed_but_for_one_large_reading() -> None:
     large = Readings().of(everything[0], Told(reports=40))
     assert large.size > 40
     memory = Readings(size_max=large.size * 2)
-    for one in everything:
+    for number, one in enumerate(everything, start=1):
         memory.of(one, Told(reports=40))
         assert size(memory) <= large.size * 2
-    assert kept(memory, everything) == everything[-2:]
+        assert kept(memory, everything) == everything[:number][-2:]
 
     memory.of(asked(1), Told())
     memory.of(Asked(UUID(int=20), 1, Scope(), EVER), Told(reports=400))
