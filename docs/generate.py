@@ -113,14 +113,15 @@ def commands() -> str:
     """Every command with its help."""
     parts = ["# Commands\n\nEach page is what `hwci COMMAND --help` says, in short.\n"]
     for path, command in walk(typer.main.get_command(app), "hwci"):
-        text = inspect.cleandoc(command.help or "").replace("\f", "")
+        # `\b` keeps a block of a help text as it is, in a terminal.
+        text = inspect.cleandoc(command.help or "").replace("\f", "").replace("\b\n", "")
         parts.append(f"## `{path}`\n\n{examples_as_code(text)}\n\n{flags(command)}")
     return "\n".join(parts)
 
 
 def examples_as_code(text: str) -> str:
-    """Show the indented lines of a help text as they are typed."""
-    return re.sub(r"^  (hwci .*)$", r"    \1", text, flags=re.MULTILINE)
+    """Show the indented lines of a help text as they are typed, the rest of a command below it."""
+    return re.sub(r"^  (hwci .*| {4}.*)$", r"    \1", text, flags=re.MULTILINE)
 
 
 PAGES = {

@@ -38,7 +38,7 @@ def ci_metrics(
 
     For example:
 
-      hwci admin ci-metrics enable 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52 --database hwci.db
+      hwci admin ci-metrics enable 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52
     """
     with server_errors():
         from hwci.server.app import SetCiMetrics
@@ -69,8 +69,9 @@ def create_user(
 
     For example:
 
-      hwci admin create-user --email ada@example.org --name Ada --organization Acme
-      --password-file password.txt
+      hwci admin create-user --email ada@example.org --organization Acme
+
+      hwci admin create-user --email bo@example.org --password-stdin < word.txt
     """
     password = _password(password_stdin, password_file)
     made = _create(database, email, password, name, organization)

@@ -36,11 +36,13 @@ def merge_announce(
 
     For example:
 
-      hwci merge-announce --repo-key acme/firmware --suite sensor-fw --branch main
-      --sha "$(git rev-parse HEAD)" --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    \b
+      hwci merge-announce --repo-key acme/firmware --suite sensor-fw \\
+          --branch main --sha "$(git rev-parse HEAD)" \\
+          --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 
       hwci merge-announce --body announcement.json --dry-run
-    """
+    """  # noqa: D301 - the block is kept as it is, so that it can be pasted
     from hwci.client import calls
     from hwci.wire.reports import MergeAnnouncement
 

@@ -107,14 +107,19 @@ def report_run(
 
     For example:
 
-      hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 --run-attempt 1
-      --trigger merge --branch main --sha "$(git rev-parse HEAD)" --box bench-1
-      --junit results/*.xml
+    \b
+      hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
+          --run-attempt 1 --trigger merge --branch main \\
+          --sha "$(git rev-parse HEAD)" --box bench-1 --junit results/*.xml
 
-      hwci report-run ... --junit bench-1=one.xml --junit bench-2=two.xml.gz
+    \b
+      hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
+          --run-attempt 1 --trigger merge --branch main \\
+          --sha "$(git rev-parse HEAD)" \\
+          --junit bench-1=one.xml --junit bench-2=two.xml.gz
 
       hwci report-run --body report.json --strict
-    """
+    """  # noqa: D301 - the blocks are kept as they are, so that they can be pasted
     fields: dict[str, Any] = {
         "repo_key": repo_key,
         "workflow": workflow,

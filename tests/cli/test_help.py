@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -62,6 +64,26 @@ def test_a_command_explains_itself_and_each_of_its_flags(cli: Command, name: str
     assert "For example:" in out
     assert f"hwci {name}" in out
     assert [item.name for item in command.params if not getattr(item, "help", None)] == []
+
+
+def examples(out: str) -> list[str]:
+    """Give the commands that a help text shows, as they are pasted."""
+    below = re.split(r"^(?=\w)", out.split("For example:\n")[1], flags=re.MULTILINE)[0]
+    return [part.strip() for part in below.split("\n\n") if part.strip()]
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_each_example_can_be_pasted_from_a_narrow_terminal(cli: Command, name: str) -> None:
+    command = ["hwci", *name.split()]
+    shown = examples(cli(*name.split(), "-h", COLUMNS="80").out)
+
+    assert shown
+    for example in shown:
+        one_line = example.replace("\\\n", "")
+        words = shlex.split(re.sub(r" [<>] \S+$", "", one_line))
+        assert "\n" not in one_line
+        assert words[: len(command)] == command
+        COMMANDS[name].make_context(name, words[len(command) :])
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
