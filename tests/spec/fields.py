@@ -2,7 +2,7 @@
 """What a row of a field table says, as values to send: which are taken, which are 400."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +11,29 @@ from tests.spec.service import Json, Service, changes, commit, passed, report
 Path = tuple[str | int, ...]
 Place = Callable[[], tuple[Json, Path]]
 """Gives a good body, and the path of the object in it that has the field."""
+Values = tuple[Any, ...]
 
-NAMES_OK = ("x", "x" * 255, "é" * 255, " ")
-NAMES_BAD = ("", "x" * 256, 1, True, [], {})
-SHAS_OK = ("a" * 7, "0123456789abcdefABCDEF", "f" * 64)
-SHAS_BAD = ("a" * 6, "f" * 65, "g" * 40, "0x" + "a" * 38, "", 1234567, True, [])
-TIMES_OK = ("2026-03-01T09:30:00+01:00", "2026-03-01T09:30:00.123456Z", "2026-03-01T09:30:00-08:00")
-TIMES_BAD = ("2026-03-01T09:30:00", "2026-03-01", "2026-02-30T09:30:00Z", "now", "", 1772352000, {})
-FLAGS_BAD = ("true", 0, 1, [])
-COUNTS_BAD = ("1", 1.5, True, [], 2**63)
+NAMES_OK: Values = ("x", "x" * 255, "é" * 255, " ")
+NAMES_BAD: Values = ("", "x" * 256, 1, True, [], {})
+SHAS_OK: Values = ("a" * 7, "0123456789abcdefABCDEF", "f" * 64)
+SHAS_BAD: Values = ("a" * 6, "f" * 65, "g" * 40, "0x" + "a" * 38, "", 1234567, True, [])
+TIMES_OK: Values = (
+    "2026-03-01T09:30:00+01:00",
+    "2026-03-01T09:30:00.123456Z",
+    "2026-03-01T09:30:00-08:00",
+)
+TIMES_BAD: Values = (
+    "2026-03-01T09:30:00",
+    "2026-03-01",
+    "2026-02-30T09:30:00Z",
+    "now",
+    "",
+    1772352000,
+    {},
+)
+FLAGS_BAD: Values = ("true", 0, 1, [])
+COUNTS_BAD: Values = ("1", 1.0, 1.5, True, [], 2**63)
 """What no integer field takes."""
-NULL_IS_LEFT_OUT: tuple[None] = (None,)
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,3 @@ def in_changes() -> tuple[Json, Path]:
 def in_commit() -> tuple[Json, Path]:
     body = report("commit", 1, changes=changes("base", commit("commit", "src/a.c")))
     return body, ("changes", "commits", 0)
-
-
-Fields = Mapping[str, Field]

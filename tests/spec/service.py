@@ -141,6 +141,11 @@ class Service:
     def tiles(self, **query: object) -> Any:
         return self.page(**query)["tiles"]
 
+    def resolved(self) -> list[Json]:
+        """Give the rows of both tables of resolved failures."""
+        page = self.page()
+        return [*page["realBugs"]["items"], *page["otherFailures"]["items"]]
+
     def labels(self) -> dict[tuple[str, str], str]:
         """Give the label of each failure by test and commit."""
         found = self.get("ci-failures", asOf=AS_OF, days=365, limit=100)["items"]

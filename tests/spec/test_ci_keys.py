@@ -68,8 +68,8 @@ def listed(service: Service, key_id: str) -> Json:
 def test_a_name_has_1_to_255_characters_and_is_required(service: Service) -> None:
     for name in NAMES_OK:
         assert create(service, name)["name"] == name
-    for name in (*NAMES_BAD, None):
-        reply = service.ask("POST", "ci-keys", {"name": name})
+    for wrong in (*NAMES_BAD, None):
+        reply = service.ask("POST", "ci-keys", {"name": wrong})
         assert reply.issue_paths == [["body", "name"]]
     assert service.ask("POST", "ci-keys", {}).issue_paths == [["body", "name"]]
 

@@ -16,6 +16,7 @@ from tests.spec.service import (
     at,
     configuration,
     failed,
+    item,
     passed,
     report,
     sha,
@@ -85,7 +86,7 @@ def test_a_body_that_breaks_the_field_rules_is_400_and_nothing_is_kept(
 
 @shows(RULE_1)
 def test_every_fault_of_a_body_is_named(service: Service) -> None:
-    body = report("a", 1, passed(attempts=0), passed("usb", outcome="skip"), hello_ok="yes")
+    body = report("a", 1, passed(attempts=0), item("usb", "skip"), hello_ok="yes")
 
     assert service.send(REPORT, body).issue_paths == [
         ["body", "hello_ok"],

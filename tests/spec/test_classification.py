@@ -43,9 +43,8 @@ class Story:
             service.configure()
         service.report("bad", 1, self.test, changes=self.under_test)
         service.report("fix", 2, passed(), changes=self.before_fix)
-        page = service.page()
-        (row,) = [*page["realBugs"]["items"], *page["otherFailures"]["items"]]
-        return dict(row)
+        (row,) = service.resolved()
+        return row
 
 
 BUG = Story(

@@ -6,9 +6,7 @@ from tests.spec.quoting import shows
 from tests.spec.service import SUITE, Service, changes, commit, failed, passed, sha
 
 FLAKE = "| Flake | The same test passed on the same commit and on the same box, in any run report, at any time |"
-RESOLVED = (
-    "| Resolved | Not a flake, and the same test passed on a later commit on the same box |"
-)
+RESOLVED = "| Resolved | Not a flake, and the same test passed on a later commit on the same box |"
 PENDING = "| Pending | No pass that decides the label exists yet |"
 MAY_CHANGE = "1. A new report can change the label of an older failure."
 ONE_FAILURE = "2. Consecutive failures of a test on several commits with no pass between count as one resolved failure."

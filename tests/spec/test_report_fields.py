@@ -20,6 +20,7 @@ from tests.spec.fields import (
 from tests.spec.quoting import shows
 from tests.spec.service import (
     REPORT,
+    Json,
     Service,
     at,
     changes,
@@ -41,7 +42,9 @@ BRANCH = "| `branch` | string, 1 to 255 chars | yes | Branch tested |"
 SHA = "| `sha` | string, 7 to 64 hex chars | yes | Commit tested |"
 STARTED_AT = "| `started_at` | ISO 8601 date-time | yes | Start of the run |"
 ENDED_AT = "| `ended_at` | ISO 8601 date-time | yes | End of the run |"
-CONCLUSION = "| `conclusion` | string, 1 to 50 chars | yes | Result of the run as the CI reports it |"
+CONCLUSION = (
+    "| `conclusion` | string, 1 to 50 chars | yes | Result of the run as the CI reports it |"
+)
 HELLO_OK = "| `hello_ok` | boolean | yes | `true` if the run reached the hardware; `false` if the connectivity check before the tests failed |"
 BOX_KEY = (
     "| `box_key` | string, 1 to 255 chars | yes | Name of the box or bench that ran the tests |"
@@ -112,7 +115,7 @@ def test_a_report_without_suite_is_of_the_product_its_workflow_names(service: Se
 
 @shows(RUN_ID, RUN_ATTEMPT, BOX_KEY)
 def test_run_attempt_and_box_tell_reports_apart(service: Service) -> None:
-    reports = [
+    reports: list[Json] = [
         {"run_id": 1},
         {"run_id": 2},
         {"run_id": 1, "run_attempt": 2},
@@ -128,7 +131,7 @@ def test_run_attempt_and_box_tell_reports_apart(service: Service) -> None:
 
 @shows(WORKFLOW, TRIGGER, RUN_ID, RUN_ATTEMPT, STARTED_AT, BRANCH, SHA, BOX_KEY)
 def test_a_failing_run_is_shown_as_it_was_reported(service: Service) -> None:
-    fields = {"workflow": "night", "suite": "motor", "run_id": 77, "run_attempt": 3}
+    fields: Json = {"workflow": "night", "suite": "motor", "run_id": 77, "run_attempt": 3}
     service.report("a", 1, failed(), **fields, branch="dev", box_key="left", trigger="manual")
     service.report("b", 2, passed(), branch="dev", box_key="left", suite="motor")
 

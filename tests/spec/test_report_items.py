@@ -28,13 +28,13 @@ DURATION = "| `duration_s` | number >= 0 | yes | Duration in seconds |"
 VERDICT = "| `verdict` | enum: `device`, `infra`, `unknown` | no | For a failed test: `device` if the harness blamed the device under test, `infra` if it blamed the bench. Default `unknown` when omitted. |"
 BASE_SHA = "| `base_sha` | string 7 to 64 hex chars, or `null` | yes | Commit tested by the previous run of the same workflow on the same branch; `null` when there is none |"
 COMMITS = "| `commits` | array of at most 250 commit items | yes | Commits after `base_sha` up to and including `sha`, oldest first |"
-TRUNCATED = (
-    "| `truncated` | boolean | no | `true` if the range held more commits than were sent |"
-)
+TRUNCATED = "| `truncated` | boolean | no | `true` if the range held more commits than were sent |"
 SHA = "| `sha` | string 7 to 64 hex chars | yes | The commit |"
 SUBJECT = "| `subject` | string, at most 1,000 chars | yes | First line of the commit message |"
 COMMITTED_AT = "| `committed_at` | ISO 8601 date-time | no | Time of the commit |"
-FILES = "| `files` | array of at most 2,000 paths | yes | Files changed, relative to repository root |"
+FILES = (
+    "| `files` | array of at most 2,000 paths | yes | Files changed, relative to repository root |"
+)
 FILES_TRUNCATED = (
     "| `files_truncated` | boolean | no | `true` if the commit changed more files than were sent |"
 )
@@ -170,8 +170,7 @@ def reason(service: Service, first: dict[str, object] | None) -> str | None:
     service.configure()
     service.report("a", 1, failed(), changes=first)
     service.report("b", 2, passed(), changes=changes("a", commit("b", "src/a.c")))
-    page = service.page()
-    (row,) = [*page["realBugs"]["items"], *page["otherFailures"]["items"]]
+    (row,) = service.resolved()
     return None if row["reasonText"] is None else str(row["reasonText"])
 
 

@@ -5,7 +5,7 @@ configuration")."""
 
 import pytest
 
-from tests.spec.fields import FLAGS_BAD, NAMES_BAD, NAMES_OK, Field, Path, check
+from tests.spec.fields import FLAGS_BAD, NAMES_BAD, NAMES_OK, Field, Path, Values, check
 from tests.spec.quoting import shows
 from tests.spec.service import (
     CONFIGURE,
@@ -24,7 +24,9 @@ SUITE = "| `suite` | string, 1 to 255 chars | yes | Product; same value as in re
 FIRMWARE = "| `firmware_paths` | array of at most 200 path patterns | yes | Files that make up the product firmware |"
 HARNESS = "| `harness_paths` | array of at most 200 path patterns | yes | Files of the test harness and CI configuration of the product |"
 TRIGGERS = "| `trigger_paths` | array of at most 200 path patterns | no | Files whose change in a merge starts the product suite |"
-MERGE_TRIGGER = "| `merge_trigger` | boolean | yes | `false` if the product suite never runs on a merge |"
+MERGE_TRIGGER = (
+    "| `merge_trigger` | boolean | yes | `false` if the product suite never runs on a merge |"
+)
 
 STAR = "1. `*` matches any characters within one directory level."
 STARS = "2. `**` matches any characters across directory levels."
@@ -32,8 +34,8 @@ EXCLUDING = "3. A leading `!` excludes the files matched by the rest of the patt
 INVALID = r"4. A pattern containing any of `?`, `+`, `[`, `]`, `{`, `}`, `\` is invalid."
 
 PATTERNS = [f"src/{number}/**" for number in range(201)]
-LISTS_OK = ([], ["**"], PATTERNS[:200], ["src/*.c", "!src/main.c"])
-LISTS_BAD = (PATTERNS, {}, "src/**", [1], ["src/**", "a?b"], ["!a", "b"])
+LISTS_OK: Values = ([], ["**"], PATTERNS[:200], ["src/*.c", "!src/main.c"])
+LISTS_BAD: Values = (PATTERNS, {}, "src/**", [1], ["src/**", "a?b"], ["!a", "b"])
 INSIDE = ((), (), (), (0,), (1,), (1,))
 
 FIELDS = {

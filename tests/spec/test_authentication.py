@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: E501 - rows stand as the specification has them
+"""How users sign in and what their token opens (spec, "Authentication", "Other endpoints")."""
+
+from pathlib import Path
+
+import jwt
+import pytest
+
+from tests.server.asking import Reply, ask, bearer, ci_key
+from tests.server.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
+from tests.spec.quoting import shows
+from tests.spec.service import Service, new_service
+
+BEARER = "| User bearer token | users (dashboard, CI key management) | header `Authorization: Bearer <ACCESS_TOKEN>` | JWT access token, expires after 15 minutes |"
+OBTAINED = "1. Tokens are obtained by POST `/api/auth/login` with e-mail and password, or through an SSO flow."
+LOGIN = "| POST | `/api/auth/login` | Body carries an e-mail and a password. |"
+REGISTER = "| POST | `/api/auth/register` | Exists; payload: not shown. |"
+LIFETIME = "| Access token lifetime | 15 minutes | bearer token |"
+
+
+def login(server: RunningServer, **body: object) -> Reply:
+    return ask(server.url, "POST", "/api/auth/login", json_body=body)
+
+
+def me(server: RunningServer, token: str) -> Reply:
+    return ask(server.url, "GET", "/api/auth/me", bearer(token))
+
+
+@shows(OBTAINED, LOGIN)
+def test_an_e_mail_and_a_password_obtain_a_token(server: RunningServer) -> None:
+    reply = login(server, email=EMAIL, password=PASSWORD)
+
+    assert reply.status == 200
+    assert me(server, reply.json["accessToken"]).json["user"]["email"] == EMAIL
+    assert login(server, email=EMAIL, password="wrong horse battery").error[0] == 401
+    assert login(server, email="no@example.org", password=PASSWORD).error[0] == 401
+    assert login(server).issue_paths == [["body", "email"], ["body", "password"]]
+
+
+@shows(REGISTER, OBTAINED)
+def test_who_registers_can_sign_in(server: RunningServer) -> None:
+    person = {"email": "new@example.org", "password": PASSWORD}
+    reply = ask(server.url, "POST", "/api/auth/register", json_body=person)
+
+    assert reply.status == 201
+    assert login(server, **person).json["user"] == reply.json["user"]
+    assert ask(server.url, "POST", "/api/auth/register", json_body={}).issue_paths
+
+
+@shows(BEARER)
+def test_an_access_token_is_a_jwt_carried_as_bearer(server: RunningServer) -> None:
+    token = login(server, email=EMAIL, password=PASSWORD).json["accessToken"]
+    claims = jwt.decode(token, options={"verify_signature": False})
+
+    assert claims["exp"] - claims["iat"] == 15 * 60
+    assert me(server, token).status == 200
+    for header in (("Authorization", token), ci_key(token), ("Cookie", f"token={token}")):
+        assert ask(server.url, "GET", "/api/auth/me", header).error[0] == 401
+    assert ask(server.url, "GET", f"/api/auth/me?token={token}").error[0] == 401
+
+
+@shows(BEARER, LIFETIME)
+def test_an_access_token_expires_after_15_minutes(tmp_path: Path) -> None:
+    clock = Hands()
+    clock.now = clock.now.replace(microsecond=0)
+    with running_in_thread(tmp_path, clock=clock) as server:
+        answer = login(server, email=EMAIL, password=PASSWORD).json
+        assert answer["expiresIn"] == 15 * 60
+
+        clock.move(minutes=14, seconds=59)
+        assert me(server, answer["accessToken"]).status == 200
+        clock.move(seconds=1)
+        assert me(server, answer["accessToken"]).error[0] == 401
+
+
+@shows(BEARER)
+@pytest.mark.parametrize("path", ["ci-keys", "ci-metrics", "ci-failures", "products", "audit-log"])
+def test_what_users_read_needs_a_token(server: RunningServer, path: str) -> None:
+    service: Service = new_service(server)
+
+    assert service.ask("GET", path).status == 200
+    for token in ("", service.token[:-2], service.key):
+        assert service.acting(token).ask("GET", path).error[0] == 401
