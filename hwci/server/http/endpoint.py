@@ -18,7 +18,7 @@ from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.query import parse_query
 from hwci.server.http.responses import answer, error_answer, request_id
 from hwci.server.http.route import Call, Route, Who
-from hwci.server.services.access import MEMBERS, REVIEWERS
+from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
 
 LOG = logging.getLogger("hwci.server")
@@ -32,7 +32,7 @@ async def admit(call: Call) -> None:
     elif route.who is Who.USER:
         call.caller = await access.user(bearer_token(call.request))
     elif route.who is not Who.ANYONE:
-        roles = REVIEWERS if route.who is Who.ADMIN else MEMBERS
+        roles = ADMINS if route.who is Who.ADMIN else MEMBERS
         call.caller = await access.member(
             bearer_token(call.request), call.path_id("orgId"), roles, metrics=route.metrics
         )

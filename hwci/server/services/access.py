@@ -18,9 +18,11 @@ from hwci.server.security.tokens import AccessTokens, Claims
 from hwci.server.storage.ports import Reader, Storage
 from hwci.server.storage.records import CiKey, Membership, Organization, Role, User
 
-REVIEWERS = frozenset({Role.OWNER, Role.ADMIN})
+ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 """Owners and admins create and revoke CI keys and review failures (spec, rule 5)."""
 MEMBERS = frozenset(Role)
+
+_NO_KEY = "X-API-Key is not a CI key that works; create a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Access:
     async def user(self, token: str) -> User:
         """Give the user of an access token. Raises `UnauthenticatedError`."""
         claims, now = self._tokens.read(token), self._clock()
-        return await self._storage.read(lambda reader: _signed_in(reader, claims, now))
+        return await self._storage.read(lambda reader: _signed_in(reader, claims, now), short=True)
 
     async def member(
         self, token: str, org_id: UUID | None, roles: Collection[Role], *, metrics: bool
@@ -74,26 +76,33 @@ class Access:
                 _require_metrics(found.organization)
             return Member(user, found)
 
-        return await self._storage.read(admit)
+        return await self._storage.read(admit, short=True)
 
     async def ci_key(self, presented: str) -> CiKey:
-        """Give the CI key that was presented. Raises as `live_ci_key`."""
-        return await self._storage.read(lambda reader: live_ci_key(reader, key_digest(presented)))
+        """Give the CI key that was presented. Raises as `live_ci_key`.
+
+        Text that cannot be a key is refused unasked: storage knows only digests of keys.
+        """
+        digest = key_digest(presented)
+        if digest is None:
+            raise UnauthenticatedError(_NO_KEY)
+        return await self._storage.read(lambda reader: live_ci_key(reader, digest), short=True)
 
 
-def live_ci_key(reader: Reader, digest: bytes | None) -> CiKey:
+def live_ci_key(reader: Reader, digest: bytes) -> CiKey:
     """Give the key of a digest, if it works now.
 
     Raises:
-        UnauthenticatedError: a wrong or revoked key.
+        UnauthenticatedError: a wrong or revoked key, or one of an organization that is gone.
         ForbiddenError: CI Metrics is off for the key's organization.
     """
-    key = None if digest is None else reader.ci_key_by_digest(digest)
-    if key is None or digest is None or not same_digest(key.digest, digest) or key.revoked_at:
-        raise UnauthenticatedError("X-API-Key is not a CI key that works; create a new one")
+    key = reader.ci_key_by_digest(digest)
+    if key is None or not same_digest(key.digest, digest) or key.revoked_at is not None:
+        raise UnauthenticatedError(_NO_KEY)
     organization = reader.organization(key.org_id)
-    if organization is not None:
-        _require_metrics(organization)
+    if organization is None:
+        raise UnauthenticatedError(_NO_KEY)
+    _require_metrics(organization)
     return key
 
 

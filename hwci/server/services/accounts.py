@@ -79,7 +79,7 @@ class Accounts:
     async def login(self, body: wire.Login) -> wire.SignedIn:
         """Sign a user in. Raises `UnauthenticatedError`, one for a wrong e-mail or password."""
         key = email_key(body.email)
-        user = await self._storage.read(lambda reader: reader.user_by_email(key))
+        user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
         kept = None if user is None else user.password_hash
         matches = await self._passwords.matches(body.password, kept)
         if user is None or not matches:
@@ -88,9 +88,16 @@ class Accounts:
         return self._signed_in(await self._storage.write(lambda writer: _start(writer, user, now)))
 
     async def logout(self, body: wire.Logout) -> None:
-        """End the sign-in of a refresh token; its access tokens end with it."""
+        """End the sign-in of a refresh token; its access tokens end with it.
+
+        Anyone may ask: a token that ends nothing must not cost a write.
+        """
         digest, now = refresh_digest(body.refresh_token), self._clock()
-        await self._storage.write(lambda writer: writer.end_session(digest, now))
+        session = await self._storage.read(
+            lambda reader: reader.session_by_refresh(digest), short=True
+        )
+        if session is not None and session.ended_at is None:
+            await self._storage.write(lambda writer: writer.end_session(digest, now))
 
     async def me(self, user: User) -> wire.Me:
         """Say who the caller is, and in which organizations."""

@@ -21,6 +21,7 @@ from hwci.engine.history import History
 from hwci.server.errors import ClashError, StorageError
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
+    NOBODY,
     AuditEntry,
     CiKey,
     Membership,
@@ -105,10 +106,6 @@ class MemoryAccounts:
     def organization(self, org_id: UUID) -> Organization | None:
         return self._state.organizations.get(org_id)
 
-    def organizations(self, offset: int, limit: int) -> Slice[Organization]:
-        found = self._state.organizations.values()
-        return _slice(_newest(found, lambda one: one.created_at), offset, limit)
-
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
         found = self._state.memberships.get((org_id, user_id))
         return None if found is None else Membership(self._state.organizations[org_id], *found)
@@ -123,6 +120,11 @@ class MemoryAccounts:
 
     def session(self, session_id: UUID) -> Session | None:
         return self._state.sessions.get(session_id)
+
+    def session_by_refresh(self, refresh_digest: bytes) -> Session | None:
+        return _first(
+            one for one in self._state.sessions.values() if one.refresh_digest == refresh_digest
+        )
 
     def add_user(self, user: User) -> None:
         if self.user_by_email(user.email_key) is not None:
@@ -253,17 +255,20 @@ class MemoryStorage(Storage):
         self._state = State()
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="hwci-writer")
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="hwci-reader")
+        self._looking_up = ThreadPoolExecutor(1, thread_name_prefix="hwci-look-up")
 
-    async def read(self, work: Callable[[Reader], Result]) -> Result:
-        return await self._run(self._reading, lambda: work(MemoryTransaction(self._state)))
+    async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
+        thread = self._looking_up if short else self._reading
+        return await self._run(thread, lambda: work(MemoryTransaction(self._state)))
 
     async def write(self, work: Callable[[Writer], Result]) -> Result:
         return await self._run(self._writing, lambda: self._write(work))
 
     async def ready(self) -> None:
-        await self.read(lambda reader: reader.organizations(0, 1))
+        await self.read(lambda reader: reader.organization(NOBODY), short=True)
 
     async def close(self) -> None:
+        await asyncio.to_thread(self._looking_up.shutdown)
         await asyncio.to_thread(self._reading.shutdown)
         await asyncio.to_thread(self._writing.shutdown)
 

@@ -6,7 +6,7 @@ driver runs it on a consistent snapshot, and commits when it returns (or rolls b
 before the caller goes on. So a 204 that follows a `write` is a promise about the disk, and a
 decision that reads before it writes (a review, a unique name) cannot be overtaken.
 
-The functions run outside the event loop and are plain; every method names its organization.
+The functions run outside the event loop and are plain.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,9 +42,6 @@ class Accounts(Protocol):
     def organization(self, org_id: UUID) -> Organization | None:
         """Give an organization by id."""
 
-    def organizations(self, offset: int, limit: int) -> Slice[Organization]:
-        """List all organizations, newest first (operator only)."""
-
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
         """Give what a user is in an organization, or None."""
 
@@ -53,6 +50,9 @@ class Accounts(Protocol):
 
     def session(self, session_id: UUID) -> Session | None:
         """Give a sign-in by id."""
+
+    def session_by_refresh(self, refresh_digest: bytes) -> Session | None:
+        """Give a sign-in by the digest of its refresh token."""
 
 
 class AccountsWriter(Accounts, Protocol):
@@ -167,8 +167,12 @@ class Writer(Reader, AccountsWriter, KeysWriter, RecordsWriter, AuditWriter, Pro
 class Storage(Protocol):
     """A driver."""
 
-    async def read(self, work: Callable[[Reader], Result]) -> Result:
-        """Run `work` on one consistent snapshot."""
+    async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
+        """Run `work` on one consistent snapshot.
+
+        `short`: `work` looks up a few rows by key (who is calling, is the store there). It has a
+        lane of its own, so that nobody waits for a page to be computed to be let in.
+        """
 
     async def write(self, work: Callable[[Writer], Result]) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""

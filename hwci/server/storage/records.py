@@ -13,6 +13,9 @@ from uuid import UUID
 
 Item = TypeVar("Item")
 
+NOBODY = UUID(int=0)
+"""The id of no record: looking for it asks whether a store answers."""
+
 
 class Role(StrEnum):
     """What a member may do in an organization (spec, Authentication rule 5)."""

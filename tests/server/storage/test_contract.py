@@ -66,13 +66,6 @@ class TestAccounts:
             await storage.write(lambda w: w.add_user(twin))
         assert clash.value.field == "email"
 
-    async def test_organizations_are_listed_newest_first(self, storage: Storage) -> None:
-        await storage.write(found)
-        listed = await storage.read(lambda r: r.organizations(0, 10))
-        assert (list(listed.items), listed.total) == ([OTHER, ACME], 2)
-        beyond = await storage.read(lambda r: r.organizations(2, 10))
-        assert (list(beyond.items), beyond.total) == ([], 2)
-
     async def test_a_membership_holds_role_time_and_organization(self, storage: Storage) -> None:
         def join(writer: Writer) -> None:
             found(writer)

@@ -15,8 +15,13 @@ import pytest
 
 from hwci.server.errors import StorageBusyError, StorageError, StorageLockedError
 from hwci.server.storage.opening import hold_database, open_storage
-from hwci.server.storage.ports import Writer
-from hwci.server.storage.sqlite.connections import known_version, open_reader, open_writer
+from hwci.server.storage.ports import Reader, Writer
+from hwci.server.storage.sqlite.connections import (
+    Connection,
+    known_version,
+    open_reader,
+    open_writer,
+)
 from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.examples import ACME, REPORT
 
@@ -145,6 +150,24 @@ class TestLock:
             open_storage(path)
         await open_storage(str(path)).close()
 
+    async def test_a_link_to_a_database_is_the_database(self, tmp_path: Path) -> None:
+        path, link, folder = tmp_path / "hwci.db", tmp_path / "link.db", tmp_path / "folder"
+        link.symlink_to(path)
+        folder.symlink_to(tmp_path)
+        first = open_storage(link)
+        for name in (path, link, folder / "hwci.db"):
+            with pytest.raises(StorageLockedError):
+                open_storage(name)
+            with pytest.raises(StorageLockedError), hold_database(name):
+                pass
+        await first.close()
+        assert {one.name for one in tmp_path.iterdir()} == {
+            "folder",
+            "hwci.db",
+            "hwci.db.lock",
+            "link.db",
+        }
+
     async def test_a_process_that_died_leaves_no_lock(self, tmp_path: Path) -> None:
         path = tmp_path / "hwci.db"
         program = (
@@ -255,10 +278,30 @@ class TestFaultsWhileRunning:
         tool = sqlite3.connect(path, isolation_level=None)
         tool.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageBusyError, match="busy; try again"):
-            await storage.ready()
+            await storage.write(found)
+        await storage.ready()
         tool.execute("ROLLBACK")
         tool.close()
-        await storage.ready()
+        await storage.write(found)
+        await storage.close()
+
+    async def test_a_snapshot_that_cannot_be_left_does_not_cost_a_reader(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        storage = open_storage(tmp_path / "hwci.db")
+
+        def fail(_: Connection) -> None:
+            raise sqlite3.OperationalError("disk I/O error")
+
+        def look(_: Reader) -> None:
+            monkeypatch.setattr(Connection, "leave_snapshot", fail)
+
+        leave = Connection.leave_snapshot
+        for _ in range(3):
+            with pytest.raises(StorageError):
+                await storage.read(look)
+            monkeypatch.setattr(Connection, "leave_snapshot", leave)
+        assert await storage.read(lambda r: r.organization(ACME.id)) is None
         await storage.close()
 
     async def test_a_fault_of_the_program_is_told_without_the_values(self, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """What every driver promises of a transaction: all or nothing, alone, on one snapshot."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -11,6 +12,7 @@ import pytest
 from hwci.engine.identity import failure_id
 from hwci.server.errors import StorageError
 from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import Organization
 from tests.server.storage.examples import (
     ACME,
     ADA,
@@ -87,19 +89,35 @@ async def test_a_reader_keeps_one_snapshot_while_others_write(storage: Storage) 
     started, go_on = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def read_twice(reader: Reader) -> tuple[int, int]:
-        before = reader.organizations(0, 1).total
+    def read_twice(reader: Reader) -> tuple[Organization | None, Organization | None]:
+        before = reader.organization(third.id)
         loop.call_soon_threadsafe(started.set)
         asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result()
-        return before, reader.organizations(0, 1).total
+        return before, reader.organization(third.id)
 
+    third = replace(ACME, id=UUID(int=3))
     reading = asyncio.ensure_future(storage.read(read_twice))
     await started.wait()
-    third = replace(ACME, id=UUID(int=3))
     await storage.write(lambda w: w.add_organization(third))
     go_on.set()
-    assert await reading == (2, 2)
-    assert (await storage.read(lambda r: r.organizations(0, 1))).total == 3
+    assert await reading == (None, None)
+    assert await storage.read(lambda r: r.organization(third.id)) == third
+
+
+async def test_who_looks_up_waits_neither_for_long_reads_nor_for_the_writer(
+    storage: Storage,
+) -> None:
+    await storage.write(found)
+    go_on = threading.Event()
+    held = [asyncio.ensure_future(storage.read(lambda _: go_on.wait(30))) for _ in range(2)]
+    held.append(asyncio.ensure_future(storage.write(lambda _: go_on.wait(30))))
+    try:
+        assert await storage.read(lambda r: r.user(ADA.id), short=True) == ADA
+        await storage.ready()
+        assert not any(one.done() for one in held)
+    finally:
+        go_on.set()
+        await asyncio.gather(*held)
 
 
 async def test_a_caller_that_gives_up_does_not_break_the_next_one(storage: Storage) -> None:
@@ -116,4 +134,4 @@ async def test_a_closed_store_says_so(storage: Storage) -> None:
     await storage.ready()
     await storage.close()
     with pytest.raises(StorageError, match="closed"):
-        await storage.read(lambda r: r.organizations(0, 1))
+        await storage.read(lambda r: r.organization(ACME.id))

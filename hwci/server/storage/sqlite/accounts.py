@@ -53,10 +53,6 @@ class AccountRows(Rows):
     def organization(self, org_id: UUID) -> Organization | None:
         return self._one(_organization, f"{_ORGANIZATION} WHERE id = ?", org_id.bytes)
 
-    def organizations(self, offset: int, limit: int) -> Slice[Organization]:
-        statement = f"{_ORGANIZATION} ORDER BY created_at DESC, rowid DESC"
-        return self._slice(_organization, statement, (), offset, limit)
-
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
         statement = f"{_MEMBERSHIP} WHERE m.org_id = ? AND m.user_id = ?"
         return self._one(_membership, statement, org_id.bytes, user_id.bytes)
@@ -67,6 +63,9 @@ class AccountRows(Rows):
 
     def session(self, session_id: UUID) -> Session | None:
         return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
+
+    def session_by_refresh(self, refresh_digest: bytes) -> Session | None:
+        return self._one(_session, f"{_SESSION} WHERE refresh_digest = ?", refresh_digest)
 
     def add_user(self, user: User) -> None:
         if self.user_by_email(user.email_key) is not None:

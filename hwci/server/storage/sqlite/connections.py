@@ -74,6 +74,11 @@ class Connection:
         if self.raw.in_transaction:
             self.raw.execute("ROLLBACK")
 
+    def leave_snapshot(self) -> None:
+        """End a transaction that only read, if there is one."""
+        if self.raw.in_transaction:
+            self.raw.execute("ROLLBACK")
+
     def close(self) -> None:
         """Close the connection."""
         self.raw.close()

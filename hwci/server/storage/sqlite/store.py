@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded `Storage`: one writer thread, two reader threads, one file, one process.
+"""The embedded `Storage`: one writer thread, two reader threads, one for short reads; one file, one
+process.
 
 This module decides where a transaction begins and ends and which thread runs it. Writers wait in
 line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`. A caller that
@@ -8,7 +9,7 @@ stops waiting does not stop a transaction that has begun.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TypeVar
 
 from hwci.server.errors import StorageError
 from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import NOBODY
 from hwci.server.storage.sqlite.connections import (
     Connection,
     check_readable,
@@ -25,12 +27,35 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
     storage_error,
 )
-from hwci.server.storage.sqlite.locking import check_header, database_lock
+from hwci.server.storage.sqlite.locking import check_header, database_lock, real_path
 from hwci.server.storage.sqlite.transaction import Transaction
 
 Result = TypeVar("Result")
 
 _READERS = 2
+
+
+class ReadLane:
+    """Threads that read, and as many connections for them."""
+
+    def __init__(self, name: str, connections: Sequence[Connection]) -> None:
+        self.threads = ThreadPoolExecutor(len(connections), thread_name_prefix=name)
+        self._idle: SimpleQueue[Connection] = SimpleQueue()
+        for connection in connections:
+            self._idle.put(connection)
+
+    def read(self, work: Callable[[Reader], Result]) -> Result:
+        """Run `work` on one snapshot; the connection comes back whatever happens."""
+        connection = self._idle.get()
+        try:
+            connection.leave_snapshot()  # one that could not be left when it should have been
+            connection.execute("BEGIN")
+            return work(Transaction(connection))
+        finally:
+            try:
+                connection.leave_snapshot()
+            finally:
+                self._idle.put(connection)
 
 
 class SqliteStorage(Storage):
@@ -42,9 +67,8 @@ class SqliteStorage(Storage):
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path = real_path(path)
         self._held = ExitStack()
-        self._idle: SimpleQueue[Connection] = SimpleQueue()
         try:
             self._open()
         except BaseException as error:
@@ -53,7 +77,6 @@ class SqliteStorage(Storage):
                 raise storage_error(error, path) from error
             raise
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="hwci-writer")
-        self._reading = ThreadPoolExecutor(_READERS, thread_name_prefix="hwci-reader")
 
     def _open(self) -> None:
         check_header(self._path, known_version())
@@ -62,23 +85,26 @@ class SqliteStorage(Storage):
         # The writer is closed last: it then empties the log and leaves one file.
         self._writer = open_writer(self._path)
         self._held.callback(self._writer.close)
-        for _ in range(_READERS):
-            reader = open_reader(self._path)
-            self._held.callback(reader.close)
-            self._idle.put(reader)
+        self._long = ReadLane("hwci-reader", [self._reader() for _ in range(_READERS)])
+        self._short = ReadLane("hwci-look-up", [self._reader()])
 
-    async def read(self, work: Callable[[Reader], Result]) -> Result:
+    def _reader(self) -> Connection:
+        reader = open_reader(self._path)
+        self._held.callback(reader.close)
+        return reader
+
+    async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
         """Run `work` on one consistent snapshot, in a reader's thread."""
-        return await self._run(self._reading, lambda: self._read(work))
+        lane = self._short if short else self._long
+        return await self._run(lane.threads, lambda: lane.read(work))
 
     async def write(self, work: Callable[[Writer], Result]) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""
         return await self._run(self._writing, lambda: self._write(work))
 
     async def ready(self) -> None:
-        """Return when both sides of the database answer."""
-        await self.read(lambda reader: reader.organizations(0, 1))
-        await self.write(lambda writer: writer.organizations(0, 1))
+        """Return when the database answers. The writer is left to those who write."""
+        await self.read(lambda reader: reader.organization(NOBODY), short=True)
 
     async def close(self) -> None:
         """Finish what was begun, then close the file and let go of its lock."""
@@ -94,16 +120,6 @@ class SqliteStorage(Storage):
         except sqlite3.Error as error:
             raise storage_error(error, self._path) from error
 
-    def _read(self, work: Callable[[Reader], Result]) -> Result:
-        connection = self._idle.get()
-        try:
-            connection.execute("BEGIN")
-            return work(Transaction(connection))
-        finally:
-            if connection.raw.in_transaction:
-                connection.execute("ROLLBACK")
-            self._idle.put(connection)
-
     def _write(self, work: Callable[[Writer], Result]) -> Result:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
@@ -115,6 +131,7 @@ class SqliteStorage(Storage):
         return result
 
     def _close(self) -> None:
-        self._reading.shutdown()
+        self._short.threads.shutdown()
+        self._long.threads.shutdown()
         self._writing.shutdown()
         self._held.close()

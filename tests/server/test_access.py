@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is let in, asked of the services themselves: what no request can bring about in a test."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+import pytest
+
+from hwci.server.clock import system_clock
+from hwci.server.errors import StorageError, UnauthenticatedError
+from hwci.server.security.api_keys import key_digest, new_api_key
+from hwci.server.security.passwords import Passwords
+from hwci.server.security.tokens import AccessTokens, refresh_digest
+from hwci.server.services.access import Access
+from hwci.server.services.accounts import Accounts
+from hwci.server.settings import Registration
+from hwci.server.storage.opening import MEMORY, open_storage
+from hwci.server.storage.ports import Storage
+from hwci.server.storage.records import CiKey, Session
+from hwci.wire.accounts import Logout
+
+NOW = system_clock()
+TOKENS = AccessTokens(b"k" * 32, system_clock)
+
+
+@pytest.fixture
+async def storage() -> AsyncIterator[Storage]:
+    opened = open_storage(MEMORY)
+    yield opened
+    await opened.close()
+
+
+async def test_a_key_of_an_organization_that_is_gone_opens_nothing(storage: Storage) -> None:
+    value = new_api_key()
+    digest = key_digest(value)
+    assert digest is not None
+    key = CiKey(UUID(int=1), UUID(int=2), "orphan", digest, NOW)
+    await storage.write(lambda writer: writer.add_ci_key(key))
+
+    with pytest.raises(UnauthenticatedError, match="not a CI key that works"):
+        await Access(storage, system_clock, TOKENS).ci_key(value)
+
+
+@pytest.mark.parametrize("text", ["", "svc_", "svc_" + "A" * 64, "svc_" + "a" * 65, "x" * 68])
+async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, text: str) -> None:
+    access = Access(storage, system_clock, TOKENS)
+    await storage.close()
+
+    with pytest.raises(UnauthenticatedError):
+        await access.ci_key(text)
+    with pytest.raises(StorageError, match="closed"):
+        await access.ci_key(new_api_key())
+
+
+async def test_a_logout_that_ends_nothing_does_not_wait_for_the_writer(storage: Storage) -> None:
+    passwords = Passwords()
+    accounts = Accounts(storage, system_clock, passwords, TOKENS, Registration.CLOSED)
+    ended = Session(UUID(int=1), UUID(int=2), refresh_digest("ended"), NOW, NOW, ended_at=NOW)
+    await storage.write(lambda writer: writer.add_session(ended))
+    go_on = threading.Event()
+    held = asyncio.ensure_future(storage.write(lambda _: go_on.wait(30)))
+    try:
+        for token in ("unknown", "ended"):
+            await accounts.logout(Logout(refresh_token=token))
+        assert not held.done()
+    finally:
+        go_on.set()
+        await held
+        passwords.close()
