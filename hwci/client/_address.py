@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the server is, and through which proxy it is reached.
 
-This module decides what counts as a server's address, and reads the customary environment
-variables for proxies (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). It opens no connection.
+This module decides what counts as an address of either, and reads the customary environment
+variables for proxies (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY). It opens no connection. An
+address at fault is told without what may be a password in it.
 """
 
-from dataclasses import dataclass
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from hwci.client.errors import ServerAddressError
+from hwci.client.errors import ProxyAddressError, ServerAddressError
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_PROXY = re.compile(
+    r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:(?P<user>.*)@)?(?P<place>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +47,36 @@ class ServerAddress:
         return self.origin + self.prefix
 
 
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy. `headers`: what signs requests to it, and nobody else is to see."""
+
+    address: ServerAddress
+    headers: Mapping[str, str] = field(repr=False)
+
+
 def parse_address(text: str) -> ServerAddress:
     """Take a server's address apart.
 
     Raises:
         ServerAddressError: it is none, or holds what an address should not: a password, a query.
     """
+    # First of all: a password with a `/` in it would be taken for a port or a path.
+    before, at, after = text.rpartition("@")
+    if at:
+        reason = "it holds a user name; keys and tokens are given apart"
+        raise ServerAddressError(f"…@{after}" if before else text, reason)
     try:
         parts = urlsplit(text)
         port = parts.port
         host = parts.hostname or ""
         host.encode("idna")
     except ValueError as fault:
-        raise ServerAddressError(_without_user(text), str(fault)) from fault
+        raise ServerAddressError(text, str(fault)) from fault
     if parts.scheme not in ("http", "https"):
-        raise ServerAddressError(_without_user(text), "it begins neither with http:// nor https://")
-    if reason := _unusable(parts, host):
-        raise ServerAddressError(_without_user(text), reason)
+        raise ServerAddressError(text, "it begins neither with http:// nor https://")
+    if unusable := _unusable(parts, host):
+        raise ServerAddressError(text, unusable)
     scheme: Literal["http", "https"] = "https" if parts.scheme == "https" else "http"
     prefix = parts.path.rstrip("/")
     return ServerAddress(scheme, host, DEFAULT_PORTS[scheme] if port is None else port, prefix)
@@ -63,8 +85,6 @@ def parse_address(text: str) -> ServerAddress:
 def _unusable(parts: SplitResult, host: str) -> str | None:
     if not host:
         return "it names no host"
-    if "@" in parts.netloc:
-        return "it holds a user name; keys and tokens are given apart"
     if parts.query or parts.fragment:
         return "it holds a query or a fragment"
     if not (parts.path.isascii() and parts.path.isprintable() and " " not in parts.path):
@@ -72,20 +92,43 @@ def _unusable(parts: SplitResult, host: str) -> str | None:
     return None
 
 
-def _without_user(text: str) -> str:
-    before, at, after = text.rpartition("@")
-    return f"…@{after}" if at and before else text
+def proxy_of(address: ServerAddress) -> Proxy | None:
+    """Give the proxy that the environment names for this server.
 
-
-def proxy_of(address: ServerAddress) -> str | None:
-    """Give the proxy that the environment names for this server, as a URL."""
+    Raises:
+        ProxyAddressError: what it names is no proxy that can be used.
+    """
     from urllib.request import (  # noqa: PLC0415 - slow to import, and not for those who only ask
         getproxies,
         proxy_bypass,
     )
 
     proxies = getproxies()
-    found = proxies.get(address.scheme) or proxies.get("all")
+    kind = address.scheme if proxies.get(address.scheme) else "all"
+    found = proxies.get(kind)
     if not found or proxy_bypass(address.netloc):
         return None
-    return found if "://" in found else f"http://{found}"
+    return _parse_proxy(f"{kind.upper()}_PROXY", found)
+
+
+def _parse_proxy(variable: str, text: str) -> Proxy:
+    found = _PROXY.fullmatch(text)
+    assert found is not None, "its last part takes anything"
+    scheme, place = (found["scheme"] or "http").lower(), found["place"]
+    if scheme != "http":
+        # TLS to the proxy would need TLS within TLS; a password must not go there in the clear.
+        reason = "proxies are spoken to over http:// only"
+        raise ProxyAddressError(variable, f"{scheme}://{place}", reason)
+    try:
+        address = parse_address(f"http://{place}")
+    except ServerAddressError as fault:
+        raise ProxyAddressError(variable, fault.address, fault.reason) from None
+    return Proxy(address, _authorization(found["user"]))
+
+
+def _authorization(user: str | None) -> Mapping[str, str]:
+    if user is None:
+        return {}
+    name, _, password = user.partition(":")
+    pair = f"{unquote(name)}:{unquote(password)}"
+    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}

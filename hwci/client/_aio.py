@@ -62,6 +62,7 @@ class AsyncClient:
     ) -> None:
         self._server = parse_address(url)
         self._proxy = proxy_of(self._server)
+        self._tunnel = self._server.scheme == "https"
         self._credentials = Credentials(ci_key, token)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
@@ -125,12 +126,15 @@ class AsyncClient:
     async def _exchange(self, session: aiohttp.ClientSession, request: Request) -> Response:
         # Taken as encoded: a path is sent as it was written, `..` and `%2F` included.
         url = URL(f"{self._server}{request.target}", encoded=True)
+        signed = {} if self._proxy is None else self._proxy.headers
         async with session.request(
             request.method,
             url,
-            headers=request.headers,
+            # A proxy that leads blindly is signed for when the tunnel is asked for, and only then.
+            headers=request.headers if self._tunnel else {**request.headers, **signed},
             data=request.body,
-            proxy=self._proxy,
+            proxy=None if self._proxy is None else self._proxy.address.origin,
+            proxy_headers=signed if self._tunnel else None,
             allow_redirects=False,
         ) as answer:
             headers = {name.lower(): value for name, value in answer.headers.items()}
@@ -148,9 +152,16 @@ class AsyncClient:
     def _no_answer(self, fault: aiohttp.ClientError | OSError) -> NoAnswer:
         return NoAnswer(
             str(self._server),
-            str(fault) or type(fault).__name__,
+            _reason(fault),
             sent=not isinstance(fault, NOT_SENT),
             timed_out=isinstance(fault, TimeoutError),
             # A certificate that is not trusted now will not be a second later.
             passing=not isinstance(fault, aiohttp.ClientConnectorCertificateError),
         )
+
+
+def _reason(fault: aiohttp.ClientError | OSError) -> str:
+    # Its own words hold the proxy's address.
+    if isinstance(fault, aiohttp.ClientHttpProxyError):
+        return f"Tunnel connection failed: {fault.status} {fault.message}"
+    return str(fault) or type(fault).__name__

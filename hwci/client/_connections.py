@@ -7,13 +7,12 @@ This module decides which connection a thread speaks on. It knows nothing of cal
 import os
 import ssl
 import threading
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPSConnection
-from urllib.parse import SplitResult, unquote, urlsplit
+from weakref import WeakSet
 
-from hwci.client._address import DEFAULT_PORTS, ServerAddress
+from hwci.client._address import Proxy, ServerAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +31,26 @@ class Route:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def route_to(server: ServerAddress, proxy: str | None) -> Route:
+def route_to(server: ServerAddress, proxy: Proxy | None) -> Route:
     """Find the way to a server, through a proxy if there is one."""
     tls = ssl.create_default_context() if server.scheme == "https" else None
     if proxy is None:
         return Route(server.host, server.port, server.prefix, tls)
-    parts = urlsplit(proxy)
-    host, port = parts.hostname or "", parts.port or DEFAULT_PORTS["http"]
-    signed = _proxy_authorization(parts)
+    host, port = proxy.address.host, proxy.address.port
     if tls is None:
-        return Route(host, port, str(server), headers=signed)
-    return Route(host, port, server.prefix, tls, (server.host, server.port), signed)
+        return Route(host, port, str(server), headers=proxy.headers)
+    return Route(host, port, server.prefix, tls, (server.host, server.port), proxy.headers)
 
 
-def _proxy_authorization(proxy: SplitResult) -> Mapping[str, str]:
-    if proxy.username is None:
-        return {}
-    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+class _Kept:
+    """A thread's connection. The thread alone holds it, and it is closed when the thread ends."""
+
+    def __init__(self, connection: HTTPConnection) -> None:
+        self.connection = connection
+        self.process = os.getpid()
+
+    def __del__(self) -> None:
+        self.connection.close()
 
 
 class Connections:
@@ -59,7 +60,7 @@ class Connections:
         self._route = route
         self._timeout = timeout
         self._own = threading.local()
-        self._all: list[HTTPConnection] = []
+        self._all: WeakSet[_Kept] = WeakSet()
         self._lock = threading.Lock()
 
     def open(self, *, fresh: bool) -> tuple[HTTPConnection, bool]:
@@ -80,21 +81,20 @@ class Connections:
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:
-            for connection in self._all:
-                connection.close()
+            for kept in self._all:
+                kept.connection.close()
             self._all.clear()
             self._own = threading.local()
 
     def _mine(self) -> HTTPConnection:
         # A forked child has its parent's sockets, and must not speak on them.
-        kept: tuple[int, HTTPConnection] | None = getattr(self._own, "kept", None)
-        if kept is not None and kept[0] == os.getpid():
-            return kept[1]
-        connection = self._made()
-        with self._lock:
-            self._own.kept = (os.getpid(), connection)
-            self._all.append(connection)
-        return connection
+        kept: _Kept | None = getattr(self._own, "kept", None)
+        if kept is None or kept.process != os.getpid():
+            kept = _Kept(self._made())
+            with self._lock:
+                self._own.kept = kept
+                self._all.add(kept)
+        return kept.connection
 
     def _made(self) -> HTTPConnection:
         route = self._route

@@ -3,6 +3,7 @@
 
     HwciError
     ├── ServerAddressError          the address of the server is none
+    ├── ProxyAddressError           the environment names a proxy that cannot be used
     ├── CredentialMissingError      the call needs a key or token that was not given
     ├── CredentialMalformedError    what was given can be no key or token
     ├── InvalidCallError            the arguments of a call break the field rules: nothing was sent
@@ -48,6 +49,22 @@ class ServerAddressError(HwciError, ValueError):
         return (
             f"{self.address!r} is no server address: {self.reason}. "
             "Give one such as https://hwci.example.org"
+        )
+
+
+class ProxyAddressError(HwciError, ValueError):
+    """The environment names a proxy that cannot be used; its password is never repeated."""
+
+    def __init__(self, variable: str, address: str, reason: str) -> None:
+        super().__init__(variable, address, reason)
+        self.variable = variable
+        self.address = address
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"{self.variable} names a proxy that cannot be used, {self.address!r}: {self.reason}. "
+            "Give one such as http://proxy.example.org:3128, or name the server in NO_PROXY"
         )
 
 

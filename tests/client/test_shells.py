@@ -5,8 +5,12 @@ Each claim is made of both: the fixture `send` drives the one or the other.
 """
 
 import asyncio
+import base64
 import gzip
 import json
+import socket
+import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -255,6 +259,54 @@ def test_a_plain_proxy_is_given_the_whole_address(
     assert request.headers["proxy-authorization"] == "Basic bWU6c2VjcmV0"
 
 
+def test_a_proxys_password_may_hold_any_letter(
+    send: Sending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(OK) as proxy:
+        for written in ("a/b://?@ü", "a%2Fb%3A%2F%2F%3F%40%C3%BC"):
+            monkeypatch.setenv("http_proxy", proxy.url.replace("://", f"://me:{written}@"))
+            send("http://hwci.invalid", calls.health())
+
+        for request in proxy.received:
+            pair = request.headers["proxy-authorization"].removeprefix("Basic ")
+            assert base64.b64decode(pair).decode() == "me:a/b://?@ü"
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("https://me:secret@proxy.example:3128", "http:// only"),
+        ("socks5://me:secret@proxy.example", "http:// only"),
+        ("http://me:secret@proxy.example:port", "[Pp]ort"),
+        ("http://me:secret@[proxy", "IPv6"),
+        ("me:secret://1@", "names no host"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
+    send: Sending, monkeypatch: pytest.MonkeyPatch, named: str, told: str
+) -> None:
+    monkeypatch.setenv("http_proxy", named)
+
+    with pytest.raises(errors.ProxyAddressError, match=told) as caught:
+        send("http://hwci.invalid", calls.health())
+
+    assert str(caught.value).startswith("HTTP_PROXY names")
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_proxy_that_refuses_to_lead_is_told_without_its_password(
+    send: Sending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(Answer(407, b"", {"Proxy-Authenticate": "Basic"})) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url.replace("://", "://me:secret@"))
+        with pytest.raises(errors.ConnectionFailedError, match="failed: 407 Proxy") as caught:
+            send("https://hwci.invalid", calls.create_org("o"), retries=0)
+
+        assert [request.method for request in proxy.received] == ["CONNECT"]
+    assert not caught.value.sent
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+
+
 def test_a_server_that_no_proxy_names_is_reached_directly(
     send: Sending, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +334,25 @@ def test_threads_share_a_client_and_no_connection() -> None:
 
         assert len(answers) == 40
         assert 1 <= len({request.connection for request in server.received}) <= 4
+
+
+def test_a_thread_that_ends_leaves_no_open_connection() -> None:
+    opened: list[socket.socket] = []
+
+    with answering(OK) as server, Client(server.url) as client:
+
+        def ask() -> None:
+            client.send(calls.health())
+            connection, kept = client._connections.open(fresh=False)
+            assert kept
+            opened.append(connection.sock)
+
+        for _ in range(3):
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join()
+
+        assert [line.fileno() for line in opened] == [-1, -1, -1]
 
 
 def test_a_client_that_was_closed_opens_again() -> None:

@@ -152,6 +152,20 @@ def test_a_certificate_that_the_environment_trusts_is_trusted(
         assert client.send(calls.health()).status == "ok"
 
 
+async def test_a_proxy_learns_no_credential_asynchronously(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering_over_tls(certificate) as (_, url), proxy() as (through, seen):
+        monkeypatch.setenv("https_proxy", through)
+        async with AsyncClient(url, token="t.o.k", retries=0) as client:
+            with pytest.raises(errors.ConnectionFailedError, match="certificate verify failed"):
+                await client.send(calls.me())
+
+    assert seen[0].startswith(b"CONNECT 127.0.0.1:")
+    assert b"Proxy-Authorization: Basic bWU6c2VjcmV0\r\n" in seen
+    assert b"t.o.k" not in b"".join(seen)
+
+
 def test_a_proxy_leads_to_the_server_and_learns_no_credential(
     certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
