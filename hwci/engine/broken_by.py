@@ -21,9 +21,16 @@ def broken_by(history: History, group: Group, under_test: UnderTest) -> BrokenBy
     changes, files = under_test.changes, under_test.files
     if changes is None or files is None:
         return None
-    passed = history.last_pass_before(group.first.key.lane, group.first.place)
-    start = 0 if passed is None else last_place(changes.commits, passed) + 1
-    suspects = tuple(
-        commit for commit in changes.commits[start:] if touch(commit, files.firmware) is not None
-    )
-    return BrokenBy(suspects) if suspects else None
+    suspects = {
+        at: commit
+        for at, commit in enumerate(changes.commits)
+        if touch(commit, files.firmware) is not None
+    }
+    if not suspects:
+        return None
+    lane, listed = group.first.key.lane, [commit.sha for commit in changes.commits]
+    passed = history.last_pass_before(lane, group.first.place, listed)
+    if passed is not None:
+        after = last_place(changes.commits, passed)
+        suspects = {at: commit for at, commit in suspects.items() if at > after}
+    return BrokenBy(tuple(suspects.values())) if suspects else None

@@ -131,10 +131,10 @@ class FullHistory:
         """Whether some run's changes have this `base_sha`."""
         return self._runs.is_base(repo_key, sha)
 
-    def last_pass_before(self, lane: Lane, place: Place) -> str | None:
-        """Give the last passed commit of the lane with a place before `place`."""
+    def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
+        """Give the last passed commit of the lane before `place`, if it is one of `among`."""
         earlier = [passed.sha for passed in self._lanes.passes(lane) if passed < place]
-        return earlier[-1] if earlier else None
+        return earlier[-1] if earlier and earlier[-1] in among else None
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
         """Start of the earliest run in which the lane's test passed on that commit and box."""

@@ -226,8 +226,10 @@ class History(Protocol):
         truncated or not. It spares an unconnected failure the walk through all of history.
         """
 
-    def last_pass_before(self, lane: Lane, place: Place) -> str | None:
-        """Give the last passed commit of the lane with a place before `place`."""
+    def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
+        """Give the last passed commit of the lane with a place before `place`, if it is one of
+        `among`; else None. So a store need not look back for a test that passed on none of them.
+        """
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
         """Start of the earliest run in which the lane's test passed on that commit and box."""

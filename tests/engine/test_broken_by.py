@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commit that broke the test (semantics, 7)."""
 
-from hwci.engine.facts import Changes
-from tests.engine.timeline import Past, changes, commit, report, seen
+from collections.abc import Sequence
+
+from hwci.engine.facts import Changes, Lane
+from hwci.engine.full import FullHistory
+from hwci.engine.history import Place
+from hwci.engine.page import resolved_failure
+from tests.engine.timeline import ORG, Past, changes, commit, id_of, report, seen
 
 RANGE = changes("a", commit("p", "fw"), commit("q"), commit("r", "fw hs"), commit("b", "hs"))
 
@@ -55,6 +60,26 @@ def test_a_bisection_by_hand_moves_the_first_failure_and_narrows_from_below() ->
 
     assert past.together() == {"r b"}
     assert suspects(past) == "r"
+
+
+def test_a_pass_before_the_list_and_one_since_leave_the_whole_range() -> None:
+    """The last passed commit before the group is no listed one, though a listed one passed."""
+    past = broke(RANGE).and_also(report("q:P", -9), report("s:P", 1))
+
+    assert suspects(past) == "p r"
+
+
+def test_history_is_asked_only_when_there_is_a_suspect() -> None:
+    class Unasked(FullHistory):
+        def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
+            raise AssertionError(lane, place, among)
+
+    past = broke(changes("a", commit("q"), commit("b", "hs")))
+
+    found = resolved_failure(Unasked(ORG, past.facts), id_of("b"))
+
+    assert found is not None
+    assert found.broken_by is None
 
 
 def test_none_unknown_or_not_configured_is_null() -> None:

@@ -215,7 +215,8 @@ def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[st
         lane, place = failure.key.lane, failure.place
         of_lane = list(history.lane_failures(lane))
         yield "lane_failures", of_lane
-        yield "last_pass_before", history.last_pass_before(lane, place)
+        for among in (SHAS, asked.sample(SHAS, 4), asked.sample(SHAS, 2), ()):
+            yield "last_pass_before", history.last_pass_before(lane, place, among)
         for margin in (0, 2):
             last = of_lane[-1].place
             yield "lane_commits", history.lane_commits(lane, place, last, margin)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
+from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, TestItem
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
@@ -95,6 +95,32 @@ def test_a_report_costs_the_same_after_a_long_history(connection: Connection) ->
         writer.put_report(ORG, run_of(number))
     early, late = sum(cost[20:80]), sum(cost[-60:])
     assert late < 1.3 * early
+
+
+def test_the_last_pass_of_a_test_that_never_passed_costs_the_same_after_a_long_history(
+    connection: Connection,
+) -> None:
+    writer = Transaction(connection)
+    cost = [0]
+
+    def step() -> int:
+        cost[0] += 1
+        return 0
+
+    def last_pass(number: int) -> int:
+        run, lane = run_of(number), Lane("fw", "hil", "test 0", "b1", "main")
+        listed = [run_of(earlier).sha for earlier in range(number - 5, number + 1)]
+        place = writer.history(ORG).place("fw", "main", run.sha)
+        assert place is not None
+        cost[0] = 0
+        assert writer.history(ORG).last_pass_before(lane, place, listed) is None
+        return cost[0]
+
+    connection.execute("BEGIN")
+    for number in range(400):
+        writer.put_report(ORG, run_of(number))
+    connection.raw.set_progress_handler(step, 1)
+    assert last_pass(390) < 1.3 * last_pass(20)
 
 
 def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Connection) -> None:

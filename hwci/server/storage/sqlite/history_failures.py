@@ -26,7 +26,14 @@ from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.answers import Answers
 from hwci.server.storage.sqlite.codec import Stamp
-from hwci.server.storage.sqlite.passes import Bench, Track, Walked, walk_after, walk_before
+from hwci.server.storage.sqlite.passes import (
+    Bench,
+    Track,
+    Walked,
+    passed_among,
+    walk_after,
+    walk_before,
+)
 
 _FAILURE = (
     "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
@@ -87,14 +94,17 @@ class FailureAnswers(Answers):
         )
         return self._failures(rows)
 
-    def last_pass_before(self, lane: Lane, place: Place) -> str | None:
+    def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
         found = self._find(lane)
         if found is None:
             return None
         track, test = found
-        for walked in walk_before(self._connection, self._org, track, codec.to_stamp(place)):
+        before = codec.to_stamp(place)
+        if not passed_among(self._connection, self._org, track, before, among) >> test & 1:
+            return None
+        for walked in walk_before(self._connection, self._org, track, before):
             if walked.passed >> test & 1:
-                return walked.place[3]
+                return walked.place[3] if walked.place[3] in among else None
         return None
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:

@@ -6,7 +6,7 @@ This module decides nothing beyond semantics 4.2: a commit passed for a test on 
 `pass`. Sets of tests are bit masks, so a report of a thousand tests is one step.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hwci.server.storage.sqlite import codec
@@ -60,6 +60,24 @@ def passed_tests(connection: Connection, org: bytes, bench: Bench, sha: str) -> 
         "SELECT template_id, fails FROM report INDEXED BY report_commit"
         " WHERE org_id = ? AND product_id = ? AND box_key = ? AND sha = ? AND hello_ok = 1",
         (org, *bench, sha),
+    ):
+        passed |= connection.mask(template) & ~codec.unpack_mask(fails)
+    return passed
+
+
+def passed_among(
+    connection: Connection, org: bytes, track: Track, before: Stamp, shas: Sequence[str]
+) -> int:
+    """Give the tests that some of these commits passed, of those with an earlier place."""
+    passed = 0
+    for template, fails in connection.rows(
+        "SELECT r.template_id, r.fails FROM json_each(?) j CROSS JOIN place p"
+        " ON p.org_id = ? AND p.repo_key = ? AND p.branch = ? AND p.sha = j.value"
+        " AND (p.started_at, p.way, p.position, p.sha) < (?, ?, ?, ?)"
+        " CROSS JOIN report r INDEXED BY report_commit"
+        " ON r.org_id = p.org_id AND r.product_id = ? AND r.box_key = ? AND r.sha = p.sha"
+        " AND r.hello_ok = 1",
+        (codec.json_list(shas), org, track.repo_key, track.branch, *before, *track.bench),
     ):
         passed |= connection.mask(template) & ~codec.unpack_mask(fails)
     return passed
