@@ -72,6 +72,11 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
     failed, sign_in, usage = ExitCode.FAILED, ExitCode.SIGN_IN, ExitCode.USAGE
     return (
         (errors.ServerAddressError, usage, "Correct --url or HWCI_URL"),
+        (
+            errors.ProxyAddressError,
+            ExitCode.UNREACHABLE,
+            "Correct that variable, or name the server in NO_PROXY",
+        ),
         (errors.InvalidCallError, usage, "Correct what is named above, then try again"),
         (errors.CredentialMalformedError, usage, "Copy it again, without quotes and line ends"),
         (errors.CredentialMissingError, sign_in, SIGN_IN_FIX),

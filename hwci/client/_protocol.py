@@ -69,11 +69,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer as it came; header names in lower case."""
+    """An answer as it came; header names in lower case. The body may hold a key or a token."""
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    body: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,8 @@ def _decoded(answer: type[T], response: Response) -> T:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(step) for step in first["loc"]) or "body"
         reason = f"{where}: {first['msg']}"
-        raise AnswerShapeError(response.status, reason, _request_id(response)) from fault
+        # The fault holds the answer, which may be a key or a token: it goes no further.
+        raise AnswerShapeError(response.status, reason, _request_id(response)) from None
 
 
 def _surprise(call: Call[T], response: Response) -> str:

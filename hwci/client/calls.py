@@ -308,7 +308,8 @@ def _checked(model: type[Model], part: str, **fields: object) -> Model:
     try:
         return model(**given)
     except ValidationError as fault:
-        raise InvalidCallError(issues_of(fault, part)) from fault
+        # The fault holds the values, which may be secrets: it goes no further.
+        raise InvalidCallError(issues_of(fault, part)) from None
 
 
 def _json(body: BaseModel) -> bytes:

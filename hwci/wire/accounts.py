@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hwci.wire import limits
-from hwci.wire.base import STORABLE, Answer, Body, Name, Text, Time
+from hwci.wire.base import SECRET, STORABLE, Answer, Body, Name, Text, Time
 
 Email = Annotated[
     str,
@@ -18,8 +18,12 @@ Email = Annotated[
     STORABLE,
 ]
 Password = Annotated[
-    str, Field(min_length=limits.PASSWORD_MIN, max_length=limits.PASSWORD_MAX), STORABLE
+    str,
+    Field(min_length=limits.PASSWORD_MIN, max_length=limits.PASSWORD_MAX),
+    STORABLE,
+    SECRET,
 ]
+Secret = Annotated[str, SECRET]
 RoleName = Literal["owner", "admin", "member"]
 
 
@@ -30,20 +34,20 @@ class Registration(Body):
     password: Password
     name: Name | None = None
     organization: Name | None = None
-    invite_token: Text | None = None
+    invite_token: Annotated[Text | None, SECRET] = None
 
 
 class Login(Body):
     """Body of `POST /api/auth/login`."""
 
     email: Text
-    password: Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE]
+    password: Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE, SECRET]
 
 
 class Logout(Body):
     """Body of `POST /api/auth/logout`."""
 
-    refresh_token: Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE]
+    refresh_token: Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE, SECRET]
 
 
 class UserAnswer(Answer):
@@ -67,8 +71,8 @@ class SignedIn(Answer):
 
     user: UserAnswer
     organization: OrganizationRole | None
-    access_token: str
-    refresh_token: str
+    access_token: Secret
+    refresh_token: Secret
     token_type: Literal["Bearer"] = "Bearer"
     expires_in: int
 
@@ -109,7 +113,7 @@ class CreatedCiKey(Answer):
 
     id: UUID
     name: str
-    api_key: str
+    api_key: Secret
     created_at: Time
 
 

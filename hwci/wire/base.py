@@ -2,7 +2,8 @@
 """How values are written: strict types, times with an offset, text that every store can hold.
 
 This module decides the grammar of single values (contract, "Everywhere"; semantics, 1.7 and 10).
-Which fields exist is decided by the models in the modules beside it.
+Which fields exist is decided by the models in the modules beside it. No model repeats in an error
+what it was given, and no field that is a `SECRET` stands in a `repr`: both end up in logs.
 """
 
 import re
@@ -31,7 +32,13 @@ Item = TypeVar("Item")
 class CiBody(BaseModel):
     """A body that CI sends: snake_case as the spec writes it, strict, unknown fields ignored."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True,
+        frozen=True,
+        extra="ignore",
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -52,6 +59,7 @@ class Body(BaseModel):
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
+        hide_input_in_errors=True,
     )
 
 
@@ -65,6 +73,7 @@ class Answer(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
+        hide_input_in_errors=True,
     )
 
 
@@ -149,6 +158,8 @@ STORABLE = AfterValidator(_storable)
 """No U+0000 and no lone surrogate. It stands after the limits of a string, so that these are the
 string's own: they speak of characters, and stand in the JSON schema.
 """
+
+SECRET = Field(repr=False)
 
 Text = Annotated[str, STORABLE]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_MAX), STORABLE]

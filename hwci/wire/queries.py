@@ -48,6 +48,7 @@ class Query(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
+        hide_input_in_errors=True,
     )
 
 

@@ -2,6 +2,7 @@
 """Calls are values: what each endpoint is sent, and what is refused before anything is sent."""
 
 import json
+import traceback
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
@@ -103,10 +104,11 @@ def test_what_breaks_the_field_rules_is_refused_before_it_is_sent(ask: object, p
 
 
 def test_a_password_that_is_refused_is_not_repeated() -> None:
+    password = "hunter2"
     with pytest.raises(errors.InvalidCallError) as caught:
-        calls.register("a@example.org", "hunter2")
+        calls.register("a@example.org", password)
 
-    assert "hunter2" not in str(caught.value)
+    assert password not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_body_holds_what_was_given_and_no_default() -> None:

@@ -4,6 +4,7 @@
 import ast
 import gzip
 import json
+import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -122,6 +123,16 @@ def test_values_that_hold_secrets_show_none() -> None:
     assert "t.o.k" not in shown
     assert "correct horse" not in shown
     assert "Credentials(ci_key=…, token=…)" in shown
+
+
+def test_an_answer_at_fault_is_told_without_the_key_in_it() -> None:
+    answer = Response(201, {}, json.dumps({"name": "ci", "apiKey": KEY}).encode())
+
+    with pytest.raises(errors.AnswerShapeError, match="id: Field required") as caught:
+        conclude(calls.create_ci_key("o", "ci"), answer)
+
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    assert KEY not in repr(answer)
 
 
 # What an answer means

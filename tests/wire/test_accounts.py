@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies that people send: unknown fields refused, limits kept, secrets never repeated."""
 
-import pytest
+import json
+import traceback
+from typing import Any
+from uuid import UUID
 
-from hwci.wire.accounts import Login, NewCiKey, NewOrganization, Registration
-from tests.wire.bodies import issues, paths
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from hwci.wire import accounts
+from hwci.wire.accounts import Login, Logout, NewCiKey, NewOrganization, Registration
+from hwci.wire.base import Answer, Body, CiBody, parse_time
+from hwci.wire.queries import Query
+from tests.wire.bodies import AT, issues, paths
 
 PERSON = {"email": "ada@example.org", "password": "correct horse battery"}
 
@@ -54,3 +63,55 @@ def test_a_password_at_fault_is_never_repeated() -> None:
 
     assert len(found) == 2
     assert "hunter2" not in str(found)
+
+
+SECRET = "hunter2hunter2"
+ADA = accounts.UserAnswer(id=UUID(int=1), email="ada@example.org", name="Ada")
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        Registration(email="a@b", password=SECRET, invite_token=SECRET),
+        Login(email="a@b", password=SECRET),
+        Logout(refresh_token=SECRET),
+        accounts.SignedIn(
+            user=ADA, organization=None, access_token=SECRET, refresh_token=SECRET, expires_in=900
+        ),
+        accounts.CreatedCiKey(id=UUID(int=1), name="ci", api_key=SECRET, created_at=parse_time(AT)),
+    ],
+    ids=lambda holder: type(holder).__name__,
+)
+def test_what_holds_a_secret_sends_it_and_never_shows_it(holder: BaseModel) -> None:
+    assert SECRET in holder.model_dump_json()
+    assert SECRET not in repr(holder)
+    assert SECRET not in str(holder)
+
+
+def test_every_password_token_and_key_is_known_as_a_secret() -> None:
+    models = [
+        kind
+        for kind in vars(accounts).values()
+        if isinstance(kind, type) and issubclass(kind, BaseModel)
+    ]
+    shown = [
+        f"{model.__name__}.{name}"
+        for model in models
+        for name, field in model.model_fields.items()
+        if name.endswith(("password", "_token", "api_key")) and field.repr
+    ]
+
+    assert shown == []
+
+
+@pytest.mark.parametrize("base", [Answer, Body, CiBody, Query])
+@pytest.mark.parametrize("wrong", [{"number": SECRET}, {"other": SECRET}, SECRET, [SECRET]])
+def test_no_error_of_a_model_shows_what_it_was_given(base: type[BaseModel], wrong: Any) -> None:
+    class Given(base):  # type: ignore[misc,valid-type]
+        number: int
+
+    for read in (Given.model_validate_json, lambda text: Given.model_validate(json.loads(text))):
+        with pytest.raises(ValidationError) as caught:
+            read(json.dumps(wrong))
+
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
