@@ -83,6 +83,16 @@ def test_a_registration_that_breaks_the_rules_is_400(
     assert b"short" not in reply.body.replace(b"shorter", b"")
 
 
+def test_names_are_camel_case_and_pythons_own_are_unknown(server: RunningServer) -> None:
+    body = {"refresh_token": "x", "refreshToken": "x"}
+
+    reply = ask(server.url, "POST", "/api/auth/logout", json_body=body)
+    alone = ask(server.url, "POST", "/api/auth/logout", json_body={"refresh_token": "x"})
+
+    assert reply.issue_paths == [["body", "refresh_token"]]
+    assert alone.issue_paths == [["body", "refreshToken"], ["body", "refresh_token"]]
+
+
 @pytest.mark.parametrize("policy", [Registration.INVITE, Registration.CLOSED])
 def test_the_operators_policy_is_kept(tmp_path: Path, policy: Registration) -> None:
     with running_in_thread(tmp_path, registration=policy) as server:

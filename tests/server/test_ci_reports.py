@@ -188,6 +188,20 @@ def test_unknown_fields_are_ignored(server: RunningServer) -> None:
 
 
 @each
+@pytest.mark.parametrize("number", ["NaN", "-Infinity"])
+def test_what_is_no_json_is_400_in_an_ignored_field_too(
+    server: RunningServer, method: str, path: str, number: str
+) -> None:
+    def reply(later: str) -> Reply:
+        data = json.dumps(BODIES[method, path]())[:-1] + f', "later": [{later}]}}'
+        key = ci_key(server.ci_key)
+        return ask(server.url, method, path, key, JSON, data=data.encode())
+
+    assert reply(number).issue_paths == [["body"]]
+    assert reply(f'"{number}"').status == 204
+
+
+@each
 def test_a_body_may_come_compressed(server: RunningServer, method: str, path: str) -> None:
     data = gzip.compress(json.dumps(BODIES[method, path]()).encode())
 

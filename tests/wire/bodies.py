@@ -66,10 +66,10 @@ def changed(body: dict[str, Any], path: tuple[Step, ...], value: object) -> dict
 
 
 def issues(model: type[BaseModel], body: object) -> list[tuple[list[Step], str]]:
-    """Give the faults of a body (bytes: as they are) as path and message; none when it is legal."""
+    """Give the faults of a body (bytes: as they are), read as the server does; none: it is legal."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
-        model.model_validate_json(raw)
+        model.model_validate_json(raw, by_alias=True, by_name=False)
     except ValidationError as fault:
         return [(list(issue.path), issue.message) for issue in issues_of(fault, "body")]
     return []

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from aiohttp import hdrs, web
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from hwci.server.http.faults import (
     InvalidRequestError,
@@ -75,10 +76,25 @@ async def parse(data: bytes, model: type[Model], limit: int, *, compressed: bool
 def _parse(data: bytes, model: type[Model], limit: int, compressed: bool) -> Model:
     plain = inflate(data, limit) if compressed else data
     try:
-        return model.model_validate_json(plain)
+        # By the names of the contract alone: the models' own names are for Python.
+        parsed = model.model_validate_json(plain, by_alias=True, by_name=False)
     except ValidationError as fault:
         # The fault holds the values, which may be secrets: it goes no further.
         raise InvalidRequestError(issues_of(fault, "body")) from None
+    _refuse_no_numbers(plain)
+    return parsed
+
+
+def _refuse_no_numbers(plain: bytes) -> None:
+    """NaN and Infinity are no JSON, not even in a field that is ignored.
+
+    Only a body that holds these letters, be it within a string, is read once more for them.
+    """
+    if b"NaN" in plain or b"Infinity" in plain:
+        try:
+            from_json(plain, allow_inf_nan=False, cache_strings=False)
+        except ValueError as fault:
+            raise body_fault(f"Invalid JSON: {fault}") from fault
 
 
 def inflate(data: bytes, limit: int) -> bytes:
