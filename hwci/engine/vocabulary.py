@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of the spec, once: outcomes, verdicts, labels, classes and the reason table.
+"""The words of the spec, once: outcomes, verdicts, labels, classes, the reason table and roles.
 
 Every other room takes its words from here: the wire puts the values into JSON, storage keeps them,
 the documentation prints them. This module decides which words exist; it decides no case.
@@ -121,3 +121,11 @@ class FileKind(StrEnum):
     HARNESS = "harness"
     BOTH = "both"
     OTHER = "other"
+
+
+class Role(StrEnum):
+    """What a member may do in an organization (spec, Authentication rule 5)."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"

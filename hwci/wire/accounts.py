@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hwci.engine.vocabulary import Role
 from hwci.wire import limits
 from hwci.wire.base import SECRET, STORABLE, Answer, Body, Name, Text, Time
 
@@ -24,7 +25,6 @@ Password = Annotated[
     SECRET,
 ]
 Secret = Annotated[str, SECRET]
-RoleName = Literal["owner", "admin", "member"]
 
 
 class Registration(Body):
@@ -63,7 +63,7 @@ class OrganizationRole(Answer):
 
     id: UUID
     name: str
-    role: RoleName
+    role: Role
 
 
 class SignedIn(Answer):

@@ -20,12 +20,12 @@ from uuid import UUID, uuid4
 
 import aiohttp
 
+from hwci.engine.vocabulary import Role
 from hwci.server.app import CreateUser, SetCiMetrics, operate, serving
 from hwci.server.clock import system_clock
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
-from hwci.server.storage.records import Role
 
 EMAIL = "owner@example.org"
 ADMIN_EMAIL = "admin@example.org"

@@ -15,14 +15,14 @@ from hwci.engine.facts import Facts, Report, Review
 from hwci.engine.full import FullHistory
 from hwci.engine.history import History, Merge, Period, Scope
 from hwci.engine.reading import Reading, read_period
-from hwci.engine.vocabulary import ReviewAction
+from hwci.engine.vocabulary import ReviewAction, Role
 from hwci.server.services import readings
 from hwci.server.services.access import Member
 from hwci.server.services.metrics import Metrics
 from hwci.server.services.readings import Asked, Readings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import Membership, Role
+from hwci.server.storage.records import Membership
 from hwci.wire.queries import FailuresQuery, MetricsQuery, TableQuery
 from tests.server.storage.examples import ACME, ADA, NOON, REPORT
 from tests.server.storage.histories import EVER, HistoryDraw

@@ -66,7 +66,7 @@ def changed(body: dict[str, Any], path: tuple[Step, ...], value: object) -> dict
 
 
 def issues(model: type[BaseModel], body: object) -> list[tuple[list[Step], str]]:
-    """Give the faults of a body (bytes: as they are), read as the server does; none: it is legal."""
+    """Give the faults of a body (bytes: as they are), read as the server does."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
         model.model_validate_json(raw, by_alias=True, by_name=False)

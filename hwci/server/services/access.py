@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from hwci.engine.vocabulary import Role
 from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, same_digest
 from hwci.server.security.tokens import AccessTokens, Claims
 from hwci.server.storage.ports import Reader, Storage
-from hwci.server.storage.records import CiKey, Membership, Organization, Role, User
+from hwci.server.storage.records import CiKey, Membership, Organization, User
 
 ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 """Owners and admins create and revoke CI keys and review failures (spec, rule 5)."""

@@ -118,7 +118,7 @@ class Accounts:
             organization=None
             if found is None
             else wire.OrganizationRole(
-                id=found.organization.id, name=found.organization.name, role=found.role.value
+                id=found.organization.id, name=found.organization.name, role=found.role
             ),
             access_token=self._tokens.issue(Claims(started.user.id, started.session.id)),
             refresh_token=started.refresh_token,

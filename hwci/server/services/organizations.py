@@ -6,10 +6,11 @@ rule 1).
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.engine.vocabulary import Role
 from hwci.server.clock import Clock
 from hwci.server.services.access import Member
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Membership, Organization, Role, User
+from hwci.server.storage.records import Membership, Organization, User
 from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
 from hwci.wire.outgoing import Paging, list_page
@@ -61,7 +62,7 @@ def own_organization(membership: Membership) -> wire.OwnOrganization:
     return wire.OwnOrganization(
         id=organization.id,
         name=organization.name,
-        role=membership.role.value,
+        role=membership.role,
         ci_metrics_enabled=organization.ci_metrics_enabled,
     )
 
@@ -72,7 +73,7 @@ def organization_answer(membership: Membership) -> wire.OrganizationAnswer:
     return wire.OrganizationAnswer(
         id=organization.id,
         name=organization.name,
-        role=membership.role.value,
+        role=membership.role,
         ci_metrics_enabled=organization.ci_metrics_enabled,
         created_at=organization.created_at,
     )

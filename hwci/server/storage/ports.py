@@ -16,12 +16,12 @@ from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
 from hwci.engine.history import History
+from hwci.engine.vocabulary import Role
 from hwci.server.storage.records import (
     AuditEntry,
     CiKey,
     Membership,
     Organization,
-    Role,
     Session,
     Slice,
     User,

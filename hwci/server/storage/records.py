@@ -7,22 +7,15 @@ Secrets stand here only as digests. All times are aware and in UTC.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Generic, TypeVar
 from uuid import UUID
+
+from hwci.engine.vocabulary import Role
 
 Item = TypeVar("Item")
 
 NOBODY = UUID(int=0)
 """The id of no record: looking for it asks whether a store answers."""
-
-
-class Role(StrEnum):
-    """What a member may do in an organization (spec, Authentication rule 5)."""
-
-    OWNER = "owner"
-    ADMIN = "admin"
-    MEMBER = "member"
 
 
 @dataclass(frozen=True, slots=True)

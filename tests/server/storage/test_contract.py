@@ -11,10 +11,10 @@ import pytest
 from hwci.engine.facts import Part, Product, Report
 from hwci.engine.history import Period, Scope
 from hwci.engine.identity import failure_id
-from hwci.engine.vocabulary import Outcome, ReviewAction
+from hwci.engine.vocabulary import Outcome, ReviewAction, Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Membership, Role
+from hwci.server.storage.records import Membership
 from tests.server.storage.examples import (
     ACME,
     ADA,

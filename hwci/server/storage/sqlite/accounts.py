@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import (
     AuditEntry,
     CiKey,
     Membership,
     Organization,
-    Role,
     Session,
     Slice,
     User,
