@@ -2,7 +2,8 @@
 # ruff: noqa: E501 - rows stand as the specification has them
 """Every row of the specification's tables and numbered lists, by heading, and a test that shows it.
 
-More tests may quote a row; the one named here is the place to begin. What comes after `UNSHOWN` says why a row, or a part of it, is not shown.
+More tests may quote a row; the one named here is the place to begin. What comes after `UNSHOWN`
+says why a row, or a part of it, is not shown.
 """
 
 UNSHOWN = "; unshown: "

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.spec.quoting import shows
-from tests.spec.service import Json, Service, changes, commit, failed, passed
+from tests.spec.service import SUITE, Json, Service, changes, commit, failed, passed
 
 BLAME = "1. The failed test has verdict `device`."
 UNDER_TEST = "2. The `changes` of the first run on the failing commit include a firmware file."
@@ -131,6 +131,8 @@ TABLE: dict[str, tuple[list[Story], list[Story]]] = {
         [
             fixed(commit("fix", FIRMWARE, files_truncated=True)),
             fixed(commit("between", OTHER, files_truncated=True), commit("fix", FIRMWARE)),
+            fixed(commit("between", HARNESS, files_truncated=True), commit("fix", FIRMWARE)),
+            fixed(commit("fix", OTHER, files_truncated=True)),
         ],
         [fixed(commit("fix", FIRMWARE, files_truncated=False))],
     ),
@@ -220,6 +222,21 @@ def test_the_first_run_on_the_commit_tells_the_changes_and_no_later_one(service:
     service.report("fix", 3, passed(), changes=changes("bad", commit("fix", FIRMWARE)))
 
     assert [row["testId"] for row in service.page()["realBugs"]["items"]] == ["boot"]
+
+
+@shows(UNDER_TEST)
+def test_a_run_of_another_workflow_or_branch_does_not_tell_the_changes(service: Service) -> None:
+    service.configure()
+    told = changes("base", commit("bad", FIRMWARE))
+    service.report("bad", 1, workflow="night", suite=SUITE, changes=told)
+    service.report("bad", 2, branch="dev", changes=told)
+    service.report("bad", 3, failed(), changes=changes("base", commit("bad", OTHER)))
+    service.report("fix", 4, passed(), changes=changes("bad", commit("fix", FIRMWARE)))
+
+    assert verdict(service.resolved()[0]) == (
+        "Commit under test did not touch firmware",
+        "bench_or_harness",
+    )
 
 
 @shows(BEFORE_FIX)

@@ -188,8 +188,9 @@ def test_a_report_that_missed_the_hardware_counts_as_infra_run_alone(service: Se
 
 @shows(INFRA)
 def test_a_pass_that_missed_the_hardware_decides_no_label(service: Service) -> None:
+    service.report("b", 3, passed(), hello_ok=False)
     service.report("a", 1, failed())
     service.report("a", 2, passed(), hello_ok=False)
-    service.report("b", 3, passed(), hello_ok=False)
+    service.report("a", 4, failed())
 
     assert label(service) == "pending"

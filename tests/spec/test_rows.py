@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.spec.quoting import quoted
-from tests.spec.rows import UNSHOWN, ROWS
+from tests.spec.rows import ROWS, UNSHOWN
 
 SPECIFICATION = Path(__file__).parents[3] / "shared" / "spec" / "SPEC.md"
 
