@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hwci.cli.connection import Connection
-    from hwci.client.calls import LabelName
     from hwci.wire.metrics import ResolvedFailureAnswer
 
 PREFIX_MIN = 8
@@ -72,7 +71,7 @@ def list_failures(
         found = connection.client.send(
             calls.list_failures(
                 connection.org_id(),
-                label=cast("LabelName | None", label),
+                label=label,
                 days=days,
                 repo_key=repo_key,
                 suite=suite,

@@ -16,6 +16,7 @@ from hwci.cli.failing import wrong_usage
 from hwci.cli.page import Overview, Scope, TableName, layout, show
 from hwci.cli.render import Format
 from hwci.cli.settings import Flags
+from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def ask(client: Client, org_id: UUID, scope: Scope, limit: int) -> Overview:
 
     page = client.send(_page(org_id, scope, limit))
     same = scope._replace(as_of=page.period.end)._asdict()
-    pending = client.send(calls.list_failures(org_id, "pending", **same, limit=limit))
+    pending = client.send(calls.list_failures(org_id, Label.PENDING, **same, limit=limit))
     return Overview(page, pending, scope)
 
 

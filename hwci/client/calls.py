@@ -6,7 +6,7 @@ Arguments that break the field rules raise `InvalidCallError` here, before anyth
 """
 
 from datetime import datetime
-from typing import Literal, TypedDict, TypeVar, Unpack
+from typing import TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from hwci.client._call import Call, Credential, Method
 from hwci.client.errors import InvalidCallError
+from hwci.engine.vocabulary import Label
 from hwci.wire import accounts, limits, reports
 from hwci.wire.base import ListPage
 from hwci.wire.errors import issues_of
@@ -33,7 +34,6 @@ from hwci.wire.queries import FailuresQuery, MetricsQuery, PageQuery, TableQuery
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 Id = UUID | str
-LabelName = Literal["flake", "resolved", "pending"]
 
 
 class TableFilters(TypedDict, total=False):
@@ -239,7 +239,7 @@ def flakiest_tests(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[F
 
 
 def list_failures(
-    org_id: Id, label: LabelName | None = None, **table: Unpack[TableFilters]
+    org_id: Id, label: Label | None = None, **table: Unpack[TableFilters]
 ) -> Call[ListPage[FailureAnswer]]:
     """List every failure of the period with its label."""
     query = _query(FailuresQuery, label=label, **table)

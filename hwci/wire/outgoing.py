@@ -8,12 +8,13 @@ from uuid import UUID
 
 from hwci.engine import answers
 from hwci.engine.facts import Announcement, Review, SuiteConfig
-from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState, Scope
+from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState
 from hwci.engine.identity import run_record_id
 from hwci.engine.vocabulary import REASONS, Outcome, Reason
 from hwci.wire import metrics
 from hwci.wire.accounts import Actor
 from hwci.wire.base import ListPage
+from hwci.wire.queries import MetricsQuery
 
 Row = TypeVar("Row")
 
@@ -31,17 +32,15 @@ def list_page(items: Sequence[Row], total: int, paging: Paging) -> ListPage[Row]
 
 
 def metrics_page(
-    org_id: UUID, page: answers.Page, scope: Scope, period: Period, limit: int
+    org_id: UUID, page: answers.Page, query: MetricsQuery, period: Period
 ) -> metrics.MetricsPage:
-    """Give the metrics page; `limit` is the length asked for its tables."""
-    first = Paging(1, limit)
+    """Give the metrics page as it was asked for. `period`: the days of `query` that there are."""
+    first = Paging(1, query.limit)
     return metrics.MetricsPage(
-        period=metrics.PeriodAnswer(
-            days=(period.end - period.start).days, start=period.start, end=period.end
-        ),
+        period=metrics.PeriodAnswer(days=query.days, start=period.start, end=period.end),
         product=None
-        if scope.repo_key is None
-        else metrics.ProductKey(repo_key=scope.repo_key, suite=scope.suite),
+        if query.repo_key is None
+        else metrics.ProductKey(repo_key=query.repo_key, suite=query.suite),
         tiles=_tiles(page.tiles),
         unchecked_merges=unchecked_merges(page.unchecked_merges, first),
         real_bugs=resolved_failures(org_id, page.real_bugs, first),

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from hwci.client import Call, calls, errors
-from hwci.engine.vocabulary import Trigger
+from hwci.engine.vocabulary import Label, Trigger
 from hwci.wire.reports import Changes, MergeAnnouncement, RunReport
 
 ORG = UUID("7b0a3c0e-1111-4222-8333-444455556666")
@@ -64,7 +64,7 @@ def test_a_query_is_written_in_the_contracts_names_and_in_utc() -> None:
     vienna = timezone(timedelta(hours=1))
     call = calls.list_failures(
         ORG,
-        "pending",
+        Label.PENDING,
         repo_key="acme/fw & more",
         suite="hil",
         as_of=NOON.astimezone(vienna),

@@ -2,11 +2,12 @@
 """Answers have the contract's keys, no more and no less, and say the spec's words."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from hwci.engine import answers, facts, history
+from hwci.engine.period import last_days
 from hwci.engine.vocabulary import (
     FailureClass,
     FileKind,
@@ -19,6 +20,7 @@ from hwci.engine.vocabulary import (
 from hwci.wire import metrics, outgoing
 from hwci.wire.base import Answer
 from hwci.wire.errors import ErrorBody, Issue
+from hwci.wire.queries import MetricsQuery
 
 ORG = UUID("00000000-0000-4000-8000-000000000001")
 ID = UUID("00000000-0000-4000-8000-000000000002")
@@ -81,14 +83,16 @@ def sent(answer: Answer) -> Any:
     return json.loads(answer.model_dump_json())
 
 
-def shown_page(scope: history.Scope) -> Any:
+TEN_ROWS = MetricsQuery(limit=10)
+
+
+def shown_page(query: MetricsQuery = TEN_ROWS) -> Any:
     """Give the page as JSON."""
-    period = history.Period(AT - timedelta(days=30), AT)
-    return sent(outgoing.metrics_page(ORG, page(), scope, period, 10))
+    return sent(outgoing.metrics_page(ORG, page(), query, last_days(query.days, AT)))
 
 
 def test_the_metrics_page_has_the_keys_of_the_contract() -> None:
-    shown = shown_page(history.Scope())
+    shown = shown_page()
 
     assert set(shown) == {
         *("period", "product", "tiles"),
@@ -108,7 +112,7 @@ def test_the_metrics_page_has_the_keys_of_the_contract() -> None:
 
 
 def test_each_table_of_the_page_is_a_list_page() -> None:
-    shown = shown_page(history.Scope())
+    shown = shown_page()
 
     for table, total in (
         ("uncheckedMerges", 3),
@@ -148,9 +152,22 @@ def test_each_table_of_the_page_is_a_list_page() -> None:
 
 
 def test_the_page_says_what_it_is_about() -> None:
-    assert shown_page(history.Scope())["product"] is None
-    assert shown_page(history.Scope("r"))["product"] == {"repoKey": "r", "suite": None}
-    assert shown_page(history.Scope("r", "s"))["product"] == {"repoKey": "r", "suite": "s"}
+    one = MetricsQuery(repo_key="r", suite="s")
+
+    assert shown_page()["product"] is None
+    assert shown_page(MetricsQuery(repo_key="r"))["product"] == {"repoKey": "r", "suite": None}
+    assert shown_page(one)["product"] == {"repoKey": "r", "suite": "s"}
+
+
+def test_the_days_are_those_asked_for_where_time_does_not_reach_back_so_far() -> None:
+    query, first_day = MetricsQuery(days=30), datetime(1, 1, 2, tzinfo=UTC)
+    period = last_days(query.days, first_day)
+
+    assert sent(outgoing.metrics_page(ORG, page(), query, period))["period"] == {
+        "days": 30,
+        "from": "0001-01-01T00:00:00Z",
+        "to": "0001-01-02T00:00:00Z",
+    }
 
 
 def test_a_real_bug_has_the_keys_of_the_contract() -> None:

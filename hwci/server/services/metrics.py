@@ -50,7 +50,7 @@ class Metrics:
 
         def work(reader: Reader) -> wire.MetricsPage:
             found = page.metrics_page(*self._read(reader, member, scope, period), query.limit)
-            return outgoing.metrics_page(member.org_id, found, scope, period, query.limit)
+            return outgoing.metrics_page(member.org_id, found, query, period)
 
         return await self._storage.read(work)
 
