@@ -28,6 +28,7 @@ from hwci.engine.history import (
 )
 from hwci.engine.identity import failure_id
 from hwci.engine.lanes import Lanes
+from hwci.engine.parts import is_first
 from hwci.engine.runs import Runs, Target
 from hwci.engine.vocabulary import Outcome
 
@@ -54,7 +55,7 @@ class FullHistory:
         counted = [
             report.hello_ok
             for report in self._reports(scope, period)
-            if report.part_of is None or report.part_of.part == 1
+            if is_first(report)
         ]
         return RunCounts(counted.count(False), len(counted))
 

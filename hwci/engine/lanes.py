@@ -16,6 +16,7 @@ from hwci.engine.facts import FailureKey, Lane, Report, TestItem
 from hwci.engine.history import FailingRun, Failure, LaneCommit, LaneRun, Place
 from hwci.engine.identity import failure_id
 from hwci.engine.order import first_places
+from hwci.engine.parts import ci_run_id
 from hwci.engine.vocabulary import Outcome
 
 
@@ -27,11 +28,6 @@ class Ran(NamedTuple):
 
 
 Bench = tuple[str, str, str, str]  # a lane without its branch: repository, suite, test, box
-
-
-def ci_run_id(report: Report) -> int:
-    """Give the run as CI knows it, for a part of a larger report too (semantics, 1.9)."""
-    return report.part_of.run_id if report.part_of is not None else report.run_id
 
 
 class Lanes:

@@ -18,6 +18,8 @@ from uuid import UUID
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full import FullHistory
 from hwci.engine.history import History
+from hwci.engine.parts import Ended, ended_by
+from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError, StorageError
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
@@ -26,7 +28,6 @@ from hwci.server.storage.records import (
     CiKey,
     Membership,
     Organization,
-    Role,
     Session,
     Slice,
     User,
@@ -215,8 +216,9 @@ class MemoryRecords:
 
     def put_report(self, org_id: UUID, report: Report) -> None:
         reports = self._changing(org_id).reports
+        ended = ended_by(report)
         for identity, stored in list(reports.items()):
-            if identity == _identity(report) or _is_part_beyond(stored, report):
+            if identity == _identity(report) or _is_among(stored, report, ended):
                 del reports[identity]
         reports[_identity(report)] = report
 
@@ -290,21 +292,16 @@ def _identity(report: Report) -> ReportKey:
     return (report.repo_key, report.run_id, report.run_attempt, report.box_key)
 
 
-def _is_part_beyond(stored: Report, report: Report) -> bool:
-    """Whether a report ends a stored part: "part 1 of a report sent again with fewer parts removes
-    the parts beyond" (semantics, 1.9); one that is not in parts has one.
-    """
-    part = report.part_of
-    if stored.part_of is None or (part is not None and part.part != 1):
-        return False
-    run_id, parts = (report.run_id, 1) if part is None else (part.run_id, part.parts)
-    same_report = (stored.repo_key, stored.run_attempt, stored.box_key, stored.part_of.run_id) == (
-        report.repo_key,
-        report.run_attempt,
-        report.box_key,
-        run_id,
+def _is_among(stored: Report, report: Report, ended: Ended | None) -> bool:
+    """Whether a stored report is among the parts that a new one ends."""
+    part = stored.part_of
+    return (
+        ended is not None
+        and part is not None
+        and (part.run_id, stored.repo_key, stored.run_attempt, stored.box_key)
+        == (ended.run_id, report.repo_key, report.run_attempt, report.box_key)
+        and part.part > ended.above
     )
-    return same_report and stored.part_of.part > parts
 
 
 def _first(found: Iterable[Item]) -> Item | None:

@@ -6,7 +6,10 @@ driver runs it on a consistent snapshot, and commits when it returns (or rolls b
 before the caller goes on. So a 204 that follows a `write` is a promise about the disk, and a
 decision that reads before it writes (a review, a unique name) cannot be overtaken.
 
-The functions run outside the event loop and are plain.
+The functions run outside the event loop and are plain. Every method names its organization, and
+every query carries it, for every table. The exceptions find out who is calling, while no
+organization is known: a user by id or e-mail, that user's memberships, a sign-in by id or by the
+digest of its refresh token, a key by its digest.
 """
 
 from collections.abc import Callable, Sequence

@@ -169,6 +169,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
+  ci_run_id INTEGER NOT NULL,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 

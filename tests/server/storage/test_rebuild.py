@@ -13,8 +13,17 @@ from tests.server.storage.histories import ORG, HistoryDraw
 DERIVED = ("mention", "place", "run_changes", "changes_commit", "failure")
 
 
+# Tables of facts with derived columns in their rows.
+MIXED = ("report", "item")
+COLUMNS = {
+    "report": {"ci_run_id": 0, "tests": 77, "fails": None, "carried": 2},
+    "item": {"product_id": 0, "started_at": 1, "counted": 2, "failure_id": None},
+}
+
+
 def derived(connection: Connection) -> dict[str, set[tuple[object, ...]]]:
-    return {table: set(connection.rows(f"SELECT * FROM {table}")) for table in DERIVED}
+    tables = (*DERIVED, *MIXED)
+    return {table: set(connection.rows(f"SELECT * FROM {table}")) for table in tables}
 
 
 @pytest.mark.parametrize("seed", range(1000, 1030))
@@ -45,4 +54,24 @@ def test_a_rebuild_mends_what_was_lost(tmp_path: Path) -> None:
     connection.execute("INSERT INTO place SELECT ?, 'fw', 'f00', 'main', 1, 1, 1", (ORG.bytes,))
     writer.rebuild(ORG)
     assert derived(connection) == before
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [(table, column) for table, of in COLUMNS.items() for column in of]
+)
+def test_a_rebuild_mends_a_derived_column_beside_facts(
+    table: str, column: str, tmp_path: Path
+) -> None:
+    connection = open_writer(tmp_path / "hwci.db")
+    writer, draw = Transaction(connection), HistoryDraw(1)
+    connection.execute("BEGIN")
+    for _ in range(40):
+        writer.put_report(ORG, draw.next_report())
+    before, facts = derived(connection), writer.facts(ORG)
+    connection.execute(f"UPDATE {table} SET {column} = ?", (COLUMNS[table][column],))
+    assert derived(connection) != before
+    writer.rebuild(ORG)
+    assert derived(connection) == before
+    assert writer.facts(ORG) == facts
     connection.close()

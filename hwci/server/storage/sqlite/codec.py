@@ -11,9 +11,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import NamedTuple
 from uuid import UUID
 
-from hwci.engine.facts import Changes, Commit, SuiteConfig
+from hwci.engine.facts import Changes, Commit, SuiteConfig, TestItem
 from hwci.engine.history import Place
 from hwci.engine.vocabulary import Outcome, Verdict
 
@@ -24,9 +25,20 @@ _SHARED = 32768  # values kept for reuse: pages are opened again, and show equal
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL)
 OUTCOME_NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
-FAIL = OUTCOME_NUMBERS[Outcome.FAIL]
 VERDICTS = (Verdict.UNKNOWN, Verdict.DEVICE, Verdict.INFRA)
 VERDICT_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
+
+
+class Told(NamedTuple):
+    """What an item says of its test."""
+
+    outcome: Outcome
+    attempts: int
+    verdict: Verdict
+
+
+_PLAIN = Told(Outcome.PASS, 1, Verdict.UNKNOWN)
+"""What most items say: such an item leaves no row, the report's test list holds it."""
 
 Stamp = tuple[int, int, int, str]
 """A place as its columns: time, way, position, sha. Stamps compare as places do."""
@@ -92,6 +104,22 @@ def unpack_durations(packed: bytes) -> tuple[float, ...]:
     """Give seconds back in order."""
     raw = zlib.decompress(packed)
     return struct.unpack(f"<{len(raw) // 8}d", raw)
+
+
+def pack_item(item: TestItem) -> tuple[int, int, int] | None:
+    """Give outcome, attempts and verdict as columns; None for an item that leaves no row."""
+    told = Told(item.outcome, item.attempts, item.verdict)
+    if told == _PLAIN:
+        return None
+    return OUTCOME_NUMBERS[told.outcome], told.attempts, VERDICT_NUMBERS[told.verdict]
+
+
+def unpack_item(columns: Sequence[int] | None) -> Told:
+    """Give what an item said, from its row or from there being none."""
+    if columns is None:
+        return _PLAIN
+    outcome, attempts, verdict = columns
+    return Told(OUTCOMES[outcome], attempts, VERDICTS[verdict])
 
 
 def mask_of(numbers: Sequence[int]) -> int:

@@ -62,9 +62,11 @@ class Connection:
         found: tuple[Any, ...] | None = self.raw.execute(statement, values).fetchone()
         return found
 
-    def _load_mask(self, template_id: int) -> int:
+    def _load_mask(self, org: bytes, template_id: int) -> int:
         """Give the set of tests of a test list. `mask` is this, remembered."""
-        found = self.row("SELECT tests FROM template WHERE id = ?", (template_id,))
+        found = self.row(
+            "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, template_id)
+        )
         assert found is not None
         return codec.mask_of(codec.unpack_numbers(found[0]))
 

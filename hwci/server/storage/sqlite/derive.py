@@ -140,7 +140,10 @@ class Derivation:
             )
         else:
             self._connection.execute(
-                "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, ?, ?)", (*key, *place[:3])
+                "INSERT OR REPLACE INTO place"
+                " (org_id, repo_key, sha, branch, started_at, way, position)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*key, *place[:3]),
             )
 
     def _tested_on(self, spots: Iterable[Spot]) -> list[tuple[Spot, Bench]]:
@@ -225,7 +228,9 @@ class Derivation:
             self._connection.execute(f"DELETE FROM run_changes {where}", key)
         else:
             self._connection.execute(
-                "INSERT OR REPLACE INTO run_changes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO run_changes (org_id, repo_key, workflow, branch, sha,"
+                " run_id, started_at, run_attempt, box_key, changes_id)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (*key, *first),
             )
 

@@ -27,9 +27,9 @@ class Natural(NamedTuple):
 
 # The order of semantics 4.1: the first row is the first failing run.
 _ITEMS = (
-    "SELECT r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict,"
-    " coalesce(r.part_run_id, r.run_id)"
-    " FROM item i INDEXED BY item_failure CROSS JOIN report r ON r.id = i.report_id"
+    "SELECT r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id"
+    " FROM item i INDEXED BY item_failure"
+    " CROSS JOIN report r ON r.org_id = i.org_id AND r.id = i.report_id"
     " WHERE i.org_id = ? AND i.failure_id = ?"
     " ORDER BY r.started_at, r.run_id, r.run_attempt"
 )
@@ -38,9 +38,10 @@ _WAITING = (
     "SELECT branch, place_at, place_way, place_position, sha, test, id FROM failure INDEXED BY"
 )
 
+# `+org_id`: the row is found by its number, not by an index of the whole organization.
 _FIX_EARLIER = (
     "UPDATE failure SET next_at = ?, next_way = ?, next_position = ?, next_pass = ?"
-    " WHERE rowid IN ("
+    " WHERE +org_id = ? AND rowid IN ("
     " SELECT f.rowid FROM json_each(?) j CROSS JOIN failure f INDEXED BY failure_fix"
     " ON f.org_id = ? AND f.product_id = ? AND f.box_key = ? AND f.branch = ? AND f.test = j.value"
     " AND (f.next_at, f.next_way, f.next_position, f.next_pass) > (?, ?, ?, ?)"
@@ -96,8 +97,12 @@ class FailureTable:
             (self._org, *bench, sha),
         )
         self._connection.execute_many(
-            "UPDATE failure SET passed = ? WHERE rowid = ?",
-            [(now, row) for row, test, was in rows if (now := passed >> test & 1) != was],
+            "UPDATE failure SET passed = ? WHERE +org_id = ? AND rowid = ?",
+            [
+                (now, self._org, row)
+                for row, test, was in rows
+                if (now := passed >> test & 1) != was
+            ],
         )
 
     def restamp(self, bench: Bench, branch: str, place: Stamp) -> None:
@@ -161,7 +166,8 @@ class FailureTable:
         )
         if any_failure is not None:
             tests = codec.json_list(codec.members(passed))
-            self._connection.execute(_FIX_EARLIER, (*place, tests, *key, *place, *place))
+            values = (*place, self._org, tests, *key, *place, *place)
+            self._connection.execute(_FIX_EARLIER, values)
 
 
 def _waiting(row: tuple[Any, ...]) -> Waiting:

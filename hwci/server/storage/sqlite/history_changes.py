@@ -72,7 +72,7 @@ class ChangesAnswers(Answers):
     def _run_changes(self, row: tuple[Any, ...]) -> RunChanges:
         at, run_id, run_attempt, box_key, workflow, branch, sha, number = row
         if number not in self._read_changes:
-            self._read_changes[number] = reports.load_changes(self._connection, number)
+            self._read_changes[number] = reports.load_changes(self._connection, self._org, number)
         order = ReportOrder(codec.from_micros(at), run_id, run_attempt, box_key)
         return RunChanges(order, workflow, branch, sha, self._read_changes[number])
 

@@ -22,7 +22,7 @@ from hwci.engine.history import (
     Place,
     Scope,
 )
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.answers import Answers
 from hwci.server.storage.sqlite.codec import Stamp
@@ -155,10 +155,10 @@ class FailureAnswers(Answers):
         """Give what a test did on a commit and a box, on any branch, by start."""
         rows = self._connection.rows(
             "SELECT r.template_id, p.tests, r.durations, r.started_at,"
-            " coalesce(r.part_run_id, r.run_id), r.run_attempt, r.workflow, r.branch,"
+            " r.ci_run_id, r.run_attempt, r.workflow, r.branch,"
             " i.outcome, i.attempts, i.verdict"
             " FROM report r INDEXED BY report_commit"
-            " JOIN template p ON p.id = r.template_id"
+            " JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id"
             " LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?"
             " WHERE r.org_id = ? AND r.product_id = ? AND r.box_key = ? AND r.sha = ?"
             " AND r.hello_ok = 1 ORDER BY r.started_at, r.run_id, r.run_attempt",
@@ -167,7 +167,7 @@ class FailureAnswers(Answers):
         return [
             _lane_run(row, codec.unpack_numbers(row[1]).index(test))
             for row in rows
-            if self._connection.mask(row[0]) >> test & 1
+            if self._connection.mask(self._org, row[0]) >> test & 1
         ]
 
     def _failures(self, rows: Sequence[tuple[Any, ...]]) -> list[Failure]:
@@ -223,16 +223,16 @@ def _first_commits(
 
 
 def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
-    durations, at, ci_run_id, run_attempt, workflow, branch, outcome, attempts, verdict = row[2:]
-    plain = outcome is None
+    durations, at, ci_run_id, run_attempt, workflow, branch, *columns = row[2:]
+    told = codec.unpack_item(None if columns[0] is None else columns)
     return LaneRun(
         started_at=codec.from_micros(at),
         ci_run_id=ci_run_id,
         run_attempt=run_attempt,
         workflow=workflow,
         branch=branch,
-        outcome=Outcome.PASS if plain else codec.OUTCOMES[outcome],
-        attempts=1 if plain else attempts,
-        verdict=Verdict.UNKNOWN if plain else codec.VERDICTS[verdict],
+        outcome=told.outcome,
+        attempts=told.attempts,
+        verdict=told.verdict,
         duration_s=codec.unpack_durations(durations)[index],
     )

@@ -29,8 +29,8 @@ _MERGES = (
     " FROM announcement a INDEXED BY announcement_time"
     " LEFT JOIN mention m"
     " ON m.org_id = a.org_id AND m.repo_key = a.repo_key AND m.sha = a.sha AND m.tested = 1"
-    " LEFT JOIN report r ON r.id = m.report_id"
-    " LEFT JOIN product p ON p.id = r.product_id"
+    " LEFT JOIN report r ON r.org_id = a.org_id AND r.id = m.report_id"
+    " LEFT JOIN product p ON p.org_id = a.org_id AND p.id = r.product_id"
     " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
     " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
 )
@@ -103,7 +103,7 @@ class PeriodAnswers(ChangesAnswers):
         reports = Tally()
         by_box: Counter[str] = Counter()
         for batch in batches:
-            tests = self._connection.mask(batch.template_id)
+            tests = self._connection.mask(self._org, batch.template_id)
             reports.add(tests, batch.reports)
             by_box[batch.box_key] |= tests
         boxes = Tally()

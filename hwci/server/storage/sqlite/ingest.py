@@ -33,16 +33,18 @@ def put_report(connection: Connection, org: bytes, report: Report) -> None:
 
 
 def derive_anew(connection: Connection, org: bytes) -> None:
-    """Forget everything derived of an organization and compute it from the kept reports."""
+    """Forget everything derived of an organization and compute it from the kept reports: whole
+    tables, and what stands derived beside facts in the rows of reports and items.
+    """
     for table in ("mention", "place", "run_changes", "changes_commit", "failure"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
     for number, repo_key in connection.rows(
         "SELECT id, repo_key FROM changes WHERE org_id = ?", (org,)
     ):
-        changes = reports.load_changes(connection, number)
+        changes = reports.load_changes(connection, org, number)
         names.index_changes(connection, org, repo_key, number, changes)
     derivations: dict[str, Derivation] = {}
-    for kept in reports.without_tests(connection, org):
+    for kept in reports.derived_anew(connection, org):
         repo_key = kept.report.repo_key
         if repo_key not in derivations:
             derivations[repo_key] = Derivation(connection, org, repo_key)
@@ -55,7 +57,8 @@ def derive_anew(connection: Connection, org: bytes) -> None:
 def _add_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:
     """Keep which commits a report mentions, and how."""
     connection.execute_many(
-        "INSERT INTO mention VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO mention (org_id, repo_key, sha, branch, started_at, way, position, report_id,"
+        " tested) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (*_mention_key(org, kept, codec.to_stamp(mention.place)), mention.tested)
             for mention in mentions(kept.report)

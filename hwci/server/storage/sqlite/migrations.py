@@ -7,7 +7,8 @@ a change is a new step. `tests/server/storage/schema.sql` shows what all steps t
 Every table of a tenant, and every index that finds its rows, begins with `org_id`. Times are
 microseconds since 1970 in UTC. Three kinds of tables stand here: accounts; what CI and people sent,
 kept whole; and what is derived from it (`mention`, `place`, `run_changes`, `changes_commit`,
-`failure`), which `derive.py` maintains and can compute anew. Derived counts per day are left out on
+`failure`), which `derive.py` maintains and can compute anew; so can `reports.py` the few derived
+columns that stand beside facts for the sake of an index. Derived counts per day are left out on
 purpose: windows are counted by index from `report` and `item`, exact to the microsecond.
 
 Records refer to each other by number without foreign keys: `ingest.py` alone writes them, and each
@@ -85,8 +86,10 @@ CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
 # `history_version` numbers the state of everything below: what was read of one number stays true.
 # `suite` of an announcement is '' when omitted: to a unique index no NULL equals another.
 # A test's `number` counts within its product, so that a set of tests is a small bit mask.
-# `report.fails` is the mask of failing tests; `item` has a row only for an item that is not a pass
-# at the first attempt without verdict; `item.counted` is the report's `hello_ok`.
+# `item` has a row only for an item that is not a pass at the first attempt without verdict.
+# Derived in `report`: `ci_run_id`, `tests` (how many), `fails` (the mask of failing tests) and
+# `carried` (whether it speaks for its changes); in `item`: `product_id`, `started_at` and `counted`
+# (the report's product, start and `hello_ok`) and `failure_id`.
 _RECORDS = """
 CREATE TABLE history_version (
   org_id BLOB NOT NULL PRIMARY KEY,
@@ -195,6 +198,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
+  ci_run_id INTEGER NOT NULL,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 CREATE INDEX report_commit ON report (org_id, product_id, box_key, sha, hello_ok);

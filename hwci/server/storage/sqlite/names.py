@@ -116,7 +116,7 @@ def drop_unused_changes(
     )
     if used is not None:
         return
-    connection.execute("DELETE FROM changes WHERE id = ?", (number,))
+    connection.execute("DELETE FROM changes WHERE org_id = ? AND id = ?", (org, number))
     connection.execute_many(
         "DELETE FROM changes_commit"
         " WHERE org_id = ? AND repo_key = ? AND sha = ? AND changes_id = ?",

@@ -61,7 +61,7 @@ def passed_tests(connection: Connection, org: bytes, bench: Bench, sha: str) -> 
         " WHERE org_id = ? AND product_id = ? AND box_key = ? AND sha = ? AND hello_ok = 1",
         (org, *bench, sha),
     ):
-        passed |= connection.mask(template) & ~codec.unpack_mask(fails)
+        passed |= connection.mask(org, template) & ~codec.unpack_mask(fails)
     return passed
 
 
@@ -79,7 +79,7 @@ def passed_among(
         " AND r.hello_ok = 1",
         (codec.json_list(shas), org, track.repo_key, track.branch, *before, *track.bench),
     ):
-        passed |= connection.mask(template) & ~codec.unpack_mask(fails)
+        passed |= connection.mask(org, template) & ~codec.unpack_mask(fails)
     return passed
 
 
@@ -106,7 +106,7 @@ def _walk(
 ) -> Iterator[Walked]:
     values = (*track.bench, org, track.repo_key, track.branch, *place)
     for at, way, position, sha, template, fails in connection.execute(statement, values):
-        ran = connection.mask(template)
+        ran = connection.mask(org, template)
         yield Walked((at, way, position, sha), ran, ran & ~codec.unpack_mask(fails))
 
 

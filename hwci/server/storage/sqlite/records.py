@@ -34,7 +34,7 @@ class RecordRows(Rows):
     def _changed(self, org_id: UUID) -> None:
         """Number the state anew, after a write to what its history tells."""
         self._connection.execute(
-            "INSERT INTO history_version VALUES (?, 1)"
+            "INSERT INTO history_version (org_id, version) VALUES (?, 1)"
             " ON CONFLICT (org_id) DO UPDATE SET version = version + 1",
             (org_id.bytes,),
         )
@@ -95,8 +95,10 @@ class RecordRows(Rows):
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
         self._connection.execute(
-            "INSERT OR REPLACE INTO review SELECT ?1, ?2, coalesce(max(number), 0) + 1,"
-            " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM review WHERE org_id = ?1",
+            "INSERT OR REPLACE INTO review (org_id, failure_id, number, repo_key, suite, test_id,"
+            " box_key, branch, sha, action, by_id, by_name, at)"
+            " VALUES (?1, ?2, (SELECT coalesce(max(number), 0) + 1 FROM review WHERE org_id = ?1),"
+            " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             (
                 org_id.bytes,
                 failure_id.bytes,

@@ -13,8 +13,9 @@ from uuid import UUID
 
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem
 from hwci.engine.identity import failure_id
+from hwci.engine.parts import ci_run_id, ended_by
 from hwci.engine.runs import carried_changes
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
+from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.storage.sqlite import codec, names
 from hwci.server.storage.sqlite.connections import Connection
 
@@ -24,7 +25,10 @@ _COLUMNS = (
     " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
     " r.part_run_id, r.part, r.parts"
 )
-_SELECT = f"SELECT {_COLUMNS} FROM report r CROSS JOIN product p ON p.id = r.product_id"
+_SELECT = (
+    f"SELECT {_COLUMNS} FROM report r"
+    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
+)
 _SELECT_PARTS = _SELECT.replace("report r", "report r INDEXED BY report_part")
 _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key = ?"
 
@@ -64,15 +68,13 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
         "conclusion": report.conclusion,
         "hello_ok": report.hello_ok,
         "template_id": template,
-        "tests": len(tests),
-        "fails": codec.pack_mask(codec.mask_of(_failing(report, tests))),
         "durations": codec.pack_durations([t.duration_s for t in report.tests]),
         "covers": codec.pack_shas(report.covers_shas),
         "changes_id": changes_id,
-        "carried": carried_changes(report) is not None,
         "part_run_id": None if part is None else part.run_id,
         "part": None if part is None else part.part,
         "parts": None if part is None else part.parts,
+        **_derived(report, tests),
     }
     made = connection.execute(
         f"INSERT INTO report ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
@@ -83,12 +85,19 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
     return KeptReport(made.lastrowid, product, report, failing, changes_id)
 
 
-def _failing(report: Report, tests: Sequence[int]) -> list[int]:
-    return [
+def _derived(report: Report, tests: Sequence[int]) -> dict[str, object]:
+    """Give the columns of a report that follow from the others; searches go by them."""
+    failing = [
         number
         for number, item in zip(tests, report.tests, strict=True)
         if item.outcome is Outcome.FAIL
     ]
+    return {
+        "tests": len(tests),
+        "fails": codec.pack_mask(codec.mask_of(failing)),
+        "carried": carried_changes(report) is not None,
+        "ci_run_id": ci_run_id(report),
+    }
 
 
 def _insert_items(
@@ -104,36 +113,19 @@ def _insert_items(
     failing: dict[int, bytes] = {}
     started_at = codec.to_micros(report.started_at)
     for number, item in zip(tests, report.tests, strict=True):
-        outcome = codec.OUTCOME_NUMBERS[item.outcome]
-        verdict = codec.VERDICT_NUMBERS[item.verdict]
-        if (outcome, item.attempts, verdict) == _PLAIN:
+        columns = codec.pack_item(item)
+        if columns is None:
             continue
-        if report.hello_ok and outcome == codec.FAIL:
+        if report.hello_ok and item.outcome is Outcome.FAIL:
             failing[number] = _failure_id(org, report, item.id)
-        rows.append(
-            (
-                org,
-                report_id,
-                number,
-                outcome,
-                item.attempts,
-                verdict,
-                product,
-                started_at,
-                report.hello_ok,
-                failing.get(number),
-            )
-        )
-    connection.execute_many("INSERT INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        derived = (product, started_at, report.hello_ok, failing.get(number))
+        rows.append((org, report_id, number, *columns, *derived))
+    connection.execute_many(
+        "INSERT INTO item (org_id, report_id, test, outcome, attempts, verdict,"
+        " product_id, started_at, counted, failure_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    )
     return failing
-
-
-_PLAIN = (
-    codec.OUTCOME_NUMBERS[Outcome.PASS],
-    1,
-    codec.VERDICT_NUMBERS[Verdict.UNKNOWN],
-)
-"""Outcome, attempts and verdict of an item that leaves no row."""
 
 
 def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
@@ -144,20 +136,18 @@ def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
 def replaced_by(connection: Connection, org: bytes, report: Report) -> list[KeptReport]:
     """Give the stored reports that this one puts an end to (semantics, 1.5 and 1.9).
 
-    That is the one with its identity; and, when it is the first part or not in parts, the parts
-    beyond its own number.
+    That is the one with its identity, and the parts that it ends.
     """
-    part = report.part_of
     same_run = (org, report.repo_key, report.run_attempt, report.box_key)
     found = connection.rows(
         f"{_SELECT} WHERE {_SAME_RUN} AND r.run_id = ?", (*same_run, report.run_id)
     )
-    if part is None or part.part == 1:
-        run_id, parts = (report.run_id, 1) if part is None else (part.run_id, part.parts)
+    ended = ended_by(report)
+    if ended is not None:
         found += connection.rows(
             f"{_SELECT_PARTS} WHERE {_SAME_RUN} AND r.part_run_id = ? AND r.part > ?"
             " AND r.run_id <> ?",
-            (*same_run, run_id, parts, report.run_id),
+            (*same_run, *ended, report.run_id),
         )
     return [_kept(connection, org, row) for row in found]
 
@@ -165,19 +155,29 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
 def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
     """Take a report away, with its items and with changes that no other report carries."""
     connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, kept.id))
-    connection.execute("DELETE FROM report WHERE id = ?", (kept.id,))
+    connection.execute("DELETE FROM report WHERE org_id = ? AND id = ?", (org, kept.id))
     changes = kept.report.changes
     if kept.changes_id is not None and changes is not None:
         names.drop_unused_changes(connection, org, kept.report.repo_key, kept.changes_id, changes)
 
 
-def without_tests(connection: Connection, org: bytes) -> Iterator[KeptReport]:
-    """Give every report, its tests left out, in order of arrival."""
+def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
+    """Write every report's derived columns, and its items, anew; give each, in order of arrival."""
+    test_names = _test_names(connection, org)
     ids = connection.rows("SELECT id FROM report WHERE org_id = ? ORDER BY id", (org,))
     for (number,) in ids:
-        row = connection.row(f"{_SELECT} WHERE r.id = ?", (number,))
+        row = connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
         assert row is not None
-        yield _kept(connection, org, row)
+        report = _whole(connection, org, row, test_names)
+        tests = _listed(connection, org, row)
+        derived = _derived(report, tests)
+        connection.execute(
+            f"UPDATE report SET {' = ?, '.join(derived)} = ? WHERE +org_id = ? AND id = ?",
+            (*derived.values(), org, number),
+        )
+        connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, number))
+        failing = _insert_items(connection, org, row[1], number, report, tests)
+        yield KeptReport(number, row[1], report, failing, row[4])
 
 
 def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptReport:
@@ -186,58 +186,67 @@ def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptRepor
         "SELECT test, failure_id FROM item WHERE org_id = ? AND report_id = ?", (org, row[0])
     )
     failing = {test: failure_id for test, failure_id in items if failure_id is not None}
-    changes = None if row[4] is None else load_changes(connection, row[4])
-    return KeptReport(row[0], row[1], _report(row, (), changes), failing, row[4])
+    report = _report(row, (), _changes(connection, org, row[4]))
+    return KeptReport(row[0], row[1], report, failing, row[4])
 
 
-def load_changes(connection: Connection, number: int) -> Changes:
+def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
     """Give a `changes` object by its number."""
-    row = connection.row("SELECT base_sha, truncated, body FROM changes WHERE id = ?", (number,))
+    row = connection.row(
+        "SELECT base_sha, truncated, body FROM changes WHERE org_id = ? AND id = ?", (org, number)
+    )
     assert row is not None
     return codec.unpack_changes(*row)
 
 
 def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
     """Give every report of an organization, whole, in order of arrival."""
-    test_names: dict[tuple[int, int], str] = {
-        (product, number): name
-        for product, number, name in connection.rows(
-            "SELECT product_id, number, name FROM test WHERE org_id = ?", (org,)
-        )
-    }
+    test_names = _test_names(connection, org)
     rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,))
-    return tuple(
-        _report(row, _tests(connection, org, row, test_names), _changes(connection, row[4]))
-        for row in rows
-    )
+    return tuple(_whole(connection, org, row, test_names) for row in rows)
 
 
-def _changes(connection: Connection, number: int | None) -> Changes | None:
-    return None if number is None else load_changes(connection, number)
+_TestNames = dict[tuple[int, int], str]  # by product and number
+
+
+def _test_names(connection: Connection, org: bytes) -> _TestNames:
+    rows = connection.rows("SELECT product_id, number, name FROM test WHERE org_id = ?", (org,))
+    return {(product, number): name for product, number, name in rows}
+
+
+def _whole(
+    connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames
+) -> Report:
+    tests = _tests(connection, org, row, test_names)
+    return _report(row, tests, _changes(connection, org, row[4]))
+
+
+def _changes(connection: Connection, org: bytes, number: int | None) -> Changes | None:
+    return None if number is None else load_changes(connection, org, number)
+
+
+def _listed(connection: Connection, org: bytes, row: tuple[Any, ...]) -> tuple[int, ...]:
+    """Give the numbers of a report's tests, in order."""
+    found = connection.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, row[2]))
+    assert found is not None
+    return codec.unpack_numbers(found[0])
 
 
 def _tests(
-    connection: Connection,
-    org: bytes,
-    row: tuple[Any, ...],
-    test_names: dict[tuple[int, int], str],
+    connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames
 ) -> tuple[TestItem, ...]:
     """Put the items of a report together: from its test list, its items and its durations."""
-    found = connection.row("SELECT tests FROM template WHERE id = ?", (row[2],))
-    assert found is not None
-    notable = {
-        test: (codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
-        for test, outcome, attempts, verdict in connection.rows(
+    notable: dict[int, Sequence[int]] = {
+        test: columns
+        for test, *columns in connection.rows(
             "SELECT test, outcome, attempts, verdict FROM item WHERE org_id = ? AND report_id = ?",
             (org, row[0]),
         )
     }
-    plain = (Outcome.PASS, 1, Verdict.UNKNOWN)
+    numbers, durations = _listed(connection, org, row), codec.unpack_durations(row[3])
     items = []
-    for number, seconds in zip(
-        codec.unpack_numbers(found[0]), codec.unpack_durations(row[3]), strict=True
-    ):
-        outcome, attempts, verdict = notable.get(number, plain)
+    for number, seconds in zip(numbers, durations, strict=True):
+        outcome, attempts, verdict = codec.unpack_item(notable.get(number))
         items.append(TestItem(test_names[row[1], number], outcome, attempts, seconds, verdict))
     return tuple(items)
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every statement on a tenant's table names the organization for each table that it touches."""
+
+import re
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.evidence import evidence
+from hwci.engine.history import Scope
+from hwci.engine.identity import failure_id
+from hwci.engine.vocabulary import Role
+from hwci.server.storage.sqlite.connections import open_writer
+from hwci.server.storage.sqlite.transaction import Transaction
+from tests.server.storage.examples import ACME, ADA, ENTRY, FAILURE, KEY, NOON, REVIEW, SESSION
+from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
+
+# `ports.py` names these exceptions: no organization is known yet when they are asked.
+NO_TENANT = {"organization", "user", "session"}
+BY_OTHER_KEYS = {
+    ("ci_key", "digest = "),
+    ("membership", "m.user_id = "),
+}
+TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEXED|CROSS)\w+))?")
+
+
+def record_everything(writer: Transaction) -> None:
+    writer.add_organization(ACME)
+    writer.add_user(ADA)
+    writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
+    writer.add_session(SESSION)
+    writer.end_session(SESSION.refresh_digest, NOON)
+    writer.add_ci_key(KEY)
+    writer.touch_ci_key(ACME.id, KEY.id, NOON)
+    writer.revoke_ci_key(ACME.id, KEY.id, NOON)
+    writer.set_ci_metrics(ACME.id, enabled=True)
+    writer.add_audit(ACME.id, ENTRY)
+    draw = HistoryDraw(3)
+    for _ in range(60):
+        writer.put_report(ORG, draw.next_report())
+        writer.announce(ORG, draw.announcement())
+        writer.put_config(ORG, draw.config(), NOON)
+    writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
+    ask_everything(writer, draw)
+    writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
+    writer.rebuild(ORG)
+
+
+def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
+    writer.user(ADA.id)
+    writer.ci_key_by_digest(KEY.digest)
+    writer.session(SESSION.id)
+    writer.session_by_refresh(SESSION.refresh_digest)
+    writer.memberships(ADA.id, 0, 1)
+    writer.ci_keys(ORG, 0, 1)
+    writer.audit_log(ORG, 0, 1)
+    writer.configs(ORG, 0, 1)
+    writer.version(ORG)
+    facts = writer.facts(ORG)
+    for _ in questions(writer.history(ORG), facts, draw.random):
+        pass
+    for failure in writer.history(ORG).failures(Scope(), EVER):
+        evidence(writer.history(ORG), failure.id)
+
+
+@pytest.fixture(scope="module")
+def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Give every statement that a full use runs, with its values taken out."""
+    folder: Path = tmp_path_factory.mktemp("tenants")
+    connection = open_writer(folder / "hwci.db")
+    seen: set[str] = set()
+
+    def keep(statement: str) -> None:
+        seen.add(re.sub(r"(x?'(?:[^']|'')*'|\b\d+\b)", "?", statement, flags=re.IGNORECASE))
+
+    connection.execute("BEGIN")
+    connection.raw.set_trace_callback(keep)
+    record_everything(Transaction(connection))
+    connection.raw.set_trace_callback(None)
+    connection.close()
+    return seen
+
+
+def tables(statement: str) -> list[tuple[str, str]]:
+    """Give the tables of a statement, each with the name that its columns go by."""
+    given = {"json_each", "hit", "SET"}  # lists, what is found so far, and `DO UPDATE SET`
+    return [
+        (table, name or table) for table, name in TABLE.findall(statement) if table not in given
+    ]
+
+
+def names_the_organization(statement: str, table: str, name: str) -> bool:
+    if statement.startswith("INSERT") and f"INTO {table} (" in statement:
+        return "org_id" in statement[statement.index("(") : statement.index(")")]
+    if any(table == other and key in statement for other, key in BY_OTHER_KEYS):
+        return True
+    column = "org_id" if name == table else f"{name}.org_id"
+    return re.search(rf"(?<![\w.]){re.escape(column)} = ", statement) is not None
+
+
+def test_every_statement_names_the_organization_for_each_table(statements: set[str]) -> None:
+    touched = set()
+    for statement in statements:
+        for table, name in tables(statement):
+            touched.add(table)
+            if table not in NO_TENANT:
+                assert names_the_organization(statement, table, name), (table, statement)
+    known = (Path(__file__).with_name("schema.sql")).read_text()
+    assert touched == set(re.findall(r"CREATE TABLE (\w+)", known))
+
+
+def test_every_insert_names_its_columns(statements: set[str]) -> None:
+    inserts = [statement for statement in statements if statement.startswith("INSERT")]
+
+    assert len(inserts) > 15
+    assert all(re.match(r"INSERT (OR \w+ )?INTO \w+ \(", statement) for statement in inserts)
+
+
+def test_two_organizations_with_equal_reports_share_nothing(tmp_path: Path) -> None:
+    connection = open_writer(tmp_path / "hwci.db")
+    writer, other = Transaction(connection), UUID(int=2)
+    draw = HistoryDraw(4)
+    connection.execute("BEGIN")
+    for _ in range(30):
+        report = draw.next_report()
+        for org_id in (ORG, other):
+            writer.put_report(org_id, report)
+    facts = writer.facts(other)
+    for _ in range(30):
+        writer.put_report(ORG, draw.next_report())
+    writer.rebuild(ORG)
+
+    assert writer.facts(other) == facts
+    connection.close()
