@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client's calls and the server's routes are one list: what one may ask, the other answers."""
+
+import inspect
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, get_args
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel
+
+from hwci.client import Call, calls
+from hwci.client._call import Credential, Method
+from hwci.engine.vocabulary import Label, Trigger
+from hwci.server.http.route import Route, Who
+from hwci.server.routes.table import ROUTES
+from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+IDS = {name: UUID(int=place) for place, name in enumerate(("orgId", "keyId", "failureId"), 1)}
+ORG, KEY, FAILURE = IDS.values()
+PASSWORD = "correct horse battery"
+
+ANNOUNCEMENT = MergeAnnouncement(repo_key="r", sha="0123abc", branch="main", merged_at=NOON)
+CONFIGURATION = SuiteConfiguration(
+    repo_key="r", suite="s", firmware_paths=["src/**"], harness_paths=[], merge_trigger=True
+)
+REPORT = RunReport(
+    repo_key="r",
+    workflow="hil",
+    run_id=1,
+    run_attempt=1,
+    trigger=Trigger.NIGHTLY,
+    branch="main",
+    sha="0123abc",
+    started_at=NOON,
+    ended_at=NOON,
+    conclusion="success",
+    hello_ok=True,
+    box_key="bench",
+    tests=[],
+)
+PERIOD: dict[str, Any] = {"days": 7, "repo_key": "r", "suite": "s", "as_of": NOON, "limit": 5}
+TABLE = {**PERIOD, "page": 2}
+
+# Each function of `calls`, asked for all that it can be asked for.
+WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
+    calls.announce_merge: calls.announce_merge(ANNOUNCEMENT),
+    calls.report_run: calls.report_run(REPORT),
+    calls.put_suite_config: calls.put_suite_config(CONFIGURATION),
+    calls.register: calls.register("a@b", PASSWORD, "Ada", "Engines", "token"),
+    calls.login: calls.login("a@b", PASSWORD),
+    calls.logout: calls.logout("token"),
+    calls.me: calls.me(),
+    calls.list_orgs: calls.list_orgs(2, 5),
+    calls.create_org: calls.create_org("Engines"),
+    calls.get_org: calls.get_org(ORG),
+    calls.create_ci_key: calls.create_ci_key(ORG, "ci"),
+    calls.list_ci_keys: calls.list_ci_keys(ORG, 2, 5),
+    calls.revoke_ci_key: calls.revoke_ci_key(ORG, KEY),
+    calls.audit_log: calls.audit_log(ORG, 2, 5),
+    calls.list_products: calls.list_products(ORG, 2, 5),
+    calls.list_suite_configs: calls.list_suite_configs(ORG, 2, 5),
+    calls.metrics: calls.metrics(ORG, **PERIOD),
+    calls.unchecked_merges: calls.unchecked_merges(ORG, **TABLE),
+    calls.real_bugs: calls.real_bugs(ORG, **TABLE),
+    calls.other_failures: calls.other_failures(ORG, **TABLE),
+    calls.flakiest_tests: calls.flakiest_tests(ORG, **TABLE),
+    calls.list_failures: calls.list_failures(ORG, Label.FLAKE, **TABLE),
+    calls.get_failure: calls.get_failure(ORG, FAILURE),
+    calls.confirm_failure: calls.confirm_failure(ORG, FAILURE),
+    calls.dismiss_failure: calls.dismiss_failure(ORG, FAILURE),
+    calls.reset_failure: calls.reset_failure(ORG, FAILURE),
+    calls.health: calls.health(),
+}
+
+WITHOUT_CALL = {
+    ("GET", "/readyz"): "asked by what starts and balances servers, never by a person or a job",
+    ("GET", "/api/openapi.json"): "read by tools, which know the form and need no model of it",
+}
+
+SIGNED_BY = {
+    Who.ANYONE: Credential.NONE,
+    Who.USER: Credential.TOKEN,
+    Who.MEMBER: Credential.TOKEN,
+    Who.ADMIN: Credential.TOKEN,
+    Who.CI_KEY: Credential.CI_KEY,
+}
+
+BY_PLACE = {(route.method, route.path.format(**IDS)): route for route in ROUTES}
+each = pytest.mark.parametrize("call", WHOLE.values(), ids=[ask.__name__ for ask in WHOLE])
+
+
+def route_of(call: Call[Any]) -> Route:
+    return BY_PLACE[call.method, call.path]
+
+
+def names(model: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+def test_every_function_that_makes_a_call_is_claimed_here() -> None:
+    functions = {
+        function
+        for name, function in inspect.getmembers(calls, inspect.isfunction)
+        if function.__module__ == calls.__name__ and not name.startswith("_")
+    }
+
+    assert functions == set(WHOLE)
+
+
+def test_every_route_has_one_call_or_a_reason_to_have_none() -> None:
+    asked = [(route_of(call).method, route_of(call).path) for call in WHOLE.values()]
+
+    assert len(set(asked)) == len(asked)
+    assert {(route.method, route.path) for route in ROUTES} == {*asked, *WITHOUT_CALL}
+    assert not set(asked) & set(WITHOUT_CALL)
+
+
+@each
+def test_a_call_is_answered_and_signed_as_its_route_says(call: Call[Any]) -> None:
+    route = route_of(call)
+
+    assert call.method in get_args(Method)
+    assert (call.status, call.answer) == (route.status, route.answer)
+    assert call.credential is SIGNED_BY[route.who]
+
+
+@each
+def test_a_call_asks_for_everything_that_its_route_can_be_asked_for(call: Call[Any]) -> None:
+    query = route_of(call).query
+
+    assert {name for name, _ in call.query} == (set() if query is None else names(query))
+    if query is not None:
+        query.model_validate(dict(call.query), by_alias=True, by_name=False)
+
+
+@each
+def test_a_body_is_one_that_its_route_reads(call: Call[Any]) -> None:
+    body = route_of(call).body
+
+    assert (call.body is None) is (body is None)
+    if body is not None and call.body is not None:
+        body.model_validate_json(call.body, by_alias=True, by_name=False)
+
+
+@pytest.mark.parametrize("ask", WHOLE, ids=[ask.__name__ for ask in WHOLE])
+def test_a_body_can_hold_every_field_of_its_route(ask: Callable[..., Call[Any]]) -> None:
+    call, (first, *_) = WHOLE[ask], [*inspect.signature(ask).parameters.values(), None]
+    body = route_of(call).body
+
+    if call.credential is Credential.CI_KEY:
+        assert first is not None
+        assert first.annotation is body, "the caller gives the whole body"
+    elif body is not None:
+        assert set(json.loads(call.body or b"")) == names(body)
