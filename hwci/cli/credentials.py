@@ -5,7 +5,6 @@ whole. It decides the form of the file; which setting wins is decided in `settin
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -71,6 +70,8 @@ class Credentials:
 
     def _write(self, profiles: Mapping[str, Profile]) -> None:
         """Replace the file at once: a reader finds the old one or the new one, never a half."""
+        import tempfile
+
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         content = {
             "format": FORMAT,

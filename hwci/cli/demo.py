@@ -6,12 +6,7 @@ report of it sent through the API as a CI would. What happened in those days is 
 
 from __future__ import annotations
 
-import secrets
-import signal
 import sys
-import tempfile
-import threading
-from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -80,6 +75,8 @@ def demo(
 
 @contextmanager
 def _database(folder: Path | None) -> Iterator[Path]:
+    import tempfile
+
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="hwci-demo-") as passing:
             yield Path(passing) / DATABASE
@@ -99,6 +96,8 @@ def _database(folder: Path | None) -> Iterator[Path]:
 
 def _prepare(settings: Settings) -> Account:
     """Create the user and the organization as an operator does, before the server runs."""
+    import secrets
+
     from hwci.server.app import CreateUser, SetCiMetrics, operate
 
     password = secrets.token_urlsafe(12)
@@ -113,6 +112,8 @@ def _prepare(settings: Settings) -> Account:
 def _serving(settings: Settings) -> Iterator[str]:
     """Run the server in a thread of its own; give its address."""
     import asyncio
+    import threading
+    from concurrent.futures import Future
 
     from hwci.server.app import serving
 
@@ -220,6 +221,9 @@ def _introduce(url: str, account: Account, key: str) -> None:
 
 
 def _wait_for_the_end() -> None:
+    import signal
+    import threading
+
     end = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: end.set())

@@ -5,7 +5,6 @@ product (spec, "Suite configuration"), from JSON or from the `[[product]]` table
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,6 +102,7 @@ def _checked(files: Sequence[Path]) -> list[SuiteConfiguration]:
 def _bodies(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
     """Give each product of a file with the place where it stands."""
     import json
+    import tomllib
 
     try:
         content = path.read_bytes()
