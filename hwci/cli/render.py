@@ -39,9 +39,11 @@ class Format(StrEnum):
 
 def safe(text: object) -> str:
     r"""Show what a terminal would obey or hide: `\x1b` for an escape, `\n` for a line break."""
+    shown = str(text)
+    if shown.isprintable():  # then no letter is hidden, and most texts are looked at once
+        return shown
     return "".join(
-        _escape(letter) if unicodedata.category(letter) in _HIDDEN else letter
-        for letter in str(text)
+        _escape(letter) if unicodedata.category(letter) in _HIDDEN else letter for letter in shown
     )
 
 
@@ -77,7 +79,7 @@ def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
 def say_json(text: str) -> None:
     """Write JSON: only its strings can hold hidden letters, and each of these can be escaped."""
     for line in text.split("\n"):
-        say("".join(_json_escape(letter) for letter in line))
+        say(line if line.isprintable() else "".join(map(_json_escape, line)))
 
 
 def _json_escape(letter: str) -> str:

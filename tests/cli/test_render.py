@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import sys
+import unicodedata
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -29,6 +31,13 @@ NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 def test_what_a_terminal_would_obey_is_shown_escaped(raw: str, shown: str) -> None:
     assert render.safe(raw) == shown
     assert render.safe(shown) == shown
+
+
+def test_what_passes_as_printable_is_never_hidden() -> None:
+    letters = [chr(number) for number in range(sys.maxunicode + 1)]
+    hidden = {letter for letter in letters if unicodedata.category(letter) in render._HIDDEN}
+
+    assert [letter for letter in hidden if letter.isprintable()] == []
 
 
 @pytest.mark.parametrize("raw", ["\x1b[2J", "\x9b", "\x7f", "\u202e", 'quote " and \\ slash\n'])
