@@ -2,8 +2,8 @@
 """Random histories, told over HTTP: the page equals an independent brute-force reference.
 
 The reference (`tests/reference`) was written from the specification and shares no code with the
-engine or a store. Each story goes to a server on SQLite and to one on memory; both must agree with it for
-every view, and the narrow load of a store must give what a full load gives.
+engine or a store. Each story goes to a server on SQLite and to one on memory; both must agree with
+it for every view, and the narrow load of a store must give what a full load gives.
 """
 
 import os
