@@ -8,6 +8,7 @@ from aiohttp import web
 
 from hwci.server.clock import Clock
 from hwci.server.http.endpoint import endpoint
+from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.responses import stamp_response
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.passwords import Passwords
@@ -23,15 +24,16 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
     passwords = Passwords()
     key = signing_key(_key_file(settings))
     services = make_services(storage, clock, passwords, key, settings.registration)
+    bodies = LargeBodies()
     app = web.Application()
     app.on_response_prepare.append(stamp_response)
     for route in ROUTES:
         # The framework's own `{name}` takes no braces: a malformed id would look like no route.
         path = re.sub(r"{(\w+)}", r"{\1:[^/]+}", route.path)
         if route.method == "GET":  # HEAD is answered as GET, without the body
-            app.router.add_get(path, endpoint(route, services))
+            app.router.add_get(path, endpoint(route, services, bodies))
         else:
-            app.router.add_route(route.method, path, endpoint(route, services))
+            app.router.add_route(route.method, path, endpoint(route, services, bodies))
 
     async def close(_: web.Application) -> None:
         passwords.close()

@@ -14,18 +14,17 @@ from aiohttp import hdrs, web
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from hwci.server.errors import OverloadedError
 from hwci.server.http.faults import (
     InvalidRequestError,
     TooLargeError,
     UnsupportedTypeError,
     body_fault,
 )
+from hwci.server.http.large_bodies import ARRIVAL_SECONDS, LARGE_BYTES, Room
 from hwci.wire.errors import issues_of
 
 Model = TypeVar("Model", bound=BaseModel)
-
-LARGE_BYTES = 1024 * 1024
-"""Parsing more than this would hold up other requests: it is done in a thread."""
 
 _JSON = re.compile(
     r'application/json(\s*;\s*charset\s*=\s*("?)utf-8\2)?\s*', re.IGNORECASE | re.ASCII
@@ -49,6 +48,30 @@ def require_json(request: web.Request, *, gzip: bool) -> bool:
         return True
     taken = "plain or with Content-Encoding: gzip" if gzip else "without a Content-Encoding"
     raise UnsupportedTypeError(f"Send the body {taken}")
+
+
+async def read_body(request: web.Request, limit: int, room: Room, *, compressed: bool) -> bytes:
+    """Read the body, with room for it where it is or may become large.
+
+    Raises:
+        OverloadedError: there is no room, or the body took the room and did not come.
+        TooLargeError: it is over its limit.
+    """
+    if limit <= LARGE_BYTES:
+        return await read_bytes(request, limit)
+    announced = request.content_length
+    if announced is None or LARGE_BYTES < announced <= limit:
+        await room.claim()
+    try:
+        async with asyncio.timeout(ARRIVAL_SECONDS):
+            data = await read_bytes(request, limit)
+    except TimeoutError as fault:
+        raise OverloadedError(
+            f"The body did not arrive within {ARRIVAL_SECONDS:g} s; send it compressed"
+        ) from fault
+    if compressed:
+        await room.claim()
+    return data
 
 
 async def read_bytes(request: web.Request, limit: int) -> bytes:

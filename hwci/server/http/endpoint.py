@@ -13,8 +13,9 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 
 from hwci.server.errors import HwciServerError, StorageError
-from hwci.server.http.body import parse, read_bytes, require_json
+from hwci.server.http.body import parse, read_body, require_json
 from hwci.server.http.credentials import api_key, bearer_token
+from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.query import parse_query
 from hwci.server.http.responses import answer, error_answer, request_id
 from hwci.server.http.route import Call, Route, Who
@@ -43,7 +44,7 @@ async def take_body(call: Call) -> None:
     route = call.route
     if route.body is not None:
         compressed = require_json(call.request, gzip=route.gzip)
-        data = await read_bytes(call.request, route.body_bytes)
+        data = await read_body(call.request, route.body_bytes, call.room, compressed=compressed)
         call.parsed_body = await parse(data, route.body, route.body_bytes, compressed=compressed)
 
 
@@ -58,18 +59,19 @@ CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (admit, take_body, take_
 
 
 def endpoint(
-    route: Route, services: Services
+    route: Route, services: Services, bodies: LargeBodies
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     """Make what the web framework calls for a route."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        call = Call(request, route, services)
-        try:
-            for check in CHECKS:
-                await check(call)
-            return answer(await route.handler(call), route.status)
-        except HwciServerError as error:
-            return _refusal(error, call)
+        async with bodies.room() as room:
+            call = Call(request, route, services, room)
+            try:
+                for check in CHECKS:
+                    await check(call)
+                return answer(await route.handler(call), route.status)
+            except HwciServerError as error:
+                return _refusal(error, call)
 
     return handle
 

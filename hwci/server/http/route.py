@@ -15,6 +15,7 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import BaseModel
 
+from hwci.server.http.large_bodies import Room
 from hwci.server.http.query import path_id
 from hwci.server.services.access import Member
 from hwci.server.services.registry import Services
@@ -87,6 +88,7 @@ class Call:
     request: web.Request
     route: Route
     services: Services
+    room: Room
     caller: User | Member | CiKey | None = None
     parsed_body: BaseModel | None = field(default=None, repr=False)
     parsed_query: Query | None = None

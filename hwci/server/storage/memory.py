@@ -9,7 +9,6 @@ place of the state when it ends well, so one that raises leaves no trace and rea
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
@@ -20,7 +19,7 @@ from hwci.engine.full import FullHistory
 from hwci.engine.history import History
 from hwci.engine.parts import Ended, ended_by
 from hwci.engine.vocabulary import Role
-from hwci.server.errors import ClashError, StorageError
+from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
     NOBODY,
@@ -32,6 +31,7 @@ from hwci.server.storage.records import (
     Slice,
     User,
 )
+from hwci.server.storage.threads import Threads
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -255,31 +255,23 @@ class MemoryStorage(Storage):
 
     def __init__(self) -> None:
         self._state = State()
-        self._writing = ThreadPoolExecutor(1, thread_name_prefix="hwci-writer")
-        self._reading = ThreadPoolExecutor(1, thread_name_prefix="hwci-reader")
-        self._looking_up = ThreadPoolExecutor(1, thread_name_prefix="hwci-look-up")
+        self._writing = Threads("hwci-writer")
+        self._reading = Threads("hwci-reader")
+        self._looking_up = Threads("hwci-look-up")
 
     async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
-        thread = self._looking_up if short else self._reading
-        return await self._run(thread, lambda: work(MemoryTransaction(self._state)))
+        threads = self._looking_up if short else self._reading
+        return await threads.run(lambda: work(MemoryTransaction(self._state)))
 
     async def write(self, work: Callable[[Writer], Result]) -> Result:
-        return await self._run(self._writing, lambda: self._write(work))
+        return await self._writing.run(lambda: self._write(work))
 
     async def ready(self) -> None:
         await self.read(lambda reader: reader.organization(NOBODY), short=True)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._looking_up.shutdown)
-        await asyncio.to_thread(self._reading.shutdown)
-        await asyncio.to_thread(self._writing.shutdown)
-
-    async def _run(self, thread: ThreadPoolExecutor, job: Callable[[], Result]) -> Result:
-        try:
-            waiting = asyncio.get_running_loop().run_in_executor(thread, job)
-        except RuntimeError as error:  # the only fault of handing a job over: no thread any more
-            raise StorageError("The database is closed; start the server") from error
-        return await waiting
+        for threads in (self._looking_up, self._reading, self._writing):
+            await asyncio.to_thread(threads.close)
 
     def _write(self, work: Callable[[Writer], Result]) -> Result:
         state = self._state.copy()

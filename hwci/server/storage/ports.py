@@ -178,7 +178,10 @@ class Storage(Protocol):
         """
 
     async def write(self, work: Callable[[Writer], Result]) -> Result:
-        """Run `work` in one transaction, committed to disk before this returns."""
+        """Run `work` in one transaction, committed to disk before this returns.
+
+        Raises, as `read` does, `OverloadedError` when too many wait already.
+        """
 
     async def ready(self) -> None:
         """Return when the store can serve. Raises `StorageError` with the reason when not."""

@@ -10,7 +10,8 @@ from uuid import UUID
 import pytest
 
 from hwci.engine.identity import failure_id
-from hwci.server.errors import StorageError
+from hwci.server.errors import OverloadedError, StorageError
+from hwci.server.storage import threads
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Organization
 from tests.server.storage.examples import (
@@ -128,6 +129,23 @@ async def test_a_caller_that_gives_up_does_not_break_the_next_one(storage: Stora
     third = replace(ACME, id=UUID(int=3))
     await storage.write(lambda w: w.add_organization(third))
     assert await storage.read(lambda r: r.organization(third.id)) == third
+
+
+async def test_a_line_that_is_too_long_is_refused_at_once(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "WAITING_MAX", 3)
+    go_on = threading.Event()
+    for ask in (storage.write, storage.read):
+        held = [asyncio.ensure_future(ask(lambda _: go_on.wait(30))) for _ in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(OverloadedError, match="try again"):
+            await ask(lambda _: None)
+        await storage.read(lambda _: None, short=True)
+        go_on.set()
+        await asyncio.gather(*held)
+        await ask(lambda _: None)
+        go_on.clear()
 
 
 async def test_a_closed_store_says_so(storage: Storage) -> None:

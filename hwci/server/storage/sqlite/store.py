@@ -3,20 +3,17 @@
 process.
 
 This module decides where a transaction begins and ends and which thread runs it. Writers wait in
-line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`. A caller that
-stops waiting does not stop a transaction that has begun.
+line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`.
 """
 
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
-from hwci.server.errors import StorageError
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY
 from hwci.server.storage.sqlite.connections import (
@@ -29,6 +26,7 @@ from hwci.server.storage.sqlite.connections import (
 )
 from hwci.server.storage.sqlite.locking import check_header, database_lock, real_path
 from hwci.server.storage.sqlite.transaction import Transaction
+from hwci.server.storage.threads import Threads
 
 Result = TypeVar("Result")
 
@@ -39,7 +37,7 @@ class ReadLane:
     """Threads that read, and as many connections for them."""
 
     def __init__(self, name: str, connections: Sequence[Connection]) -> None:
-        self.threads = ThreadPoolExecutor(len(connections), thread_name_prefix=name)
+        self.threads = Threads(name, len(connections))
         self._idle: SimpleQueue[Connection] = SimpleQueue()
         for connection in connections:
             self._idle.put(connection)
@@ -76,7 +74,7 @@ class SqliteStorage(Storage):
             if isinstance(error, sqlite3.Error):
                 raise storage_error(error, path) from error
             raise
-        self._writing = ThreadPoolExecutor(1, thread_name_prefix="hwci-writer")
+        self._writing = Threads("hwci-writer")
 
     def _open(self) -> None:
         check_header(self._path, known_version())
@@ -110,13 +108,9 @@ class SqliteStorage(Storage):
         """Finish what was begun, then close the file and let go of its lock."""
         await asyncio.to_thread(self._close)
 
-    async def _run(self, threads: ThreadPoolExecutor, job: Callable[[], Result]) -> Result:
+    async def _run(self, threads: Threads, job: Callable[[], Result]) -> Result:
         try:
-            waiting = asyncio.get_running_loop().run_in_executor(threads, job)
-        except RuntimeError as error:  # the only fault of handing a job over: no threads any more
-            raise StorageError(f"The database {self._path} is closed; start the server") from error
-        try:
-            return await waiting
+            return await threads.run(job)
         except sqlite3.Error as error:
             raise storage_error(error, self._path) from error
 
@@ -131,7 +125,7 @@ class SqliteStorage(Storage):
         return result
 
     def _close(self) -> None:
-        self._short.threads.shutdown()
-        self._long.threads.shutdown()
-        self._writing.shutdown()
+        self._short.threads.close()
+        self._long.threads.close()
+        self._writing.close()
         self._held.close()

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many large bodies at once wait for room, or come again; small ones pass them by."""
+
+import gzip
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from hwci.server.http import large_bodies
+from tests.server.asking import Reply, ask, ci_key, read_reply
+from tests.server.running import RunningServer, report, running_in_thread
+
+PATH = "/api/ci/run-report"
+JSON = ("Content-Type", "application/json")
+BODY = json.dumps(report()).encode()
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
+    """Run a server that has room for one large body and little patience."""
+    monkeypatch.setattr(large_bodies, "ROOM", 1)
+    monkeypatch.setattr(large_bodies, "PATIENCE_SECONDS", 0.05)
+    with running_in_thread(tmp_path) as running:
+        yield running
+
+
+def send_chunked(server: RunningServer) -> Reply:
+    """Send a body whose size nobody knows beforehand."""
+    return ask(server.url, "POST", PATH, ci_key(server.ci_key), JSON, data=iter([BODY]))
+
+
+def send_large(server: RunningServer) -> Reply:
+    padded = BODY + b" " * large_bodies.LARGE_BYTES
+    return ask(server.url, "POST", PATH, ci_key(server.ci_key), JSON, data=padded)
+
+
+def send_compressed(server: RunningServer) -> Reply:
+    headers = (ci_key(server.ci_key), JSON, ("Content-Encoding", "gzip"))
+    return ask(server.url, "POST", PATH, *headers, data=gzip.compress(BODY))
+
+
+def send_small(server: RunningServer) -> Reply:
+    return ask(server.url, "POST", PATH, ci_key(server.ci_key), JSON, data=BODY)
+
+
+@contextmanager
+def half_sent(server: RunningServer) -> Iterator[socket.socket]:
+    """Send the head of a chunked body and its first chunk, and nothing more."""
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+        f"X-API-Key: {server.ci_key}\r\nContent-Type: application/json\r\n"
+        f"Transfer-Encoding: chunked\r\n\r\n{len(BODY):x}\r\n"
+    )
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname, address.port), timeout=30) as line:
+        line.sendall(head.encode() + BODY + b"\r\n")
+        yield line
+
+
+def answer_on(line: socket.socket) -> Reply:
+    raw = b""
+    while chunk := line.recv(65536):
+        raw += chunk
+    return read_reply(raw)
+
+
+def test_who_finds_no_room_is_asked_to_come_again(server: RunningServer) -> None:
+    with half_sent(server) as line:
+        while send_chunked(server).status != 503:
+            pass  # the server has not begun to read the first one
+        for send in (send_chunked, send_large, send_compressed):
+            refused = send(server)
+            assert refused.error == (
+                503,
+                "Too many large bodies arrive at once; try again in a few seconds",
+            )
+            assert refused.headers["retry-after"] == "5"
+        assert send_small(server).status == 204
+
+        line.sendall(b"0\r\n\r\n")
+        assert answer_on(line).status == 204
+    for send in (send_chunked, send_large, send_compressed):
+        assert send(server).status == 204
+
+
+def test_a_refused_body_gives_its_room_back(server: RunningServer) -> None:
+    for _ in range(3):
+        headers = (ci_key(server.ci_key), JSON)
+        assert ask(server.url, "POST", PATH, *headers, data=iter([b"{"])).status == 400
+    assert send_chunked(server).status == 204
+
+
+def test_who_has_room_and_sends_nothing_gives_it_back(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwci.server.http.body.ARRIVAL_SECONDS", 0.05)
+    with half_sent(server) as line:
+        assert answer_on(line).error == (
+            503,
+            "The body did not arrive within 0.05 s; send it compressed",
+        )
+    assert send_chunked(server).status == 204
