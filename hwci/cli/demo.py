@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci demo`: a server on an embedded database with ninety days of believable history, every
 report of it sent through the API as a CI would. What happened in those days is decided in
-`demo_history.py`.
+`hwci.demo`.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def _fill(url: str, account: Account) -> None:
 
 
 def _history() -> list[Call[None]]:
-    from hwci.cli.demo_history import history
     from hwci.client import calls
+    from hwci.demo.history import history
     from hwci.wire.reports import MergeAnnouncement, RunReport
 
     return [

@@ -2,7 +2,7 @@
 """The demo's commits: everyday pushes between those of the story, and where each trouble lies.
 
 This module decides what was pushed when, and turns an incident of the story into a `Trouble`: from
-which commit or moment to which it lasts. What ran on hardware is decided in `demo_history.py`.
+which commit or moment to which it lasts. What ran on hardware is decided in `history.py`.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from hwci.cli.demo_project import (
+from hwci.demo.project import (
     FIRMWARE_ACTIONS,
     FIRMWARE_PARTS,
     HARNESS_CHANGES,
@@ -20,7 +20,7 @@ from hwci.cli.demo_project import (
     RELEASE,
     DemoProduct,
 )
-from hwci.cli.demo_story import (
+from hwci.demo.story import (
     INCIDENTS,
     RELEASE_CHANGES,
     Change,

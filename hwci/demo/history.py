@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from random import Random
 
-from hwci.cli.demo_bench import Bench
-from hwci.cli.demo_branches import SECONDS_APART, Push, Trouble, plans, pushes, troubles
-from hwci.cli.demo_project import MAIN, PRODUCTS, RELEASE, REPOSITORY, SENSOR, DemoProduct
-from hwci.cli.demo_story import is_weekend, moment
+from hwci.demo.bench import Bench
+from hwci.demo.branches import SECONDS_APART, Push, Trouble, plans, pushes, troubles
+from hwci.demo.project import MAIN, PRODUCTS, RELEASE, REPOSITORY, SENSOR, DemoProduct
+from hwci.demo.story import is_weekend, moment
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.wire.reports import (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The project that the demo tells of: one repository, two products, three boxes, their tests.
 
-This module decides names and paths only. What happens to them is told in `demo_story.py`.
+This module decides names and paths only. What happens to them is told in `story.py`.
 """
 
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.cli.demo_history import Body, history
+from hwci.demo.history import Body, history
 from hwci.engine.answers import Page
 from hwci.engine.facts import Facts, Product
 from hwci.engine.full import FullHistory

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from random import Random
 
-from hwci.cli.demo_branches import Trouble
-from hwci.cli.demo_project import DemoProduct
-from hwci.cli.demo_story import FLAKY, OUTAGES, Outage, moment
+from hwci.demo.branches import Trouble
+from hwci.demo.project import DemoProduct
+from hwci.demo.story import FLAKY, OUTAGES, Outage, moment
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.reports import TestItem
 

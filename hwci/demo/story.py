@@ -9,7 +9,7 @@ engine from what CI would have sent, and no row here says what the page should s
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from hwci.cli.demo_project import GATEWAY, MAIN, RELEASE, SENSOR, DemoProduct
+from hwci.demo.project import GATEWAY, MAIN, RELEASE, SENSOR, DemoProduct
 from hwci.engine.vocabulary import Verdict
 
 SATURDAY = 5
