@@ -18,11 +18,11 @@ from hwci.engine.vocabulary import Label
 from hwci.wire import accounts, limits, reports
 from hwci.wire.base import ListPage
 from hwci.wire.errors import issues_of
+from hwci.wire.health import HealthAnswer
 from hwci.wire.metrics import (
     FailureAnswer,
     FailureEvidence,
     FlakyTestAnswer,
-    HealthAnswer,
     MetricsPage,
     ProductAnswer,
     ResolvedFailureAnswer,

@@ -26,6 +26,9 @@ PAGE_LIMIT_MAX = 100
 DAYS_DEFAULT = 30
 DAYS_MAX = 3_650
 
+EVIDENCE_MAX = 200
+"""Commits of one list, files and runs of one commit, that the evidence of a failure shows."""
+
 ISSUES_MAX = 100
 """Faults listed in one answer."""
 

@@ -5,7 +5,6 @@ Shapes only: the figures are the engine's, `outgoing.py` puts them here.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -241,13 +240,17 @@ class EvidenceRun(Answer):
 
 
 class EvidenceCommit(Answer):
-    """A commit of the timeline, in the order of the branch. `this`: the failure's own commit."""
+    """A commit of the timeline, in the order of the branch. `this`: the failure's own commit.
+
+    At most 200 runs are shown, the latest of `runs_total`.
+    """
 
     sha: str
     this: bool
     passed: bool
     failed: bool
     runs: Sequence[EvidenceRun]
+    runs_total: int
 
 
 class CheckRun(Answer):
@@ -280,12 +283,16 @@ class FileAnswer(Answer):
 
 
 class ChangedCommit(Answer):
-    """A commit under test or before the fix."""
+    """A commit under test or before the fix.
+
+    At most 200 files are shown of `files_total`, firmware and harness files before others.
+    """
 
     sha: str
     subject: str
     committed_at: Time | None
     files: Sequence[FileAnswer]
+    files_total: int
     files_truncated: bool
 
 
@@ -294,20 +301,17 @@ class FailureEvidence(Answer):
 
     `resolved` is null for a flake or a pending failure; `under_test` and `before_fix` are null
     when unknown or not connected.
+
+    Each list of commits shows at most 200 of its total: of the timeline its ends and what is around
+    the failure, of changes those with firmware or harness files before others.
     """
 
     failure: FailureAnswer
     resolved: ResolvedFailureAnswer | None
     timeline: Sequence[EvidenceCommit]
+    timeline_total: int
     checks: Sequence[CheckAnswer]
     under_test: Sequence[ChangedCommit] | None
+    under_test_total: int | None
     before_fix: Sequence[ChangedCommit] | None
-
-
-Health = Literal["ok"]
-
-
-class HealthAnswer(Answer):
-    """Answer of `/healthz` and `/readyz`."""
-
-    status: Health = "ok"
+    before_fix_total: int | None

@@ -10,10 +10,11 @@ from hwci.engine import answers
 from hwci.engine.facts import Announcement, Review, SuiteConfig
 from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState
 from hwci.engine.identity import run_record_id
-from hwci.engine.vocabulary import REASONS, Outcome, Reason
-from hwci.wire import metrics
+from hwci.engine.vocabulary import REASONS, FileKind, Outcome, Reason
+from hwci.wire import limits, metrics
 from hwci.wire.accounts import Actor
 from hwci.wire.base import ListPage
+from hwci.wire.excerpts import ends_and_around, telling_first
 from hwci.wire.queries import MetricsQuery
 
 Row = TypeVar("Row")
@@ -218,13 +219,20 @@ def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEv
     return metrics.FailureEvidence(
         failure=labelled_failure(found.failure),
         resolved=None if found.resolved is None else resolved_failure(org_id, found.resolved),
-        timeline=[
-            _evidence_commit(commit, found.failure.failure.key.sha) for commit in found.timeline
-        ],
+        timeline=_timeline(found.timeline, found.failure.failure.key.sha),
+        timeline_total=len(found.timeline),
         checks=[_check(check) for check in checks],
         under_test=_changed(found.under_test),
+        under_test_total=None if found.under_test is None else len(found.under_test),
         before_fix=_changed(found.before_fix),
+        before_fix_total=None if found.before_fix is None else len(found.before_fix),
     )
+
+
+def _timeline(commits: Sequence[LaneCommit], own_sha: str) -> list[metrics.EvidenceCommit]:
+    own = next((at for at, commit in enumerate(commits) if commit.sha == own_sha), 0)
+    shown = ends_and_around(commits, own, limits.EVIDENCE_MAX)
+    return [_evidence_commit(commit, own_sha) for commit in shown]
 
 
 def _evidence_commit(commit: LaneCommit, own_sha: str) -> metrics.EvidenceCommit:
@@ -234,7 +242,8 @@ def _evidence_commit(commit: LaneCommit, own_sha: str) -> metrics.EvidenceCommit
         this=commit.sha == own_sha,
         passed=Outcome.PASS in outcomes,
         failed=Outcome.FAIL in outcomes,
-        runs=[_evidence_run(run) for run in commit.runs],
+        runs=[_evidence_run(run) for run in commit.runs[-limits.EVIDENCE_MAX :]],
+        runs_total=len(commit.runs),
     )
 
 
@@ -284,11 +293,22 @@ def _changed(
             sha=item.commit.sha,
             subject=item.commit.subject,
             committed_at=item.commit.committed_at,
-            files=[metrics.FileAnswer(path=file.path, kind=file.kind) for file in item.files],
+            files=[
+                metrics.FileAnswer(path=file.path, kind=file.kind)
+                for file in telling_first(item.files, _decides, limits.EVIDENCE_MAX)
+            ],
+            files_total=len(item.files),
             files_truncated=item.commit.files_truncated,
         )
-        for item in commits
+        for item in telling_first(
+            commits, lambda item: any(map(_decides, item.files)), limits.EVIDENCE_MAX
+        )
     ]
+
+
+def _decides(file: answers.FileEvidence) -> bool:
+    """Other files matter to no check."""
+    return file.kind is not FileKind.OTHER
 
 
 def product(state: ProductState) -> metrics.ProductAnswer:

@@ -250,6 +250,44 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
     ]
     assert shown["underTest"][0]["files"] == [{"path": "a.c", "kind": "firmware"}]
     assert shown["beforeFix"] is None
+    assert (shown["timelineTotal"], commit["runsTotal"]) == (1, 1)
+    assert (shown["underTestTotal"], shown["beforeFixTotal"]) == (1, None)
+    assert shown["underTest"][0]["filesTotal"] == 1
+
+
+def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
+    failure = history.Failure(ID, KEY, history.Place(AT, 3, 0, SHA), 1, RUN, AT, False, FIX)
+    runs = tuple(
+        history.LaneRun(AT, number, 1, "hil", "main", Outcome.FAIL, 3, Verdict.DEVICE, 1.5)
+        for number in range(300)
+    )
+    lane = [history.LaneCommit(str(at), history.Place(AT, 3, at, str(at)), ()) for at in range(900)]
+    lane[450] = history.LaneCommit(KEY.sha, failure.place, runs)
+    plain = [answers.FileEvidence(f"{number}.md", FileKind.OTHER) for number in range(1_000)]
+    files = (*plain, answers.FileEvidence("a.c", FileKind.FIRMWARE))
+    dull = answers.CommitEvidence(COMMIT, ())
+    evidence = answers.Evidence(
+        failure=answers.LabelledFailure(failure, Label.PENDING, ID),
+        lane=LANE,
+        resolved=None,
+        timeline=tuple(lane),
+        under_test=(*([dull] * 249), answers.CommitEvidence(COMMIT, files)),
+        before_fix=(dull,) * 500,
+    )
+
+    shown = sent(outgoing.failure_evidence(ORG, evidence))
+
+    timeline = shown["timeline"]
+    assert (len(timeline), shown["timelineTotal"]) == (198, 900)
+    assert (timeline[0]["sha"], timeline[-1]["sha"]) == ("0", "899")
+    (own,) = [commit for commit in timeline if commit["this"]]
+    assert (len(own["runs"]), own["runsTotal"]) == (200, 300)
+    assert own["runs"][-1]["runId"] == 299
+    assert (len(shown["underTest"]), shown["underTestTotal"]) == (200, 250)
+    assert (len(shown["beforeFix"]), shown["beforeFixTotal"]) == (200, 500)
+    listed = shown["underTest"][-1]["files"]
+    assert (len(listed), shown["underTest"][-1]["filesTotal"]) == (200, 1_001)
+    assert (listed[0]["path"], listed[-1]["path"]) == ("0.md", "a.c")
 
 
 def test_a_reader_gets_back_what_was_sent_and_ignores_what_it_does_not_know() -> None:

@@ -6,18 +6,20 @@ and the router; existence (404) and state (409) after it, in the services. What 
 list `CHECKS`.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
+from pydantic import BaseModel
 
 from hwci.server.errors import HwciServerError, StorageError
 from hwci.server.http.body import parse, read_body, require_json
 from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.query import parse_query
-from hwci.server.http.responses import answer, error_answer, request_id
+from hwci.server.http.responses import answer, error_answer, request_id, written
 from hwci.server.http.route import Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
@@ -69,11 +71,20 @@ def endpoint(
             try:
                 for check in CHECKS:
                     await check(call)
-                return answer(await route.handler(call), route.status)
+                return answer(await _answered(call), route.status)
             except HwciServerError as error:
                 return _refusal(error, call)
 
     return handle
+
+
+async def _answered(call: Call) -> BaseModel | bytes | None:
+    """Give what a handler answers; a table or evidence, which may be long, is written in a thread.
+
+    The event loop would stand still for as long.
+    """
+    found = await call.route.handler(call)
+    return await asyncio.to_thread(written, found) if call.route.metrics else found
 
 
 def _refusal(error: HwciServerError, call: Call) -> web.Response:

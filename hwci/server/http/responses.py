@@ -41,12 +41,16 @@ async def stamp_response(request: web.Request, response: web.StreamResponse) -> 
     stamp(request, response.headers)
 
 
+def written(body: BaseModel | bytes | None) -> bytes | None:
+    """Write a body as bytes, if it is not written yet."""
+    return body.model_dump_json().encode() if isinstance(body, BaseModel) else body
+
+
 def answer(body: BaseModel | bytes | None, status: int) -> web.Response:
     """Write an answer; None has no body."""
     if body is None:
         return web.Response(status=status)
-    data = body if isinstance(body, bytes) else body.model_dump_json().encode()
-    return web.Response(body=data, status=status, content_type="application/json")
+    return web.Response(body=written(body), status=status, content_type="application/json")
 
 
 def error_answer(error: errors.HwciServerError) -> web.Response:

@@ -2,7 +2,7 @@
 """Health of the process and of what it needs."""
 
 from hwci.server.http.route import Call, Route, Who
-from hwci.wire.metrics import HealthAnswer
+from hwci.wire.health import HealthAnswer
 
 
 async def alive(call: Call) -> HealthAnswer:  # noqa: ARG001 - every handler takes the call
