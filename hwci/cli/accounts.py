@@ -10,7 +10,7 @@ import typer
 from hwci.cli import options, tables
 from hwci.cli.connection import RETRIES, signed_in
 from hwci.cli.credentials import Profile
-from hwci.cli.failing import told, wrong_usage
+from hwci.cli.failing import client_errors, wrong_usage
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags, resolve
 
@@ -52,7 +52,7 @@ def login(
         else _asked("password", "--password-stdin", hidden=True)
     )
     began = options.now()
-    with told("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
+    with client_errors("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.login(address, password))
     ends = began + timedelta(seconds=answer.expires_in)
     settings.credentials.store(
@@ -109,7 +109,8 @@ def whoami(
     if json:
         emit_json(me)
         return
-    say(f"{me.user.name} <{me.user.email}> at {connection.settings.url}")
+    name, email = me.user.name, me.user.email
+    say(f"{f'{name} <{email}>' if name else email} at {connection.settings.url}")
     for org in me.organizations:
         state = "on" if org.ci_metrics_enabled else "off"
         say(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")

@@ -15,7 +15,7 @@ from hwci.cli.failing import (
     CommandError,
     ExitCode,
     Failing,
-    told,
+    client_errors,
     wrong_usage,
 )
 from hwci.cli.settings import Flags, Settings, resolve
@@ -85,8 +85,8 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
         CommandError: not signed in, or whatever the client raises within.
     """
     settings = resolve(flags)
-    token = settings.token or _kept_token(settings)
-    with told():
+    token = settings.token() or _kept_token(settings)
+    with client_errors():
         from hwci.client import Client
 
         with Client(settings.url, token=token, retries=RETRIES) as client:
@@ -94,7 +94,7 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
 
 
 def _kept_token(settings: Settings) -> str:
-    profile = settings.profile
+    profile = settings.profile()
     if profile is None:
         raise CommandError(
             Failing(

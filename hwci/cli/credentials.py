@@ -5,14 +5,17 @@ whole. It decides the form of the file; which setting wins is decided in `settin
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from hwci.cli.failing import wrong_usage
+from hwci.cli.failing import CommandError, Failing, wrong_usage
 
 FORMAT = 1
+"""Raised when a hwci that knows only the earlier form could no longer read the file."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,12 @@ class Profile:
         return f"Profile(url={self.url!r}, email={self.email!r})"
 
 
+_FIELDS = tuple(field.name for field in fields(Profile))
+
+
 @dataclass(frozen=True)
 class Credentials:
-    """The file of all profiles."""
+    """The file of all profiles. What another version wrote beside our fields stays in it."""
 
     path: Path
 
@@ -44,39 +50,79 @@ class Credentials:
         """Read every profile; without the file there is none.
 
         Raises:
-            CommandError: the file is not one that hwci wrote.
+            CommandError: the file cannot be read, or is not one that this hwci knows.
         """
+        return _profiles(self._content())
+
+    def store(self, name: str, profile: Profile) -> None:
+        """Keep a profile in place of the earlier one of that name.
+
+        Raises:
+            CommandError: the file cannot be read or written.
+        """
+        with self._changing() as kept:
+            kept[name] = {**kept.get(name, {}), **asdict(profile)}
+
+    def forget(self, name: str) -> None:
+        """Drop a profile.
+
+        Raises:
+            CommandError: the file cannot be read or written.
+        """
+        with self._changing() as kept:
+            kept.pop(name, None)
+
+    def _content(self) -> dict[str, Any]:
         try:
-            text = self.path.read_text(encoding="utf-8")
+            content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+            newer = content["format"] > FORMAT
+            if not newer:
+                _profiles(content)
         except FileNotFoundError:
-            return {}
-        try:
-            named = json.loads(text)["profiles"]
-            return {name: Profile(**fields) for name, fields in named.items()}
+            return {"format": FORMAT, "profiles": {}}
+        except OSError as fault:
+            raise wrong_usage(
+                f"The sign-ins in {self.path} cannot be read",
+                fault.strerror or str(fault),
+                "Make the file yours to read, or do without: HWCI_URL with HWCI_TOKEN or"
+                " HWCI_CI_KEY",
+            ) from fault
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise wrong_usage(
                 f"The sign-ins in {self.path} cannot be read",
                 "the file is not one that `hwci login` wrote",
                 "Remove the file and sign in again: hwci login",
             ) from fault
+        if newer:
+            raise wrong_usage(
+                f"The sign-ins in {self.path} are of a newer hwci",
+                f"they have format {content['format']}, and this one knows {FORMAT}",
+                "Update hwci, or keep its sign-ins in another folder: XDG_CONFIG_HOME",
+            )
+        return content
 
-    def store(self, name: str, profile: Profile) -> None:
-        """Keep a profile in place of the earlier one of that name."""
-        self._write(self.profiles() | {name: profile})
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Any]]:
+        """Give the profiles to change, under a lock: two sign-ins at once both stay."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with _locked(self.path.with_suffix(".lock")):
+                content = self._content()
+                yield content["profiles"]
+                self._replace(content)
+        except OSError as fault:
+            raise CommandError(
+                Failing(
+                    f"The sign-ins in {self.path} cannot be written",
+                    fault.strerror or str(fault),
+                    "Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
+                )
+            ) from fault
 
-    def forget(self, name: str) -> None:
-        """Drop a profile."""
-        self._write({key: kept for key, kept in self.profiles().items() if key != name})
-
-    def _write(self, profiles: Mapping[str, Profile]) -> None:
+    def _replace(self, content: Mapping[str, Any]) -> None:
         """Replace the file at once: a reader finds the old one or the new one, never a half."""
         import tempfile
 
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        content = {
-            "format": FORMAT,
-            "profiles": {name: asdict(profile) for name, profile in profiles.items()},
-        }
         # mkstemp creates the file with mode 0600, so no one else can open it at any moment.
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".credentials-")
         try:
@@ -90,7 +136,38 @@ class Credentials:
             raise
 
 
+def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
+    return {
+        name: Profile(**{field: kept[field] for field in _FIELDS})
+        for name, kept in content["profiles"].items()
+    }
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait for the lock of a file. It stands beside the one that it guards, which is replaced."""
+    import fcntl
+
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def default_credentials(environ: Mapping[str, str]) -> Credentials:
-    """Give the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`."""
-    home = environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    """Give the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`.
+
+    Raises:
+        CommandError: the user has no home, as in a container that runs as any number.
+    """
+    try:
+        home = environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    except RuntimeError as fault:
+        raise wrong_usage(
+            "There is no place for sign-ins",
+            "HOME is not set, and this user has no home folder",
+            "Set HWCI_URL with HWCI_TOKEN or HWCI_CI_KEY, or set XDG_CONFIG_HOME",
+        ) from fault
     return Credentials(Path(home) / "hwci" / "credentials.json")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from hwci.cli.failing import CommandError, Failing, told
+from hwci.cli.failing import CommandError, Failing, client_errors
 from hwci.cli.metrics import ask
 from hwci.cli.options import now
 from hwci.cli.page import Scope, show
@@ -66,7 +66,7 @@ def demo(
 
         settings = Settings(database=str(database), port=port)
         account = _prepare(settings)
-        with _serving(settings) as url, told("The demo broke off"):
+        with _serving(settings) as url, client_errors("The demo broke off"):
             _fill(url, account)
             if keep:
                 note("Serving until Ctrl-C.")

@@ -59,8 +59,8 @@ def standing(found: ResolvedFailureAnswer) -> str:
     return f"{test} now counts as: {known}{reason}. Status: {found.status}."
 
 
-def explain(found: FailureEvidence, now: datetime) -> Iterator[Text]:
-    """Tell the whole story of a failure, line by line."""
+def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
+    """Give the whole story of a failure, a title and its lines in turn."""
     from rich.text import Text
 
     for title, lines in (

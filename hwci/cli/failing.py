@@ -101,8 +101,8 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
     )
 
 
-def explain(fault: "HwciError", what: str | None = None, *, by_ci_key: bool = False) -> Failing:
-    """Turn an error of the client into what a person is told; `what` names the deed that failed."""
+def failing_of(fault: "HwciError", what: str | None = None, *, by_ci_key: bool = False) -> Failing:
+    """Turn an error of the client into three lines; `what` names the deed that failed."""
     from hwci.client.errors import ApiError, CredentialMissingError, UnauthorizedError
 
     code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
@@ -122,14 +122,14 @@ def explain(fault: "HwciError", what: str | None = None, *, by_ci_key: bool = Fa
 
 
 @contextmanager
-def told(what: str | None = None, *, by_ci_key: bool = False) -> Iterator[None]:
+def client_errors(what: str | None = None, *, by_ci_key: bool = False) -> Iterator[None]:
     """Let errors of the client pass as errors of the command."""
     from hwci.client.errors import HwciError
 
     try:
         yield
     except HwciError as fault:
-        raise CommandError(explain(fault, what, by_ci_key=by_ci_key)) from fault
+        raise CommandError(failing_of(fault, what, by_ci_key=by_ci_key)) from fault
 
 
 def fault_lines(issues: "Sequence[Issue]") -> list[str]:

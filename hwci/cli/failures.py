@@ -115,7 +115,7 @@ def show_failure(
     if json:
         render.emit_json(found)
         return
-    render.draw(*evidence.explain(found, options.now()))
+    render.draw(*evidence.sections(found, options.now()))
 
 
 @failures.command("confirm")

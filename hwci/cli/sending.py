@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from hwci.cli.failing import CommandError, Failing, explain, fault_lines, warn, wrong_usage
+from hwci.cli.failing import CommandError, Failing, failing_of, fault_lines, warn, wrong_usage
 from hwci.cli.render import say_json
 from hwci.cli.settings import Settings
 
@@ -128,7 +128,7 @@ def deliver(
                 sent += 1
     except HwciError as fault:
         partly = f" whole: {sent} of {len(calls)} were sent" if sent else ""
-        failing = explain(fault, f"{failed}{partly}", by_ci_key=True)
+        failing = failing_of(fault, f"{failed}{partly}", by_ci_key=True)
         warn(failing, strict=strict or failing.wrong_usage)
         return False
     return True

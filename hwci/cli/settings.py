@@ -27,19 +27,32 @@ class Flags:
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for this command. `profile` is None where no sign-in of this server is kept."""
+    """What holds for this command. What is kept in files is read by who asks for it: a CI job
+    whose settings are all in its environment needs no home folder.
+    """
 
     url: str
     profile_name: str
-    profile: Profile | None
     org: str | None
-    token: str | None
-    credentials: Credentials
     environ: Mapping[str, str]
+
+    @property
+    def credentials(self) -> Credentials:
+        """The file of sign-ins."""
+        return default_credentials(self.environ)
 
     def ci_key(self) -> str | None:
         """Read the CI key: only the commands that report need one."""
         return secret("HWCI_CI_KEY", self.environ)
+
+    def token(self) -> str | None:
+        """Read the token of the environment."""
+        return secret("HWCI_TOKEN", self.environ)
+
+    def profile(self) -> Profile | None:
+        """Read the kept sign-in; one of another server is none."""
+        kept = self.credentials.profiles().get(self.profile_name)
+        return kept if kept is not None and kept.url == self.url else None
 
     def __repr__(self) -> str:
         """Show where to, and no secret."""
@@ -50,23 +63,21 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     """Find the settings of a command.
 
     Raises:
-        CommandError: the kept sign-ins or a file of a secret cannot be read.
+        CommandError: only a kept sign-in could say the server, and none can be read.
     """
     env = os.environ if environ is None else environ
-    credentials = default_credentials(env)
     name = flags.profile or env.get("HWCI_PROFILE") or DEFAULT_PROFILE
-    kept = credentials.profiles().get(name)
-    url = flags.url or env.get("HWCI_URL") or (kept.url if kept else DEFAULT_URL)
-    url = url.rstrip("/")
     return Settings(
-        url=url,
+        url=(flags.url or env.get("HWCI_URL") or _kept_url(name, env)).rstrip("/"),
         profile_name=name,
-        profile=kept if kept is not None and kept.url == url else None,
         org=flags.org or env.get("HWCI_ORG") or None,
-        token=secret("HWCI_TOKEN", env),
-        credentials=credentials,
         environ=env,
     )
+
+
+def _kept_url(name: str, environ: Mapping[str, str]) -> str:
+    kept = default_credentials(environ).profiles().get(name)
+    return kept.url if kept else DEFAULT_URL
 
 
 def secret(name: str, environ: Mapping[str, str]) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hwci.cli import options, render, sending, tables
-from hwci.cli.failing import CommandError, Failing, fault_lines, told
+from hwci.cli.failing import CommandError, Failing, client_errors, fault_lines
 from hwci.cli.settings import Flags, resolve
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def apply(
         return
     settings = resolve(Flags(url, profile))
     with (
-        told("The configuration was not applied", by_ci_key=True),
+        client_errors("The configuration was not applied", by_ci_key=True),
         Client(settings.url, ci_key=settings.ci_key()) as client,
     ):
         for config in read:

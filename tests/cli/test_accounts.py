@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from hwci.cli.credentials import Profile, default_credentials
 from tests.cli.conftest import Command
-from tests.server.running import EMAIL, NAME, ORGANIZATION, PASSWORD, RunningServer
+from tests.server.running import ADMIN_EMAIL, EMAIL, NAME, ORGANIZATION, PASSWORD, RunningServer
 
 
 def sign_in(cli: Command, server: RunningServer, *more: str, password: str = PASSWORD) -> int:
@@ -27,6 +27,12 @@ def test_a_sign_in_is_kept_for_the_commands_that_follow(
     assert code == 0
     assert out.startswith(f"{NAME} <{EMAIL}> at {server.url}\n")
     assert f"owner of {ORGANIZATION} ({server.org_id}), CI Metrics on" in out
+
+
+def test_who_has_no_name_is_known_by_the_e_mail(cli: Command, server: RunningServer) -> None:
+    out = cli("whoami", HWCI_URL=server.url, HWCI_TOKEN=server.admin_token).out
+
+    assert out.startswith(f"{ADMIN_EMAIL} at {server.url}\n")
 
 
 def test_after_logout_nobody_is_signed_in(cli: Command, server: RunningServer) -> None:

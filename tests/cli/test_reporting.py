@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import gzip
 import json
+import pwd
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -170,6 +171,48 @@ def test_a_key_of_impossible_letters_is_wrong_usage_and_not_repeated(in_ci: Comm
 
     assert code == 2
     assert "\u00e9" not in err
+
+
+@pytest.fixture
+def homeless(in_ci: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """CI in a container that runs as any number: no HOME, and no entry among the users."""
+
+    def unknown(uid: int) -> pwd.struct_passwd:
+        raise KeyError(uid)
+
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    return in_ci
+
+
+def test_a_job_without_a_home_reports_with_what_its_environment_says(
+    homeless: Command, results: Path
+) -> None:
+    run = ("report-run", *HEAD, "--box", "bench-1", "--junit", str(results / "one.xml"))
+
+    assert homeless("merge-announce", *ANNOUNCED, "--strict").code == 0
+    assert homeless(*run, "--strict").code == 0
+
+
+def test_a_job_without_a_home_and_a_server_is_told_so_in_three_lines(homeless: Command) -> None:
+    code, _, err = homeless("merge-announce", *ANNOUNCED, HWCI_URL=None)
+
+    assert code == 2
+    assert err.splitlines() == [
+        "error: There is no place for sign-ins",
+        "cause: HOME is not set, and this user has no home folder",
+        "fix: Set HWCI_URL with HWCI_TOKEN or HWCI_CI_KEY, or set XDG_CONFIG_HOME",
+    ]
+
+
+def test_sign_ins_that_cannot_be_read_do_not_stop_a_report(in_ci: Command, tmp_path: Path) -> None:
+    (tmp_path / "config" / "hwci" / "credentials.json").mkdir(parents=True)
+
+    assert in_ci("merge-announce", *ANNOUNCED, "--strict").code == 0
+    code, _, err = in_ci("merge-announce", *ANNOUNCED, HWCI_URL=None)
+    assert code == 2
+    assert "credentials.json cannot be read\ncause: Is a directory\nfix: " in err
 
 
 class OneIsEnough(BaseHTTPRequestHandler):

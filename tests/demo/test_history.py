@@ -25,7 +25,7 @@ EVERY_DAY_OF_A_WEEK = [NOW + timedelta(days=day, hours=3 * day) for day in range
 
 
 @cache
-def told(now: datetime) -> list[Body]:
+def whole_history(now: datetime) -> list[Body]:
     """Give the whole history, told once for all tests that read it."""
     return list(history(now))
 
@@ -60,13 +60,13 @@ def page(bodies: list[Body], days: int, now: datetime) -> Page:
 
 
 def test_one_seed_and_one_now_give_one_history() -> None:
-    assert list(history(NOW)) == told(NOW)
-    assert told(NOW) != list(history(NOW, seed=8))
+    assert list(history(NOW)) == whole_history(NOW)
+    assert whole_history(NOW) != list(history(NOW, seed=8))
 
 
 @pytest.mark.parametrize("now", EVERY_DAY_OF_A_WEEK, ids=lambda now: f"{now:%a}")
 def test_every_table_has_rows_and_several_reasons_whatever_the_day(now: datetime) -> None:
-    bodies = told(now)
+    bodies = whole_history(now)
 
     for days in (30, 90):
         found = page(bodies, days, now)
@@ -79,7 +79,7 @@ def test_every_table_has_rows_and_several_reasons_whatever_the_day(now: datetime
 
 
 def test_most_merges_are_checked_and_some_belong_to_no_product() -> None:
-    found = page(told(NOW), 30, NOW)
+    found = page(whole_history(NOW), 30, NOW)
     checked, announced = found.tiles.merges_checked
 
     assert 0.8 * announced < checked < announced
@@ -87,7 +87,7 @@ def test_most_merges_are_checked_and_some_belong_to_no_product() -> None:
 
 
 def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
-    found = page(told(NOW), 90, NOW)
+    found = page(whole_history(NOW), 90, NOW)
     by_test = {row.key.lane.test_id: row for row in found.real_bugs.items}
 
     broken_by = by_test["ota.resume_after_power_loss"].broken_by
@@ -99,7 +99,7 @@ def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
 
 
 def test_something_is_still_broken_today() -> None:
-    reading = read_period(known(told(NOW)), Scope(), last_days(7, NOW))
+    reading = read_period(known(whole_history(NOW)), Scope(), last_days(7, NOW))
     pending = labelled_failures(reading, Label.PENDING, 0, 100)
 
     assert {row.failure.key.lane.test_id for row in pending.items} >= {
@@ -108,7 +108,7 @@ def test_something_is_still_broken_today() -> None:
 
 
 def test_bodies_follow_the_field_rules_and_come_in_time() -> None:
-    bodies = told(NOW)
+    bodies = whole_history(NOW)
 
     for body in bodies:
         assert type(body).model_validate_json(body.model_dump_json(exclude_none=False)) == body
@@ -118,7 +118,7 @@ def test_bodies_follow_the_field_rules_and_come_in_time() -> None:
 
 
 def test_the_size_is_that_of_a_real_team() -> None:
-    sent = reports(told(NOW))
+    sent = reports(whole_history(NOW))
 
     assert 1_000 <= len(sent) <= 1_500
     assert {report.box_key for report in sent} == {"bench-1", "bench-2", "bench-3"}
@@ -128,7 +128,7 @@ def test_the_size_is_that_of_a_real_team() -> None:
 
 
 def test_an_attempt_sends_the_changes_of_the_first_and_a_lost_bench_no_tests() -> None:
-    sent = reports(told(NOW))
+    sent = reports(whole_history(NOW))
     of_run: dict[int, set[str]] = {}
     for report in sent:
         changes = None if report.changes is None else report.changes.model_dump(mode="json")
@@ -140,7 +140,7 @@ def test_an_attempt_sends_the_changes_of_the_first_and_a_lost_bench_no_tests() -
 
 
 def test_a_test_that_passed_on_a_retry_took_several_attempts() -> None:
-    items = [item for report in reports(told(NOW)) for item in report.tests]
+    items = [item for report in reports(whole_history(NOW)) for item in report.tests]
 
     assert any(item.outcome is Outcome.PASS and item.attempts > 1 for item in items)
     assert all(item.attempts == 3 for item in items if item.outcome is Outcome.FAIL)
