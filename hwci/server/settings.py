@@ -30,7 +30,6 @@ class Settings:
     port: int = 8080
     registration: Registration = Registration.INVITE
     secret_key_file: Path | None = None
-    base_url: str | None = None
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -45,7 +44,6 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         database=_value(environ, "HWCI_DATABASE") or default.database,
         registration=_registration(environ.get("HWCI_REGISTRATION") or default.registration),
         secret_key_file=Path(key_file) if key_file else None,
-        base_url=_base_url(environ.get("HWCI_BASE_URL")),
     )
 
 
@@ -68,9 +66,3 @@ def _registration(value: str) -> Registration:
     except ValueError as fault:
         choices = ", ".join(Registration)
         raise SettingsError(f"HWCI_REGISTRATION is {value!r}; it may be {choices}") from fault
-
-
-def _base_url(value: str | None) -> str | None:
-    if value and not value.startswith(("http://", "https://")):
-        raise SettingsError(f"HWCI_BASE_URL is {value!r}; it should begin with http:// or https://")
-    return value.rstrip("/") if value else None

@@ -16,7 +16,8 @@ from hwci.server.security.tokens import AccessTokens, refresh_digest
 from hwci.server.services.access import Access
 from hwci.server.services.accounts import Accounts
 from hwci.server.settings import Registration
-from hwci.server.storage.opening import MEMORY, open_storage
+from hwci.server.storage.location import MEMORY
+from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import CiKey, Session
 from hwci.wire.accounts import Logout

@@ -13,7 +13,6 @@ from uuid import UUID, uuid4
 import pytest
 
 from hwci.server.app import CreateUser, SetCiMetrics, operate, serving
-from hwci.server.app.operating import socket_path
 from hwci.server.errors import (
     ListenError,
     OperatorUnreachableError,
@@ -21,6 +20,7 @@ from hwci.server.errors import (
     StorageError,
 )
 from hwci.server.settings import Settings
+from hwci.server.storage.location import Location
 from tests.server.asking import ask, bearer
 from tests.server.running import (
     EMAIL,
@@ -37,6 +37,12 @@ USER = CreateUser(email=EMAIL, password=PASSWORD, organization="Acme")
 def enabled(server: RunningServer) -> bool:
     path = f"/api/orgs/{server.org_id}"
     return bool(ask(server.url, "GET", path, bearer(server.token)).json["ciMetricsEnabled"])
+
+
+def socket_of(database: Path) -> Path:
+    path = Location(str(database)).socket
+    assert path is not None
+    return path
 
 
 def test_ci_metrics_are_switched_while_the_server_runs(server: RunningServer) -> None:
@@ -89,6 +95,19 @@ def test_a_mistyped_database_is_named_and_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", [USER, SetCiMetrics(org_id=UUID(int=1), enabled=True)])
+def test_a_database_in_memory_takes_no_commands(command: CreateUser | SetCiMetrics) -> None:
+    with pytest.raises(StorageError, match="name a database file"):
+        operate("memory:", command)
+
+
+def test_a_command_reaches_the_server_through_any_link(server: RunningServer) -> None:
+    link = server.database.with_name("link.db")
+    link.symlink_to(server.database)
+
+    assert operate(str(link), SetCiMetrics(org_id=server.org_id, enabled=True)).org_id
+
+
 def test_a_database_held_by_no_server_is_one_clear_line(tmp_path: Path) -> None:
     database = tmp_path / "hwci.db"
     operate(str(database), USER)
@@ -98,7 +117,7 @@ def test_a_database_held_by_no_server_is_one_clear_line(tmp_path: Path) -> None:
         with pytest.raises(OperatorUnreachableError, match="takes no commands"):
             operate(str(database), USER)
         with socket.socket(socket.AF_UNIX) as dead:
-            dead.bind(str(socket_path(str(database))))
+            dead.bind(str(socket_of(database)))
         with pytest.raises(OperatorUnreachableError, match="takes no commands"):
             operate(str(database), USER)
     finally:
@@ -107,7 +126,7 @@ def test_a_database_held_by_no_server_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_the_socket_is_its_owners_and_goes_with_the_server(tmp_path: Path) -> None:
     with running_in_thread(tmp_path) as server:
-        path = socket_path(str(server.database))
+        path = socket_of(server.database)
         assert path == tmp_path.resolve() / "hwci.db.sock"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -141,7 +160,7 @@ def test_a_long_path_has_a_short_socket_whatever_the_temp_folder_is(
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
     with running_in_thread(folder) as server:
-        path = socket_path(str(server.database))
+        path = socket_of(server.database)
         assert len(str(path)) <= 100
         assert path.is_socket()
         assert isinstance(new_organization(server.database, "long@example.org"), UUID)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The composition root: the only place where storage, services and routes meet."""
 
+import asyncio
 import re
-from pathlib import Path
 
 from aiohttp import web
 
@@ -15,14 +15,14 @@ from hwci.server.security.passwords import Passwords
 from hwci.server.security.tokens import signing_key
 from hwci.server.services.registry import make_services
 from hwci.server.settings import Settings
-from hwci.server.storage.opening import MEMORY
+from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
 
 
 def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Application:
     """Put a server's application together; `protocol.SpecRunner` runs it."""
     passwords = Passwords()
-    key = signing_key(_key_file(settings))
+    key = signing_key(settings.secret_key_file or Location(settings.database).key_file)
     services = make_services(storage, clock, passwords, key, settings.registration)
     bodies = LargeBodies()
     app = web.Application()
@@ -36,14 +36,7 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
             app.router.add_route(route.method, path, endpoint(route, services, bodies))
 
     async def close(_: web.Application) -> None:
-        passwords.close()
+        await asyncio.to_thread(passwords.close)
 
     app.on_cleanup.append(close)
     return app
-
-
-def _key_file(settings: Settings) -> Path | None:
-    """Beside the database unless told otherwise; a database in memory has none."""
-    if settings.secret_key_file is not None or settings.database == MEMORY:
-        return settings.secret_key_file
-    return Path(f"{settings.database}.key")

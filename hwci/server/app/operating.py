@@ -5,7 +5,6 @@ local socket beside the file, which only the file's owner can open.
 """
 
 import asyncio
-import hashlib
 import os
 import socket
 import stat
@@ -38,42 +37,33 @@ from hwci.server.services.operator import (
     Operator,
     SetCiMetrics,
 )
-from hwci.server.storage.opening import MEMORY, open_storage
+from hwci.server.storage.location import MEMORY, Location
+from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from hwci.wire import limits
 from hwci.wire.errors import ErrorBody
 
-_PATH_BYTES_MAX = 100
-"""A socket's path is short: the system takes 107 bytes."""
-_SHORT_FOLDER = Path("/tmp")  # noqa: S108 - short, and the same whatever TMPDIR either side has
 _PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
-def open_database(database: str) -> Storage:
+def open_database(location: Location) -> Storage:
     """Open a database, and make its folder when it is not there. Raises `StorageError`."""
-    if database != MEMORY and "://" not in database:
+    if location.file is not None:
         try:
-            Path(database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            location.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as fault:
             raise StorageError(
-                f"Cannot make the folder of {database}: {fault.strerror}; name another file"
+                f"Cannot make the folder of {location.shown}: {fault.strerror}; name another file"
             ) from fault
-    return open_storage(database)
-
-
-def socket_path(database: str) -> Path:
-    """Give the socket of a database: beside it, or a short one that follows from its path."""
-    beside = Path(f"{Path(database).resolve()}.sock")
-    if len(os.fsencode(beside)) <= _PATH_BYTES_MAX:
-        return beside
-    digest = hashlib.sha256(os.fsencode(beside)).hexdigest()[:32]
-    return _SHORT_FOLDER / f"hwci-{digest}.sock"
+    return open_storage(location.written)
 
 
 @asynccontextmanager
-async def operator_site(database: str, storage: Storage, clock: Clock) -> AsyncIterator[None]:
-    """Take operators' commands while the block runs. The database's lock must be held."""
-    path = socket_path(database)
+async def operator_site(path: Path, storage: Storage, clock: Clock) -> AsyncIterator[None]:
+    """Take operators' commands at a socket while the block runs. The database's lock must be held.
+
+    So a socket that is there already belongs to nobody any more.
+    """
     listener = _bind(path)
     runner = SpecRunner(_operator_app(storage, clock))
     try:
@@ -82,8 +72,7 @@ async def operator_site(database: str, storage: Storage, clock: Clock) -> AsyncI
         yield
     finally:
         await runner.cleanup()
-        listener.close()
-        path.unlink(missing_ok=True)
+        _unbind(listener, path)
 
 
 def _bind(path: Path) -> socket.socket:
@@ -108,6 +97,11 @@ def _bind(path: Path) -> socket.socket:
     return listener
 
 
+def _unbind(listener: socket.socket, path: Path) -> None:
+    listener.close()
+    path.unlink(missing_ok=True)
+
+
 def _operator_app(storage: Storage, clock: Clock) -> web.Application:
     passwords = Passwords()
     operator = Operator(storage, clock, passwords)
@@ -119,7 +113,7 @@ def _operator_app(storage: Storage, clock: Clock) -> web.Application:
             return error_answer(error)
 
     async def close(_: web.Application) -> None:
-        passwords.close()
+        await asyncio.to_thread(passwords.close)
 
     app = web.Application()
     app.router.add_post("/{command}", take)
@@ -145,26 +139,36 @@ def operate(database: str, command: Command) -> CommandResult:
         StorageError: the database cannot be used.
         OperatorUnreachableError: a process holds the database and takes no commands.
     """
-    if isinstance(command, SetCiMetrics) and not Path(database).exists():
-        raise StorageError(f"There is no database {database}; name the one that the server uses")
-    return asyncio.run(_operate(database, command))
+    location = Location(database)
+    if database == MEMORY:
+        raise StorageError(f"{MEMORY} is inside the process that uses it; name a database file")
+    if location.file is not None and isinstance(command, SetCiMetrics):
+        _require_made(location.file)
+    return asyncio.run(_operate(location, command))
 
 
-async def _operate(database: str, command: Command) -> CommandResult:
+def _require_made(file: Path) -> None:
+    """A mistyped name must not make a database."""
+    if not file.exists():
+        raise StorageError(f"There is no database {file}; name the one that the server uses")
+
+
+async def _operate(location: Location, command: Command) -> CommandResult:
     try:
-        storage = open_database(database)
+        storage = open_database(location)
     except StorageLockedError:
-        return await _ask_server(database, command)
+        assert location.file is not None
+        assert location.socket is not None
+        return await _ask_server(location.file, location.socket, command)
     passwords = Passwords()
     try:
         return await Operator(storage, system_clock, passwords).carry_out(command)
     finally:
-        passwords.close()
+        await asyncio.to_thread(passwords.close)
         await storage.close()
 
 
-async def _ask_server(database: str, command: Command) -> CommandResult:
-    path = socket_path(database)
+async def _ask_server(database: Path, path: Path, command: Command) -> CommandResult:
     _require_owner(path, database)
     try:
         async with (
@@ -185,18 +189,18 @@ async def _ask_server(database: str, command: Command) -> CommandResult:
     return CommandResult.model_validate_json(data)
 
 
-def _require_owner(path: Path, database: str) -> None:
+def _require_owner(path: Path, database: Path) -> None:
     """Tell a password to nobody but who owns the database: the temp folder is everybody's."""
     try:
         found = path.lstat()
-        owners = {os.geteuid(), Path(database).stat().st_uid}
+        owners = {os.geteuid(), database.stat().st_uid}
     except OSError as fault:
         raise _unreachable(database, path) from fault
     if not stat.S_ISSOCK(found.st_mode) or found.st_uid not in owners:
         raise _unreachable(database, path)
 
 
-def _unreachable(database: str, path: Path) -> OperatorUnreachableError:
+def _unreachable(database: Path, path: Path) -> OperatorUnreachableError:
     return OperatorUnreachableError(
         f"{database} is in use by a process that takes no commands at {path}; "
         "stop that process and try again"

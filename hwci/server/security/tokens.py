@@ -8,6 +8,7 @@ session; whether the session still stands, and what its user may do, is read fro
 import hashlib
 import os
 import secrets
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -19,6 +20,7 @@ from hwci.server.errors import SettingsError, UnauthenticatedError
 from hwci.wire import limits
 
 KEY_BYTES_MIN = 32
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _ALGORITHM = "HS256"
 _TYPE = "at+jwt"
 _ISSUER = _AUDIENCE = "hwci"
@@ -96,12 +98,13 @@ def signing_key(path: Path | None) -> bytes:
     """Read the key that signs access tokens, made at the first start; None: one for this process.
 
     Raises:
-        SettingsError: the file cannot be read or written, or holds too short a key.
+        SettingsError: the file cannot be read or written, others than its owner may read it, or it
+            holds too short a key.
     """
     if path is None:
         return secrets.token_bytes(KEY_BYTES_MIN)
     try:
-        key = path.read_bytes() if path.exists() else _new_key(path)
+        key = _kept_key(path) if path.exists() else _new_key(path)
     except OSError as fault:
         raise SettingsError(f"The secret key file cannot be used: {fault}") from fault
     if len(key.strip()) < KEY_BYTES_MIN:
@@ -110,6 +113,14 @@ def signing_key(path: Path | None) -> bytes:
             "put more random bytes there, or remove the file to have one made"
         )
     return key
+
+
+def _kept_key(path: Path) -> bytes:
+    if path.stat().st_mode & _OTHERS:
+        raise SettingsError(
+            f"Others than its owner may use the secret key in {path}; run: chmod 600 {path}"
+        )
+    return path.read_bytes()
 
 
 def _new_key(path: Path) -> bytes:

@@ -20,6 +20,7 @@ from hwci.engine.history import History
 from hwci.engine.parts import Ended, ended_by
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
+from hwci.server.storage.location import MEMORY
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
     NOBODY,
@@ -255,9 +256,9 @@ class MemoryStorage(Storage):
 
     def __init__(self) -> None:
         self._state = State()
-        self._writing = Threads("hwci-writer")
-        self._reading = Threads("hwci-reader")
-        self._looking_up = Threads("hwci-look-up")
+        self._writing = Threads("hwci-writer", MEMORY)
+        self._reading = Threads("hwci-reader", MEMORY)
+        self._looking_up = Threads("hwci-look-up", MEMORY)
 
     async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
         threads = self._looking_up if short else self._reading

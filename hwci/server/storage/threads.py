@@ -18,9 +18,10 @@ WAITING_MAX = 256
 
 
 class Threads:
-    """So many threads of one kind."""
+    """So many threads of one kind, for one `database`."""
 
-    def __init__(self, name: str, count: int = 1) -> None:
+    def __init__(self, name: str, database: str, count: int = 1) -> None:
+        self._database = database
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
         self._waiting = 0
 
@@ -47,4 +48,6 @@ class Threads:
         try:
             return asyncio.get_running_loop().run_in_executor(self._threads, job)
         except RuntimeError as error:  # the only fault of handing a job over: no thread any more
-            raise StorageError("The database is closed; start the server") from error
+            raise StorageError(
+                f"The database {self._database} is closed; start the server"
+            ) from error

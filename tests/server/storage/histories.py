@@ -196,6 +196,7 @@ def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[
 
 def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tuple[str, object]]:
     yield "merges", sorted(history.merges(scope, period), key=repr)
+    yield "extent", history.extent(scope, period)
     yield "run_counts", history.run_counts(scope, period)
     runs = history.test_runs(scope, period)
     yield (

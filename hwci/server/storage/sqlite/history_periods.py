@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
 """Answers about a period: merges, run reports, and the tests that failed or were retried.
 
 Windows are counted from rows by their time, exact to the microsecond at both ends.
@@ -23,6 +23,10 @@ from hwci.engine.history import (
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.history_changes import ChangesAnswers
 
+_ANNOUNCED = (
+    " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
+    " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
+)
 _MERGES = (
     "SELECT a.number, a.repo_key, a.suite, a.sha, a.branch, a.merged_at,"
     " p.suite, r.hello_ok, r.tests > 0"
@@ -30,13 +34,16 @@ _MERGES = (
     " LEFT JOIN mention m"
     " ON m.org_id = a.org_id AND m.repo_key = a.repo_key AND m.sha = a.sha AND m.tested = 1"
     " LEFT JOIN report r ON r.org_id = a.org_id AND r.id = m.report_id"
-    " LEFT JOIN product p ON p.org_id = a.org_id AND p.id = r.product_id"
-    " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
-    " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
+    f" LEFT JOIN product p ON p.org_id = a.org_id AND p.id = r.product_id{_ANNOUNCED}"
 )
 _REPORTS = (
     "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
     " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
+)
+_EXTENT = (
+    "SELECT min(r.started_at), max(r.started_at)"
+    f" {_REPORTS} UNION ALL SELECT min(a.merged_at), max(a.merged_at)"
+    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
 )
 _NOTABLE = (
     "SELECT i.product_id, i.test, i.outcome, i.attempts, count(*)"
@@ -57,6 +64,18 @@ class Batch(NamedTuple):
 
 class PeriodAnswers(ChangesAnswers):
     """Answers from `announcement`, `report` and `item`."""
+
+    def extent(self, scope: Scope, period: Period) -> Period | None:
+        ends = _ends(period)
+        of_scope = (scope.repo_key, scope.suite)
+        rows = self._connection.rows(
+            _EXTENT, (self._scoped(scope), self._org, *ends, self._org, *ends, *of_scope)
+        )
+        found = [row for row in rows if row[0] is not None]
+        if not found:
+            return None
+        first, last = min(row[0] for row in found), max(row[1] for row in found)
+        return Period(codec.from_micros(first), codec.from_micros(last))
 
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         announced: dict[int, Announcement] = {}

@@ -3,8 +3,7 @@
 
 This module decides before anything is opened, from the file's own header and an exclusive lock on
 `<file>.lock`. It writes nothing into a file that it refuses. The lock ends with the process, so a
-crash leaves none behind. Both stand beside the file itself, by whatever link it was named: else two
-processes could each hold a lock of their own on one database.
+crash leaves none behind.
 """
 
 import fcntl
@@ -19,11 +18,6 @@ from hwci.server.storage.sqlite.migrations import APPLICATION_ID
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
-
-
-def real_path(path: Path) -> Path:
-    """Give the file that a path means, every link on the way followed."""
-    return Path(os.path.realpath(path))
 
 
 class Header(NamedTuple):
@@ -86,14 +80,13 @@ def refuse_newer(path: Path, version: int, known_version: int) -> None:
 
 @contextmanager
 def database_lock(path: Path) -> Iterator[None]:
-    """Hold a database file, by whatever path, for this process alone.
+    """Hold a database file for this process alone.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds it.
         StorageError: the lock file cannot be made.
     """
-    real = real_path(path)
-    lock = real.with_name(real.name + ".lock")
+    lock = path.with_name(path.name + ".lock")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:

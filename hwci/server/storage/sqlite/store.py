@@ -24,7 +24,7 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
     storage_error,
 )
-from hwci.server.storage.sqlite.locking import check_header, database_lock, real_path
+from hwci.server.storage.sqlite.locking import check_header, database_lock
 from hwci.server.storage.sqlite.transaction import Transaction
 from hwci.server.storage.threads import Threads
 
@@ -36,8 +36,8 @@ _READERS = 2
 class ReadLane:
     """Threads that read, and as many connections for them."""
 
-    def __init__(self, name: str, connections: Sequence[Connection]) -> None:
-        self.threads = Threads(name, len(connections))
+    def __init__(self, name: str, path: Path, connections: Sequence[Connection]) -> None:
+        self.threads = Threads(name, str(path), len(connections))
         self._idle: SimpleQueue[Connection] = SimpleQueue()
         for connection in connections:
             self._idle.put(connection)
@@ -57,7 +57,8 @@ class ReadLane:
 
 
 class SqliteStorage(Storage):
-    """Storage in the file at `path`, made when it is not there.
+    """Storage in the file at `path`, made when it is not there. The path is the file's own, no
+    link to it: two processes that named it differently would each hold a lock of their own.
 
     Raises:
         StorageLockedError: another process has it open.
@@ -65,7 +66,7 @@ class SqliteStorage(Storage):
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = real_path(path)
+        self._path = path
         self._held = ExitStack()
         try:
             self._open()
@@ -74,7 +75,7 @@ class SqliteStorage(Storage):
             if isinstance(error, sqlite3.Error):
                 raise storage_error(error, path) from error
             raise
-        self._writing = Threads("hwci-writer")
+        self._writing = Threads("hwci-writer", str(path))
 
     def _open(self) -> None:
         check_header(self._path, known_version())
@@ -83,8 +84,8 @@ class SqliteStorage(Storage):
         # The writer is closed last: it then empties the log and leaves one file.
         self._writer = open_writer(self._path)
         self._held.callback(self._writer.close)
-        self._long = ReadLane("hwci-reader", [self._reader() for _ in range(_READERS)])
-        self._short = ReadLane("hwci-look-up", [self._reader()])
+        self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
+        self._short = ReadLane("hwci-look-up", self._path, [self._reader()])
 
     def _reader(self) -> Connection:
         reader = open_reader(self._path)

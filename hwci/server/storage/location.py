@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a database is: what the operator wrote, and what stands beside it.
+
+This module decides which file is meant, whatever link it is named by, where its key and its
+operator socket are, and how a location is shown. It opens nothing.
+"""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+MEMORY = "memory:"
+
+_SOCKET_BYTES_MAX = 100
+"""A socket's path is short: the system takes 107 bytes."""
+_SHORT_FOLDER = Path("/tmp")  # noqa: S108 - short, and the same whatever TMPDIR either side has
+_SECRETS = re.compile(r"(?<=://)[^/]*@|\?.*", re.DOTALL)
+"""Of an address: user and password, and its parameters, which may hold them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A file, `memory:`, or the address of a database server."""
+
+    written: str
+
+    @property
+    def file(self) -> Path | None:
+        """The file itself, every link on the way followed; None when it is no file."""
+        if self.written == MEMORY or "://" in self.written:
+            return None
+        return Path(os.path.realpath(self.written))
+
+    @property
+    def key_file(self) -> Path | None:
+        """Where the key that signs access tokens is made, unless told otherwise."""
+        return None if self.file is None else Path(f"{self.file}.key")
+
+    @property
+    def socket(self) -> Path | None:
+        """Where operators' commands are taken: beside the file, or a short path of its own."""
+        if self.file is None:
+            return None
+        beside = Path(f"{self.file}.sock")
+        if len(os.fsencode(beside)) <= _SOCKET_BYTES_MAX:
+            return beside
+        digest = hashlib.sha256(os.fsencode(beside)).hexdigest()[:32]
+        return _SHORT_FOLDER / f"hwci-{digest}.sock"
+
+    @property
+    def shown(self) -> str:
+        """The location for people and logs: an address without what may be secret."""
+        return _SECRETS.sub("", self.written) if "://" in self.written else self.written
