@@ -2,6 +2,7 @@
 """A server's life, as a process and as a block; its settings and its secret key."""
 
 import asyncio
+import re
 import signal
 import socket
 import stat
@@ -45,6 +46,27 @@ def test_a_signal_stops_the_process_with_success(tmp_path: Path, number: signal.
 
     assert str(database) in line
     assert not Path(f"{database}.sock").exists()
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_each_request_is_a_line_of_the_log_unless_it_is_to_be_quiet(
+    tmp_path: Path, quiet: bool
+) -> None:
+    program = PROCESS.replace("flush=True)", f"flush=True), access_log={not quiet}")
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "hwci.db")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[2]
+        ask(url, "GET", "/api/x%0Ay%1b?token=secret", ("x-request-id", "mine"))
+        process.send_signal(signal.SIGTERM)
+        log = process.communicate()[1]
+
+    line = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ GET /api/x%0Ay%1B 404 \d+B [\d.]+ms mine\n"
+    assert re.fullmatch("" if quiet else line, log)
 
 
 async def test_what_was_taken_is_answered_before_the_server_stops(tmp_path: Path) -> None:
@@ -136,6 +158,7 @@ def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 31, b" " * 64])
 def test_a_short_secret_key_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "key").touch(0o600)
     (tmp_path / "key").write_bytes(content)
 
     with pytest.raises(SettingsError, match="shorter than 32 bytes"):
@@ -143,8 +166,18 @@ def test_a_short_secret_key_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_secret_key_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
     with pytest.raises(SettingsError, match="secret key file cannot be used"):
         signing_key(tmp_path)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
+def test_a_secret_key_that_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
+    signing_key(tmp_path / "key")
+    (tmp_path / "key").chmod(mode)
+
+    with pytest.raises(SettingsError, match=f"run: chmod 600 {tmp_path / 'key'}$"):
+        signing_key(tmp_path / "key")
 
 
 def test_settings_have_defaults() -> None:
@@ -161,7 +194,6 @@ def test_settings_are_read_from_the_environment(tmp_path: Path) -> None:
             "HWCI_DATABASE_FILE": str(tmp_path / "url"),
             "HWCI_REGISTRATION": "closed",
             "HWCI_SECRET_KEY_FILE": "/run/key",
-            "HWCI_BASE_URL": "https://hwci.example.org/",
         }
     )
 
@@ -169,7 +201,6 @@ def test_settings_are_read_from_the_environment(tmp_path: Path) -> None:
         database="/var/lib/hwci.db",
         registration=Registration.CLOSED,
         secret_key_file=Path("/run/key"),
-        base_url="https://hwci.example.org",
     )
 
 
@@ -177,7 +208,6 @@ def test_settings_are_read_from_the_environment(tmp_path: Path) -> None:
     ("environ", "words"),
     [
         ({"HWCI_REGISTRATION": "everyone"}, "it may be open, invite, closed"),
-        ({"HWCI_BASE_URL": "example.org"}, "should begin with http"),
         ({"HWCI_DATABASE": "a", "HWCI_DATABASE_FILE": "b"}, "are both set"),
         ({"HWCI_DATABASE_FILE": "/nowhere/at/all"}, "cannot be read"),
     ],

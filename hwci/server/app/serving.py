@@ -14,9 +14,10 @@ from hwci.server.app.composition import create_app
 from hwci.server.app.operating import open_database, operator_site
 from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
+from hwci.server.http.access_log import log_requests
 from hwci.server.http.protocol import SpecRunner, require_hardened
 from hwci.server.settings import Settings
-from hwci.server.storage.opening import MEMORY
+from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle;
@@ -47,10 +48,11 @@ async def serving(
     require_hardened()
     async with AsyncExitStack() as stack:
         if storage is None:
-            storage = open_database(settings.database)
+            location = Location(settings.database)
+            storage = open_database(location)
             stack.push_async_callback(storage.close)
-            if settings.database != MEMORY:
-                await stack.enter_async_context(operator_site(settings.database, storage, clock))
+            if location.socket is not None:
+                await stack.enter_async_context(operator_site(location.socket, storage, clock))
         runner = SpecRunner(create_app(storage, settings, clock))
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
@@ -69,11 +71,13 @@ async def _listen(runner: SpecRunner, settings: Settings) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(settings: Settings, announce: Callable[[str], None]) -> None:
+def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool = True) -> None:
     """Serve until SIGINT or SIGTERM; `announce` is told the address in one line.
 
-    Raises as `serving`.
+    `access_log`: write a line per request to stderr. Raises as `serving`.
     """
+    if access_log:
+        log_requests()
     gc.set_threshold(_VALUES_PER_COLLECTION)
     asyncio.run(_run(settings, announce))
 
@@ -82,6 +86,7 @@ async def _run(settings: Settings, announce: Callable[[str], None]) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    shown = Location(settings.database).shown
     async with serving(settings) as server:
-        announce(f"hwci serves {server.url} from {settings.database}; Ctrl-C stops it")
+        announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
         await stop.wait()

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line per request: method, path, status, size, time, id. Never a query string or a header."""
+"""One line per request: method, path, status, size, time, id. Never a query string or a header.
+
+What a caller chose is written so that it cannot end the line: a path as it stands in an address.
+"""
 
 import logging
+from time import gmtime
 from urllib.parse import quote
 
 from aiohttp import web
 from aiohttp.abc import AbstractAccessLogger
+from aiohttp.log import access_logger
 
 from hwci.server.http.responses import request_id
 
@@ -29,3 +34,14 @@ class RequestLog(AbstractAccessLogger):
     def enabled(self) -> bool:
         """Whether the line would be written."""
         return self.logger.isEnabledFor(logging.INFO)
+
+
+def log_requests() -> None:
+    """Write the lines to stderr, each with its time in UTC."""
+    lines = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+    lines.converter = gmtime
+    handler = logging.StreamHandler()
+    handler.setFormatter(lines)
+    access_logger.addHandler(handler)
+    access_logger.setLevel(logging.INFO)
+    access_logger.propagate = False
