@@ -42,6 +42,12 @@ class FullHistory:
         self._lanes = Lanes(org_id, facts.reports)
         self._runs = Runs(facts.reports)
 
+    def extent(self, scope: Scope, period: Period) -> Period | None:
+        """First and last time in the period of a run's start or a merge."""
+        merged = [merge.announcement.merged_at for merge in self.merges(scope, period)]
+        times = [*merged, *(report.started_at for report in self._reports(scope, period))]
+        return Period(min(times), max(times)) if times else None
+
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         """Announcements of the period with the sightings of their commits."""
         return [
@@ -52,11 +58,7 @@ class FullHistory:
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         """Run reports of the period, parts after the first left out."""
-        counted = [
-            report.hello_ok
-            for report in self._reports(scope, period)
-            if is_first(report)
-        ]
+        counted = [report.hello_ok for report in self._reports(scope, period) if is_first(report)]
         return RunCounts(counted.count(False), len(counted))
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:

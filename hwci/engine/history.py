@@ -182,6 +182,9 @@ class ProductState(NamedTuple):
 class History(Protocol):
     """One organization's history, read within one consistent snapshot."""
 
+    def extent(self, scope: Scope, period: Period) -> Period | None:
+        """First and last start of a run or merge in the period: what decides all that it holds."""
+
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         """Announcements of the period by `merged_at`. A scope of one product holds only merges
         announced for it; one of a repository holds its unassigned merges too.

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from uuid import UUID
@@ -28,6 +29,8 @@ from tests.server.storage.examples import ACME, ADA, NOON, REPORT
 from tests.server.storage.histories import EVER, HistoryDraw
 
 MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON))
+HOUR = timedelta(hours=1)
+INSTANT = timedelta(microseconds=1)
 QUERY: Mapping[str, object] = {"days": 3650, "as_of": "2026-03-10T00:00:00Z"}
 
 
@@ -119,6 +122,41 @@ async def test_all_pages_of_a_period_cost_one_reading(monkeypatch: pytest.Monkey
     await storage.write(partial(put, replace(REPORT, run_id=99)))
     assert await shown(metrics) != before
     assert len(reads) == 6
+    await storage.close()
+
+
+async def test_a_page_opened_later_costs_a_reading_only_when_the_period_holds_something_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads: list[Period] = []
+
+    def counted(history: History, scope: Scope, period: Period) -> Reading:
+        reads.append(period)
+        return read_period(history, scope, period)
+
+    monkeypatch.setattr(readings, "read_period", counted)
+    storage = open_storage("memory:")
+    now = [NOON + timedelta(hours=1)]
+    metrics = Metrics(storage, lambda: now[0])
+    one, other = (replace(REPORT, run_id=n, started_at=NOON + n * HOUR) for n in (1, 2))
+    await storage.write(partial(put, one))
+    await storage.write(partial(put, other))
+
+    async def total_at(when: datetime) -> int:
+        now[0] = when
+        page = await metrics.page(MEMBER, MetricsQuery(days=1))
+        assert page.period.end == when
+        return page.tiles.infra_runs.total
+
+    assert await total_at(NOON + 1 * HOUR) == 1  # at its start a run belongs to the period
+    assert await total_at(NOON + 2 * HOUR - INSTANT) == 1
+    assert len(reads) == 1
+    assert await total_at(NOON + 2 * HOUR) == 2  # the second has entered
+    assert await total_at(NOON + 25 * HOUR) == 2
+    assert len(reads) == 2
+    assert await total_at(NOON + 25 * HOUR + INSTANT) == 1  # the first has left
+    assert len(reads) == 3
+    assert await total_at(NOON + 26 * HOUR + INSTANT) == 0
     await storage.close()
 
 

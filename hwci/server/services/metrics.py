@@ -156,9 +156,14 @@ class Metrics:
         )
 
     def _read(self, reader: Reader, member: Member, scope: Scope, period: Period) -> Snapshot:
-        """Read a period, or remember it: one snapshot gives the state's number and the state."""
+        """Read a period, or remember it: one snapshot gives the state's number and the state.
+
+        It is read over its extent, so that a page opened again later costs no second reading
+        unless something entered or left the period in between.
+        """
         history = reader.history(member.org_id)
-        asked = Asked(member.org_id, reader.version(member.org_id), scope, period)
+        extent = history.extent(scope, period) or period
+        asked = Asked(member.org_id, reader.version(member.org_id), scope, extent)
         return Snapshot(history, self._readings.of(asked, history))
 
     def _period(self, query: PeriodQuery) -> Period:
