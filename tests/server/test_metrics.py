@@ -199,6 +199,25 @@ def test_products_and_configurations_are_listed(told: RunningServer) -> None:
     assert configs[0]["harnessPaths"] == ["ci/**"]
 
 
+def test_the_product_that_reported_last_is_listed_first_and_a_silent_one_last(
+    tmp_path: Path,
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        for number, (suite, hour) in enumerate({"a": 1, "z": 3, "m": 2}.items()):
+            started = (START + timedelta(hours=hour)).isoformat()
+            body = report(run_id=number, suite=suite, started_at=started)
+            sent = ask(
+                server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body
+            )
+            assert sent.status == 204
+        silent = {**CONFIG, "suite": "0-silent"}
+        ask(server.url, "PUT", "/api/ci/suite-config", ci_key(server.ci_key), json_body=silent)
+
+        listed = get(server, "products")["items"]
+
+    assert [item["suite"] for item in listed] == ["z", "m", "a", "0-silent"]
+
+
 def test_failures_are_listed_with_their_labels(told: RunningServer) -> None:
     everything = get(told, "ci-failures")
     labels = {(item["testId"], item["sha"][0]): item["label"] for item in everything["items"]}

@@ -6,6 +6,7 @@ one read transaction. It computes no figure; what was read of a state is remembe
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -24,6 +25,8 @@ from hwci.wire import outgoing
 from hwci.wire.base import ListPage
 from hwci.wire.outgoing import Paging
 from hwci.wire.queries import FailuresQuery, MetricsQuery, PageQuery, PeriodQuery, TableQuery
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 Row = TypeVar("Row")
 Result = TypeVar("Result")
@@ -122,10 +125,11 @@ class Metrics:
         return await self._storage.read(work)
 
     async def products(self, member: Member, query: PageQuery) -> ListPage[wire.ProductAnswer]:
-        """List the products that were heard of."""
+        """List the products heard of: the last to report first, silent ones at the end."""
 
         def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
-            found = reader.history(member.org_id).products()
+            found = list(reader.history(member.org_id).products())
+            found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
             rows = found[query.offset : query.offset + query.limit]
             items = [outgoing.product(state) for state in rows]
             return outgoing.list_page(items, len(found), Paging(query.page, query.limit))
