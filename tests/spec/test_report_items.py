@@ -153,6 +153,7 @@ def test_the_commits_under_test_are_shown_as_sent_oldest_first(service: Service)
                 {"path": "src/a.c", "kind": "firmware"},
                 {"path": "docs/a.md", "kind": "other"},
             ],
+            "filesTotal": 2,
             "filesTruncated": False,
         },
         {
@@ -160,6 +161,7 @@ def test_the_commits_under_test_are_shown_as_sent_oldest_first(service: Service)
             "subject": "",
             "committedAt": None,
             "files": [{"path": "ci/run.py", "kind": "harness"}],
+            "filesTotal": 1,
             "filesTruncated": False,
         },
     ]
