@@ -103,6 +103,15 @@ async def test_a_closed_database_is_one_file_and_its_lock(tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hwci.db", "hwci.db.lock"]
 
 
+async def test_nobody_else_may_read_the_file_or_what_stands_beside_it(tmp_path: Path) -> None:
+    storage = open_storage(tmp_path / "hwci.db")
+    modes = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.iterdir()}
+    await storage.close()
+
+    assert "hwci.db-wal" in modes
+    assert set(modes.values()) == {0o600}
+
+
 async def test_what_was_written_is_there_when_the_process_dies_at_once(tmp_path: Path) -> None:
     program = """
 import asyncio, os, sys
@@ -207,6 +216,13 @@ async def damaged_database(path: Path) -> None:
     path.write_bytes(content)
 
 
+async def database_of_another_build(path: Path) -> None:
+    await made(path)
+    with sqlite3.connect(path) as database:
+        database.execute("ALTER TABLE report ADD COLUMN colour TEXT")
+    database.close()
+
+
 class TestRefusal:
     @pytest.mark.parametrize(
         ("make", "message"),
@@ -216,6 +232,7 @@ class TestRefusal:
             (database_of_another_program, "of another program"),
             (database_of_a_newer_program, r"newer hwci \(schema 2, this program knows 1\)"),
             (damaged_database, "is damaged; restore it from a backup"),
+            (database_of_another_build, "are not those of this hwci"),
         ],
     )
     async def test_a_file_that_cannot_be_used_is_left_as_it_is(

@@ -6,6 +6,7 @@ commit is on the disk before it is reported (`synchronous=FULL`). A connection a
 masks of test lists, which never change once committed.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -103,12 +104,16 @@ def check_readable(path: Path) -> None:
 def open_writer(path: Path) -> Connection:
     """Open the connection that writes, and bring the file to the present schema.
 
+    A file that is made here is its owner's alone, and so are the log and index beside it.
+
     Raises:
-        StorageError: a newer program migrated the file.
+        StorageError: a newer program migrated the file, or its tables are not as ours.
     """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = Connection(path)
     try:
         _migrate(connection, path)
+        _refuse_another_schema(connection, path)
     except BaseException:
         connection.close()
         raise
@@ -141,6 +146,21 @@ def _migrate(connection: Connection, path: Path) -> None:
     MIGRATIONS.apply(Database(connection.raw))
     connection.execute(f"PRAGMA user_version = {known_version()}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _refuse_another_schema(connection: Connection, path: Path) -> None:
+    """Refuse tables that our steps did not make, before a request finds out (`/readyz` trusts it).
+
+    Raises:
+        StorageError: a build between two releases made them, or someone changed them by hand.
+    """
+    expected = Database(memory=True)
+    MIGRATIONS.apply(expected)
+    statement = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+    if set(connection.rows(statement)) != set(expected.conn.execute(statement).fetchall()):
+        raise StorageError(
+            f"The tables of {path} are not those of this hwci; open it with the build that made it"
+        )
 
 
 def storage_error(error: sqlite3.Error, path: Path) -> StorageError:
