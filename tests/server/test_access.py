@@ -4,25 +4,29 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
+from hwci.engine.vocabulary import Role
 from hwci.server.clock import system_clock
 from hwci.server.errors import StorageError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.passwords import Passwords
-from hwci.server.security.tokens import AccessTokens, refresh_digest
-from hwci.server.services.access import Access
+from hwci.server.security.tokens import AccessTokens, Claims, refresh_digest
+from hwci.server.services.access import MEMBERS, Access
 from hwci.server.services.accounts import Accounts
 from hwci.server.settings import Registration
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Storage
-from hwci.server.storage.records import CiKey, Session
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import CiKey, Organization, Session, User
 from hwci.wire.accounts import Logout
 
 NOW = system_clock()
+USER = User(UUID(int=2), "ada@example.org", "ada@example.org", "Ada", "hash", NOW)
+ORGANIZATION = Organization(UUID(int=4), "Acme", ci_metrics_enabled=True, created_at=NOW)
 TOKENS = AccessTokens(b"k" * 32, system_clock)
 
 
@@ -53,6 +57,35 @@ async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, te
         await access.ci_key(text)
     with pytest.raises(StorageError, match="closed"):
         await access.ci_key(new_api_key())
+
+
+async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
+    value = new_api_key()
+    digest = key_digest(value)
+    assert digest is not None
+    key = CiKey(UUID(int=1), ORGANIZATION.id, "ci", digest, NOW)
+    session = Session(UUID(int=3), USER.id, b"digest", NOW, NOW + timedelta(days=1))
+
+    def found(writer: Writer) -> None:
+        writer.add_user(USER)
+        writer.add_organization(ORGANIZATION)
+        writer.add_membership(ORGANIZATION.id, USER.id, Role.MEMBER, NOW)
+        writer.add_session(session)
+        writer.add_ci_key(key)
+
+    await storage.write(found)
+    access, token = Access(storage, system_clock, TOKENS), TOKENS.issue(Claims(USER.id, session.id))
+    go_on = threading.Event()
+    held = [asyncio.ensure_future(storage.read(lambda _: go_on.wait(30))) for _ in range(3)]
+    try:
+        assert await access.ci_key(value) == key
+        assert await access.user(token) == USER
+        member = await access.member(token, ORGANIZATION.id, MEMBERS, metrics=True)
+        assert member.user == USER
+        assert not any(one.done() for one in held)
+    finally:
+        go_on.set()
+        await asyncio.gather(*held)
 
 
 async def test_a_logout_that_ends_nothing_does_not_wait_for_the_writer(storage: Storage) -> None:
