@@ -10,7 +10,7 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli import options, sending
+from hwci.cli import bodies, options
 from hwci.cli.failing import wrong_usage
 from hwci.cli.render import emit_json, note, say
 from hwci.cli.serve import Database, server_errors
@@ -94,7 +94,7 @@ def _create(database: str | None, email: str, password: str, *names: str | None)
     try:
         command = CreateUser(email=email, password=password, name=name, organization=organization)
     except ValidationError as fault:
-        raise sending.bad_flags(issues_of(fault, "flags")) from fault
+        raise bodies.bad_flags(issues_of(fault, "flags")) from fault
     with server_errors():
         return _operate(database, command)
 
@@ -116,7 +116,7 @@ def _password(from_stdin: bool, path: str | None) -> str:
     """
     if path is not None:
         # What is no UTF-8 becomes what no password may hold, and is refused as such.
-        return sending.read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
+        return bodies.read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():

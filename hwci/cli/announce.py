@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hwci.cli import options, sending
+from hwci.cli import bodies, delivery, options
 from hwci.cli.options import BodyFile, Branch, DryRun, RepoKey, Sha, Strict, Suite
 from hwci.cli.render import note
 from hwci.cli.settings import Flags, resolve
@@ -54,16 +54,16 @@ def merge_announce(
         "merged_at": merged_at,
     }
     announcement = (
-        sending.from_flags(
-            MergeAnnouncement, {**fields, "suite": suite or sending.variable("HWCI_SUITE")}
+        bodies.from_flags(
+            MergeAnnouncement, {**fields, "suite": suite or bodies.variable("HWCI_SUITE")}
         )
         if body is None
-        else sending.from_file(MergeAnnouncement.model_validate_json, body, beside=fields)
+        else bodies.from_file(MergeAnnouncement.model_validate_json, body, beside=fields)
     )
-    call = calls.announce_merge(announcement)
+    parcel = delivery.Parcel(announcement.sha, calls.announce_merge(announcement))
     if dry_run:
-        sending.print_exactly([call])
+        delivery.print_exactly([parcel])
         return
     settings = resolve(Flags(url, profile))
-    if sending.deliver(settings, [call], "The merge was not announced", strict=strict):
+    if delivery.deliver(settings, [parcel], "The merge was not announced", strict=strict):
         note(f"Announced {announcement.sha} of {announcement.repo_key} at {settings.url}.")

@@ -115,10 +115,8 @@ def failing_of(fault: "HwciError", what: str | None = None, *, by_ci_key: bool =
         return Failing(what or unsent, str(fault), fix, code)
     request = f" (request id {fault.request_id})" if fault.request_id else ""
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
-    details = fault_lines(fault.issues)
-    if len(details) > DETAILS_SHOWN:
-        details = [*details[:DETAILS_SHOWN], f"… {len(details) - DETAILS_SHOWN} more"]
-    return Failing(what or "The server refused this", cause, fix, code, tuple(details))
+    details = shortened(fault_lines(fault.issues))
+    return Failing(what or "The server refused this", cause, fix, code, details)
 
 
 @contextmanager
@@ -135,6 +133,12 @@ def client_errors(what: str | None = None, *, by_ci_key: bool = False) -> Iterat
 def fault_lines(issues: "Sequence[Issue]") -> list[str]:
     """Write issues as `body.tests.3.outcome: what is wrong`."""
     return [f"{'.'.join(map(str, issue.path))}: {issue.message}" for issue in issues]
+
+
+def shortened(lines: "Sequence[str]") -> tuple[str, ...]:
+    """Give as many lines as a person reads, and say how many more there are."""
+    rest = len(lines) - DETAILS_SHOWN
+    return (*lines[:DETAILS_SHOWN], *([f"… {rest} more"] if rest > 0 else []))
 
 
 def report(failing: Failing, word: str = "error") -> None:

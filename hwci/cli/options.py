@@ -89,6 +89,20 @@ Strict = Annotated[
 ]
 
 
+_FLAGS = {
+    "box_key": "--box",
+    "hello_ok": "--hello",
+    "tests": "--junit",
+    "password": "--password-stdin",
+}
+"""Fields that are given with a flag of another name."""
+
+
+def flag_of(field: str) -> str:
+    """Name the flag that gives a field of a body."""
+    return _FLAGS.get(field) or f"--{field.replace('_', '-')}"
+
+
 def form_of(json: bool, output: Format | None) -> Format:
     """Decide the form of the output.
 

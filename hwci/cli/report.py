@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hwci.cli import options, sending
+from hwci.cli import bodies, delivery, options
 from hwci.cli.failing import ExitCode, wrong_usage
 from hwci.cli.options import BodyFile, Branch, DryRun, RepoKey, Sha, Strict, Suite
 from hwci.cli.render import note
@@ -144,7 +144,7 @@ def report_run(
     else:
         from hwci.ci.report import written_reports
 
-        reports = sending.from_file(written_reports, body, beside={**fields, "junit": files})
+        reports = bodies.from_file(written_reports, body, beside={**fields, "junit": files})
     _send(reports, Flags(url, profile), dry_run=dry_run, strict=strict)
     if faults:
         raise typer.Exit(ExitCode.FAILED)
@@ -153,16 +153,22 @@ def report_run(
 def _send(reports: Sequence[RunReport], flags: Flags, *, dry_run: bool, strict: bool) -> None:
     from hwci.client import calls
 
-    sent = [calls.report_run(report) for report in reports]
+    parcels = [delivery.Parcel(_name(report), calls.report_run(report)) for report in reports]
     if dry_run:
-        sending.print_exactly(sent)
+        delivery.print_exactly(parcels)
         return
     settings = resolve(flags)
     # A part that was written as such is sent as it is, alone.
     if (parts := sum(report.part_of is not None for report in reports)) > 1:
         note(f"More than 1,000 tests on a box: sending {parts} parts of at most 1,000.")
-    if sent and sending.deliver(settings, sent, "The run was not reported", strict=strict):
+    if parcels and delivery.deliver(settings, parcels, "The run was not reported", strict=strict):
         note(f"Reported {_summary(reports)} to {settings.url}.")
+
+
+def _name(report: RunReport) -> str:
+    """Name a report among those of its run."""
+    part = report.part_of
+    return report.box_key if part is None else f"{report.box_key} part {part.part} of {part.parts}"
 
 
 def _summary(reports: Sequence[RunReport]) -> str:
@@ -204,7 +210,7 @@ def _from_junit(
     except StartUnknownError as fault:
         raise wrong_usage("The report lacks its start", str(fault), "Add --started-at") from fault
     except ValidationError as fault:
-        raise sending.bad_flags(issues_of(fault, "flags")) from fault
+        raise bodies.bad_flags(issues_of(fault, "flags")) from fault
 
 
 # Flags whose fields the spec requires and that nothing else can tell.
@@ -217,7 +223,7 @@ def _head(fields: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         CommandError: wrong usage: one is missing, or cannot be read.
     """
-    missing = [f"--{name.replace('_', '-')}" for name in _REQUIRED if fields[name] is None]
+    missing = [options.flag_of(name) for name in _REQUIRED if fields[name] is None]
     if missing:
         raise wrong_usage(
             "The report lacks what only you can say",
@@ -227,7 +233,7 @@ def _head(fields: Mapping[str, Any]) -> dict[str, Any]:
     said = {name: fields[name] for name in _REQUIRED}
     hello: Hello | None = fields["hello"]
     said |= {
-        "suite": fields["suite"] or sending.variable(SUITE_VARIABLE),
+        "suite": fields["suite"] or bodies.variable(SUITE_VARIABLE),
         "conclusion": fields["conclusion"],
         "started_at": options.time_of(fields["started_at"], "--started-at"),
         "ended_at": options.time_of(fields["ended_at"], "--ended-at"),
@@ -248,7 +254,7 @@ def _changes(path: str | None) -> object:
         return None
     from hwci.wire.reports import Changes
 
-    return sending.from_file(Changes.model_validate_json, path, beside={})
+    return bodies.from_file(Changes.model_validate_json, path, beside={})
 
 
 def _placed(files: Sequence[str], box: str | None) -> list[tuple[str, Path]]:
@@ -258,7 +264,7 @@ def _placed(files: Sequence[str], box: str | None) -> list[tuple[str, Path]]:
         CommandError: wrong usage: a file of no box.
     """
     placed = []
-    own = box or sending.variable(BOX_VARIABLE)
+    own = box or bodies.variable(BOX_VARIABLE)
     for text in files:
         name, equals, path = text.partition("=")
         if equals and not Path(text).exists():
@@ -281,7 +287,7 @@ def _no_box(what: str) -> Exception:
 def _no_results(box: str | None) -> dict[str, BoxResults]:
     from hwci.ci.results import BoxResults
 
-    own = box or sending.variable(BOX_VARIABLE)
+    own = box or bodies.variable(BOX_VARIABLE)
     if own is None:
         raise _no_box("this run")
     return {own: BoxResults()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hwci.cli import options, render, sending, tables
+from hwci.cli import delivery, options, render, tables
 from hwci.cli.failing import CommandError, Failing, client_errors, fault_lines
 from hwci.cli.settings import Flags, resolve
 
@@ -50,7 +50,9 @@ def apply(
 
     read = _checked(files)
     if dry_run:
-        sending.print_exactly(calls.put_suite_config(config) for config in read)
+        delivery.print_exactly(
+            delivery.Parcel(config.suite, calls.put_suite_config(config)) for config in read
+        )
         return
     settings = resolve(Flags(url, profile))
     with (

@@ -105,7 +105,7 @@ def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "stdin", "named"),
     [
-        (USER, "short\n", "--password: "),
+        (USER, "short\n", "--password-stdin: "),
         ([*USER[:2], "--email", "nobody", *USER[4:]], "correct horse battery\n", "--email: "),
         (USER[:-1], "", "--password-stdin"),
         (["admin", "ci-metrics", "enable", "no-id"], "", "ORG_ID"),
@@ -127,7 +127,7 @@ def test_a_password_that_is_no_text_is_refused(tmp_path: Path) -> None:
     done = hwci(tmp_path, *USER[:-1], "--password-file", "password", "--database", "hwci.db")
 
     assert done.returncode == 2
-    assert "--password: " in done.stderr
+    assert "--password-stdin: " in done.stderr
 
 
 def test_a_file_that_is_no_database_is_one_line_and_stays_as_it_is(tmp_path: Path) -> None:

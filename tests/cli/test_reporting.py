@@ -2,14 +2,20 @@
 import gzip
 import json
 import pwd
+from collections.abc import Iterator
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from hwci.cli.options import flag_of
+from hwci.server.app import CreateUser
+from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command
 from tests.cli.scene import REPORTS, merge
+from tests.cli.test_help import COMMANDS
 
 HEAD = [
     "--repo-key",
@@ -64,6 +70,10 @@ def dry(in_ci: Command, *arguments: str) -> list[dict[str, object]]:
     code, out, _ = in_ci("report-run", *HEAD, *arguments, "--dry-run", HWCI_URL=NOWHERE)
     assert code == 0
     return [json.loads(line) for line in out.splitlines()]
+
+
+def flags(command: str) -> set[str]:
+    return {flag for parameter in COMMANDS[command].params for flag in parameter.opts}
 
 
 # merge-announce
@@ -215,36 +225,97 @@ def test_sign_ins_that_cannot_be_read_do_not_stop_a_report(in_ci: Command, tmp_p
     assert "credentials.json cannot be read\ncause: Is a directory\nfix: " in err
 
 
-class OneIsEnough(BaseHTTPRequestHandler):
-    """A server that takes one report and no second."""
+class Choosy(ThreadingHTTPServer):
+    """A server that answers each box as `answers` says, and takes the others."""
 
-    taken = 0
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Choices)
+        self.answers: dict[str, tuple[int, str]] = {}
+        self.asked: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Choices(BaseHTTPRequestHandler):
+    server: Choosy
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        refused = {"statusCode": 403, "error": "Forbidden", "message": "One is enough"}
-        body = json.dumps(refused).encode() if OneIsEnough.taken else b""
-        OneIsEnough.taken += 1
-        self.send_response(403 if body else 204)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers["Content-Encoding"] == "gzip":
+            body = gzip.decompress(body)
+        box = json.loads(body)["box_key"]
+        self.server.asked.append(box)
+        status, message = self.server.answers.get(box, (204, ""))
+        error = {"statusCode": status, "error": HTTPStatus(status).phrase, "message": message}
+        answer = json.dumps(error).encode() if message else b""
+        self.send_response(status)
+        self.send_header("x-request-id", f"of-{box}")
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(answer)
 
     def log_message(self, *_: object) -> None:
         """Keep the terminal of the test clean."""
 
 
-def test_a_report_that_was_sent_in_part_says_so(in_ci: Command, results: Path) -> None:
-    boxes = [f"--junit={box}={results}/one.xml" for box in ("b1", "b2", "b3")]
-    with ThreadingHTTPServer(("127.0.0.1", 0), OneIsEnough) as server:
-        Thread(target=server.serve_forever).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        code, _, err = in_ci("report-run", *HEAD, *boxes, "--strict", HWCI_URL=url)
+@pytest.fixture
+def choosy() -> Iterator[Choosy]:
+    with Choosy() as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield server
         server.shutdown()
+        thread.join()
+
+
+def test_a_refused_report_holds_back_no_other(
+    in_ci: Command, results: Path, choosy: Choosy
+) -> None:
+    choosy.answers = {"b1": (403, "Not this one"), "b3": (413, "Too large")}
+    run = [f"--junit={box}={results}/one.xml" for box in ("b1", "b2", "b3", "b4")]
+
+    code, _, err = in_ci("report-run", *HEAD, *run, "--strict", HWCI_URL=choosy.url)
 
     assert code == 4
-    assert err.startswith("error: The run was not reported whole: 1 of 3 were sent\n")
+    assert choosy.asked == ["b1", "b2", "b3", "b4"]
+    assert err.splitlines()[:-1] == [
+        "error: The run was not reported whole: 2 of 4 were sent",
+        "cause: 2 reports not taken",
+        "       b1: 403 Forbidden: Not this one (request id of-b1)",
+        "       b3: 413 Request Entity Too Large: Too large (request id of-b3)",
+    ]
+    code, _, err = in_ci("report-run", *HEAD, *run, HWCI_URL=choosy.url)
+    assert code == 0
+    assert err.startswith("warning: The run was not reported whole: 2 of 4 were sent\n")
+
+
+def test_a_refused_part_is_named(in_ci: Command, tmp_path: Path, choosy: Choosy) -> None:
+    choosy.answers = {"big": (403, "No")}
+    (tmp_path / "many.xml").write_text(junit(*(f"n{number}" for number in range(1_001))))
+
+    _, _, err = in_ci("report-run", *HEAD, "--junit=big=many.xml", HWCI_URL=choosy.url)
+
+    assert "The run was not reported: 0 of 2 were sent\n" in err
+    assert "       big part 1 of 2: 403 Forbidden: No (request id of-big)\n" in err
+    assert "       big part 2 of 2: 403 Forbidden: No (request id of-big)\n" in err
+
+
+def test_a_server_that_takes_nothing_is_not_asked_again_and_again(
+    in_ci: Command, results: Path, choosy: Choosy
+) -> None:
+    choosy.answers = {"b2": (503, "Busy")}
+    run = [f"--junit={box}={results}/one.xml" for box in ("b1", "b2", "b3", "b4")]
+
+    _, _, err = in_ci("report-run", *HEAD, *run, HWCI_URL=choosy.url)
+
+    assert "b3" not in choosy.asked
+    assert err.splitlines()[:3] == [
+        "warning: The run was not reported whole: 1 of 4 were sent",
+        "cause: 1 report not taken, 2 not tried",
+        "       b2: 503 Service Unavailable: Busy (request id of-b2)",
+    ]
 
 
 # report-run
@@ -429,6 +500,23 @@ def test_wrong_usage_is_never_forgiven(
 
     assert (code, out) == (2, "")
     assert named in err
+
+
+def test_a_fault_names_a_flag_that_there_is(in_ci: Command, results: Path) -> None:
+    run = ("report-run", *HEAD, "--junit", str(results / "one.xml"))
+
+    _, _, err = in_ci(*run, "--box", "x" * 256)
+    assert "cause: --box: String should have at most 255 characters\n" in err
+    _, _, err = in_ci(*run, "--box", "b", "--covers-shas", "abcdef0,no")
+    assert "cause: --covers-shas (covers_shas.1): Should be 7 to 64 hex" in err
+
+
+def test_each_field_of_a_report_has_its_flag() -> None:
+    announcement, run = set(MergeAnnouncement.model_fields), set(RunReport.model_fields)
+
+    assert {flag_of(field) for field in announcement} <= flags("merge-announce")
+    assert {flag_of(field) for field in run - {"part_of"}} <= flags("report-run")
+    assert {flag_of(field) for field in CreateUser.model_fields} <= flags("admin create-user")
 
 
 def test_what_only_the_caller_can_say_is_asked_for_by_name(in_ci: Command, results: Path) -> None:

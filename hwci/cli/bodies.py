@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the commands of a CI job send: a body from flags or from a file, checked here before it is
-sent; a server that refuses or is away fails no build unless the caller is strict (contract,
-"Command line").
+"""What the commands of a CI job send: a body from flags or from a file, checked here before it is
+sent (contract, "Command line"). How it is sent is decided in `delivery.py`.
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from hwci.cli.failing import CommandError, Failing, failing_of, fault_lines, warn, wrong_usage
-from hwci.cli.render import say_json
-from hwci.cli.settings import Settings
+from hwci.cli.failing import CommandError, Failing, fault_lines, wrong_usage
+from hwci.cli.options import flag_of
 
 if TYPE_CHECKING:
-    from hwci.client import Call
     from hwci.wire.base import CiBody
     from hwci.wire.errors import Issue
 
@@ -43,11 +40,14 @@ def from_flags(model: type[Model], fields: Mapping[str, object]) -> Model:
 
 def bad_flags(issues: "Sequence[Issue]") -> CommandError:
     """Give the error of flags that are missing or break the rules of their fields."""
-    lines = [
-        f"--{'.'.join(map(str, issue.path[1:])).replace('_', '-')}: {issue.message}"
-        for issue in issues
-    ]
+    lines = [f"{_flag_at(issue.path[1:])}: {issue.message}" for issue in issues]
     return wrong_usage("The flags do not make a whole body", "; ".join(lines), "See --help")
+
+
+def _flag_at(path: "Sequence[str | int]") -> str:
+    """Name the flag at fault, and the place within what it gives."""
+    flag = flag_of(str(path[0]))
+    return flag if len(path) == 1 else f"{flag} ({'.'.join(map(str, path))})"
 
 
 def variable(name: str) -> str | None:
@@ -71,7 +71,7 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
     if doubled:
         raise wrong_usage(
             "--body is the whole body",
-            f"--{doubled[0].replace('_', '-')} stands beside it",
+            f"{flag_of(doubled[0])} stands beside it",
             "Leave one of them out",
         )
     try:
@@ -101,34 +101,3 @@ def read_bytes(path: str) -> bytes:
         raise CommandError(
             Failing(f"{path} cannot be read", fault.strerror or str(fault), "Check the path")
         ) from fault
-
-
-def print_exactly(calls: "Iterable[Call[None]]") -> None:
-    """Print each body as it would be sent, one per line."""
-    for call in calls:
-        say_json((call.body or b"").decode())
-
-
-def deliver(
-    settings: Settings, calls: "Sequence[Call[None]]", failed: str, *, strict: bool
-) -> bool:
-    """Send calls with the CI key. Gives False when one was refused or found no server.
-
-    Raises:
-        CommandError: that, and the caller is strict.
-    """
-    from hwci.client import Client
-    from hwci.client.errors import HwciError
-
-    sent = 0
-    try:
-        with Client(settings.url, ci_key=settings.ci_key()) as client:
-            for call in calls:
-                client.send(call)
-                sent += 1
-    except HwciError as fault:
-        partly = f" whole: {sent} of {len(calls)} were sent" if sent else ""
-        failing = failing_of(fault, f"{failed}{partly}", by_ci_key=True)
-        warn(failing, strict=strict or failing.wrong_usage)
-        return False
-    return True
