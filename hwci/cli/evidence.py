@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli import render, tables
 from hwci.cli.tables import CLASS_WORDS, ago, broken_by, counted, moment, short, when
-from hwci.engine.vocabulary import FailureClass, FileKind, Label, Verdict
+from hwci.engine.vocabulary import FailureClass, FileKind, Label, ReviewAction, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hwci.wire.metrics import (
         ChangedCommit,
         CheckAnswer,
+        ClassAnswer,
         EvidenceCommit,
         FailureEvidence,
         ResolvedFailureAnswer,
@@ -41,6 +42,10 @@ BLAME_WORDS = {
 UNRESOLVED_WORDS = {
     Label.FLAKE: "The test is flaky here: the same commit passed and failed on this box.",
     Label.PENDING: "Too early to blame anyone: the test has not passed again on this box.",
+}
+REVIEW_WORDS = {
+    ReviewAction.CONFIRM: "real firmware bug, confirmed",
+    ReviewAction.DISMISS: "dismissed",
 }
 VERDICT_WORDS = {
     Verdict.DEVICE: "device: the harness blamed the device under test",
@@ -67,7 +72,7 @@ def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
         (_title(found), list(_facts(found, now))),
         ("Timeline of this test on this box, oldest first", list(_timeline(found, now))),
         ("Checks, in order", list(_checks(found.checks))),
-        ("Commits under test", list(_commits(found.under_test, "not known"))),
+        ("Commits under test", list(_under_test(found))),
         ("Commits before the fix", list(_before_fix(found))),
     ):
         if lines:
@@ -94,7 +99,7 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     yield f"group        {commits} with no pass between"
     yield f"broken by    {broken_by(resolved.broken_by)}"
     yield f"fixed by     {_fix(resolved, now)}"
-    yield f"class        {CLASS_WORDS[resolved.failure_class]}, {_reason(resolved)}"
+    yield f"class        {_class(resolved)}"
     yield f"status       {_status(resolved)}"
 
 
@@ -110,18 +115,22 @@ def _fix(resolved: ResolvedFailureAnswer, now: datetime) -> str:
     return "not known" if fix is None else f"{fix.sha}, passed {when(fix.started_at, now)} UTC"
 
 
-def _reason(resolved: ResolvedFailureAnswer) -> str:
-    return resolved.reason_text or "all three checks hold"
+def _class(resolved: ResolvedFailureAnswer) -> str:
+    """Name the class that counts: a person's word, beside what the checks alone would say."""
+    if resolved.review is None:
+        return _found(resolved)
+    word = REVIEW_WORDS[resolved.review.action]
+    return f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
+
+
+def _found(answer: ClassAnswer) -> str:
+    reason = answer.reason_text or "no check speaks against it"
+    return f"{CLASS_WORDS[answer.failure_class]}, {reason}"
 
 
 def _status(resolved: ResolvedFailureAnswer) -> str:
-    if resolved.review is None:
-        return resolved.status
-    automatic = CLASS_WORDS[resolved.automatic.failure_class]
-    return (
-        f"{resolved.review.action} by {resolved.status} on {moment(resolved.review.at)} UTC;"
-        f" automatic: {automatic}"
-    )
+    review = resolved.review
+    return resolved.status if review is None else f"{resolved.status}, {moment(review.at)} UTC"
 
 
 def _mark(commit: EvidenceCommit) -> str:
@@ -141,8 +150,9 @@ def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
         here = "  <- this failure" if commit.this else ""
         first = min((run.started_at for run in commit.runs), default=None)
         time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
-        runs = counted(len(commit.runs), "run")
+        runs = counted(commit.runs_total, "run")
         yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}"
+    yield from _rest(found.timeline_total - len(found.timeline), "commit")
 
 
 def _checks(checks: Sequence[CheckAnswer]) -> Iterator[str]:
@@ -162,12 +172,25 @@ def _checks(checks: Sequence[CheckAnswer]) -> Iterator[str]:
             yield f"   see {', '.join(filter(None, places))}"
 
 
+def _rest(more: int, noun: str) -> Iterator[str]:
+    """Say how many are not shown."""
+    if more > 0:
+        yield f"… {counted(more, noun)} not shown"
+
+
+def _under_test(found: FailureEvidence) -> Iterator[str]:
+    yield from _commits(found.under_test, found.under_test_total, "not known")
+
+
 def _before_fix(found: FailureEvidence) -> Iterator[str]:
     if found.resolved is not None:
-        yield from _commits(found.before_fix, "the reports do not connect the failure to a fix")
+        unknown = "the reports do not connect the failure to a fix"
+        yield from _commits(found.before_fix, found.before_fix_total, unknown)
 
 
-def _commits(commits: Sequence[ChangedCommit] | None, unknown: str) -> Iterator[str]:
+def _commits(
+    commits: Sequence[ChangedCommit] | None, total: int | None, unknown: str
+) -> Iterator[str]:
     if commits is None:
         yield unknown
         return
@@ -177,9 +200,9 @@ def _commits(commits: Sequence[ChangedCommit] | None, unknown: str) -> Iterator[
         yield f"{short(commit.sha)} {commit.subject}"
         # What decides comes first: other files matter to no check.
         files = sorted(commit.files, key=lambda file: file.kind is FileKind.OTHER)
-        for file in files[:FILES_SHOWN]:
-            yield f"    {file.kind:<8}  {file.path}"
-        if len(files) > FILES_SHOWN:
-            yield f"    … {len(files) - FILES_SHOWN} more files"
+        shown = [f"{file.kind:<8}  {file.path}" for file in files[:FILES_SHOWN]]
+        shown += _rest(commit.files_total - len(shown), "file")
         if commit.files_truncated:
-            yield "    (the list of files was cut short)"
+            shown.append("(the list of files was cut short)")
+        yield from (f"    {line}" for line in shown)
+    yield from _rest((total or 0) - len(commits), "commit")

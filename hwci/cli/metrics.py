@@ -116,7 +116,7 @@ def _without_broken(
     rows: Sequence[FlakyTestAnswer], shape: tables.Layout[FlakyTestAnswer]
 ) -> tuple[list[FlakyTestAnswer], tables.Layout[FlakyTestAnswer]]:
     """Leave out what is broken rather than flaky (semantics, 9.3), and say how many that is."""
-    flaky = [row for row in rows if not tables.broken(row)]
+    flaky = [row for row in rows if not row.broken]
     if hidden := len(rows) - len(flaky):
         render.note(f"{tables.counted(hidden, 'broken test')} left out.")
         shape = replace(shape, empty="No other test of the period had a failed attempt.")

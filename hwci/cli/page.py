@@ -187,7 +187,7 @@ BROKEN = (
 
 def _legend(block: Block) -> list[str]:
     flakiest = block.layout.name == TableName.FLAKIEST_TESTS
-    return [BROKEN] if flakiest and any(map(tables.broken, block.rows.items)) else []
+    return [BROKEN] if flakiest and any(row.broken for row in block.rows.items) else []
 
 
 def _terminal(found: Overview, server: str) -> None:

@@ -245,13 +245,6 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
     )
 
 
-def broken(row: FlakyTestAnswer) -> bool:
-    """Tell a broken test from a flaky one: it never passed on a retry and has no Flake
-    (semantics, 9.3).
-    """
-    return row.retry_passes == 0 and row.flaky_failures == 0
-
-
 def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
     """Tests with failed attempts, the highest rate first."""
     return Layout(
@@ -266,7 +259,7 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
             Column("Failed", lambda row: str(row.failed_attempts), right=True),
             Column("Retry passes", lambda row: str(row.retry_passes), right=True),
             Column("Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True),
-            Column("", lambda row: "broken" if broken(row) else ""),
+            Column("", lambda row: "broken" if row.broken else ""),
         ],
         (
             "repoKey",

@@ -194,6 +194,13 @@ class FlakyTestAnswer(Answer):
     flaky_failures: int
     flake_rate: float
 
+    @property
+    def broken(self) -> bool:
+        """Tell a test that is broken from one that is flaky: it never passed on a retry and has no
+        Flake (semantics, 9.3). It follows from the row, and is no field of its own.
+        """
+        return self.retry_passes == 0 and self.flaky_failures == 0
+
 
 class MetricsPage(Answer):
     """The metrics page."""

@@ -5,6 +5,9 @@ import json
 
 import pytest
 
+from hwci.cli import options
+from hwci.cli.evidence import sections
+from hwci.wire.metrics import FailureEvidence
 from tests.cli.conftest import Command
 from tests.cli.scene import B, C, D
 
@@ -57,6 +60,7 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert "✓ ✗ ✓" in out
     assert f"✗ {B[:12]}" in out
     assert "<- this failure" in out
+    assert "class        real firmware bug, no check speaks against it\n" in out
     assert "1. Harness verdict: bench or infrastructure? no" in out
     assert "firmware  drivers/i2c.c" in out
     assert out.index("Commits under test") < out.index("Commits before the fix")
@@ -103,9 +107,50 @@ def test_reviews_move_a_failure_and_reset_brings_it_back(signed_in: Command) -> 
     confirmed = json.loads(signed_in("failures", "confirm", bug, "--json").out)
     assert (confirmed["class"], confirmed["review"]["action"]) == ("real_fw_bug", "confirm")
     shown = signed_in("failures", "show", bug).out
-    assert "confirm by Olga Owner on " in shown
+    says = "the checks alone: real firmware bug, no check speaks against it"
+    assert f"class        real firmware bug, confirmed by Olga Owner; {says}\n" in shown
+    assert "status       Olga Owner, 20" in shown
 
     assert "real firmware bug. Status: Automatic." in signed_in("failures", "reset", bug).out
+
+
+def test_a_review_stands_beside_what_the_checks_alone_would_say(signed_in: Command) -> None:
+    found = ids(signed_in)
+
+    signed_in("failures", "confirm", found["spi"])
+    signed_in("failures", "dismiss", found["i2c"])
+    confirmed = signed_in("failures", "show", found["spi"]).out
+    dismissed = signed_in("failures", "show", found["i2c"]).out
+    for test in ("spi", "i2c"):
+        signed_in("failures", "reset", found[test])
+
+    alone = "the checks alone: bench or harness, Fix touched harness paths"
+    assert f"class        real firmware bug, confirmed by Olga Owner; {alone}\n" in confirmed
+    alone = "the checks alone: real firmware bug, no check speaks against it"
+    assert f"class        dismissed by Olga Owner; {alone}\n" in dismissed
+
+
+def test_what_the_evidence_leaves_out_is_counted(signed_in: Command) -> None:
+    shown = signed_in("failures", "show", ids(signed_in)["i2c"], "--json").out
+    whole = FailureEvidence.model_validate_json(shown)
+    commit = whole.timeline[0].model_copy(update={"runs_total": 1_200})
+    [changed] = whole.under_test or []
+    cut = whole.model_copy(
+        update={
+            "timeline": [commit, *whole.timeline[1:]],
+            "timeline_total": len(whole.timeline) + 5,
+            "under_test": [changed.model_copy(update={"files_total": 2_001})],
+            "under_test_total": 2,
+        }
+    )
+
+    text = "\n".join(part.plain for part in sections(cut, options.now()))
+
+    assert ")  1,200 runs\n" in text
+    assert "  … 5 commits not shown\n" in text
+    assert (
+        "  firmware  drivers/i2c.c\n      … 2,000 files not shown\n  … 1 commit not shown" in text
+    )
 
 
 def test_an_id_is_a_uuid_or_eight_digits_of_one_in_the_period(signed_in: Command) -> None:
