@@ -45,6 +45,7 @@ def login(
     from hwci.client import Client, calls
 
     settings = resolve(Flags(url, profile))
+    credentials = settings.credentials  # asked first: no sign-in that could not be kept
     address = email or _asked("e-mail", "--email")
     password = (
         sys.stdin.readline().rstrip("\r\n")
@@ -55,7 +56,7 @@ def login(
     with client_errors("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.login(address, password))
     ends = began + timedelta(seconds=answer.expires_in)
-    settings.credentials.store(
+    credentials.store(
         settings.profile_name,
         Profile(
             url=settings.url,

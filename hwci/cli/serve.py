@@ -28,8 +28,13 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Port = 8080,
     database: Database = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Write no line per request on stderr.")
+    ] = False,
 ) -> None:
     """Run the server on one database file, until Ctrl-C.
+
+    Each request is a line on stderr, unless --quiet.
 
     For example:
 
@@ -44,7 +49,7 @@ def serve(
         settings = replace(read_settings(os.environ), host=host, port=port)
         if database is not None:
             settings = replace(settings, database=database)
-        run(settings, note)
+        run(settings, note, access_log=not quiet)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -87,6 +88,20 @@ def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:
 
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) == 0
+
+
+@pytest.mark.parametrize(("quiet", "lines"), [((), 1), (("--quiet",), 0)])
+def test_a_server_writes_a_line_per_request_unless_it_is_quiet(
+    tmp_path: Path, quiet: tuple[str, ...], lines: int
+) -> None:
+    serve = ("serve", "--port", "0", "--database", "hwci.db", *quiet)
+    with started(tmp_path, *serve) as (process, line):
+        with urlopen(f"{line.split()[2]}/api/openapi.json", timeout=30) as answer:
+            answer.read()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+
+    assert err.count("GET /api/openapi.json ") == err.count("\n") == lines
 
 
 def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None:
