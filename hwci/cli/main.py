@@ -18,6 +18,7 @@ from hwci.cli.failing import Commands
 from hwci.cli.failures import failures
 from hwci.cli.keys import keys
 from hwci.cli.metrics import metrics
+from hwci.cli.report import HELP as REPORT_RUN_HELP
 from hwci.cli.report import report_run
 from hwci.cli.serve import serve
 from hwci.cli.suite_config import suite_config
@@ -67,7 +68,7 @@ def root(
 app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
 app.command("merge-announce")(merge_announce)
-app.command("report-run")(report_run)
+app.command("report-run", help=REPORT_RUN_HELP)(report_run)
 app.add_typer(suite_config, name="suite-config")
 app.command("login")(login)
 app.command("logout")(logout)

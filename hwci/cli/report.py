@@ -74,6 +74,29 @@ ChangesFile = Annotated[
     str | None, typer.Option(metavar="FILE|-", help="The `changes` object as JSON.")
 ]
 
+HELP = """\
+Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
+
+A report of more than 1,000 tests is sent in parts. An unreachable server is a warning, not a
+failed build, unless --strict; a file that holds no results is an error, the others are sent.
+
+For example:
+
+\b
+  hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
+      --run-attempt 1 --trigger merge --branch main \\
+      --sha "$(git rev-parse HEAD)" --box bench-1 --junit results/*.xml
+
+\b
+  hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
+      --run-attempt 1 --trigger merge --branch main \\
+      --sha "$(git rev-parse HEAD)" \\
+      --junit bench-1=one.xml --junit bench-2=two.xml.gz
+
+  hwci report-run --body report.json --strict
+"""
+"""The explanation of the command: the blocks are kept as they are, so that they can be pasted."""
+
 
 def report_run(
     *,
@@ -100,26 +123,7 @@ def report_run(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
-
-    A report of more than 1,000 tests is sent in parts. An unreachable server is a warning, not a
-    failed build, unless --strict; a file that holds no results is an error, the others are sent.
-
-    For example:
-
-    \b
-      hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
-          --run-attempt 1 --trigger merge --branch main \\
-          --sha "$(git rev-parse HEAD)" --box bench-1 --junit results/*.xml
-
-    \b
-      hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
-          --run-attempt 1 --trigger merge --branch main \\
-          --sha "$(git rev-parse HEAD)" \\
-          --junit bench-1=one.xml --junit bench-2=two.xml.gz
-
-      hwci report-run --body report.json --strict
-    """  # noqa: D301 - the blocks are kept as they are, so that they can be pasted
+    """Report one attempt of a run; `HELP` explains it to people."""
     fields: dict[str, Any] = {
         "repo_key": repo_key,
         "workflow": workflow,
