@@ -93,7 +93,8 @@ def lines(page: Page) -> Iterator[str]:
     for test in page.flakiest_tests.items:
         rate = f"{test.flake_rate:5.1f}%"
         tried = f"{test.failed_attempts} of {test.attempts} attempts failed"
-        yield f"  {rate}  {test.test_id:<20}  {tried}, {test.retry_passes} passes on a retry"
+        passes = "pass" if test.retry_passes == 1 else "passes"
+        yield f"  {rate}  {test.test_id:<20}  {tried}, {test.retry_passes} {passes} on a retry"
 
 
 def failure(row: ResolvedFailure) -> str:

@@ -79,6 +79,10 @@ def blamed_nobody(group: Group) -> Answer:
     return _blame(group, Verdict.UNKNOWN)
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def not_configured(subject: UnderTest) -> Answer:
     """Whether the product has no suite configuration; empty lists are a configuration."""
     if subject.files is None:
@@ -93,7 +97,8 @@ def changes_unknown(subject: UnderTest) -> Answer:
     if subject.run.changes.base_sha is None:
         note = "The changes of the first run on the failing commit have no base commit"
         return Answer(True, Finding(note, subject.run.order))
-    note = f"The first run on the failing commit tested {len(subject.run.changes.commits)} commits"
+    tested = _counted(len(subject.run.changes.commits), "commit")
+    note = f"The first run on the failing commit tested {tested}"
     return Answer(False, Finding(note, subject.run.order))
 
 
@@ -137,8 +142,10 @@ def fix_unconnected(subject: BeforeFix) -> Answer:
     if subject.walk is None:
         note = f"No run reports lead from {subject.fix} back to the last failing commit"
         return Answer(True, Finding(note, commit=subject.last_failing))
-    count = sum(len(step.commits) for step in subject.walk)
-    note = f"{len(subject.walk)} run reports connect the failure to its fix over {count} commits"
+    steps = len(subject.walk)
+    over = _counted(sum(len(step.commits) for step in subject.walk), "commit")
+    verb = "connects" if steps == 1 else "connect"
+    note = f"{_counted(steps, 'run report')} {verb} the failure to its fix over {over}"
     return Answer(False, Finding(note, subject.walk[-1].run.order, subject.fix))
 
 
