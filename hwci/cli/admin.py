@@ -4,6 +4,8 @@ command speaks to it over the socket beside the file: two processes never write 
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
@@ -11,12 +13,16 @@ from uuid import UUID
 import typer
 
 from hwci.cli import bodies, options
-from hwci.cli.failing import wrong_usage
+from hwci.cli.failing import CommandError, Failing, wrong_usage
 from hwci.cli.render import emit_json, note, say
 from hwci.cli.serve import Database, server_errors
 
 if TYPE_CHECKING:
     from hwci.server.services.operator import Command, CommandResult
+    from hwci.wire.errors import Issue
+
+NOT_CREATED = "The user was not created"
+EMAIL_SHAPE = "should look like name@example.org"
 
 admin = typer.Typer(no_args_is_help=True, help="Operator: CI Metrics, users.")
 
@@ -40,7 +46,7 @@ def ci_metrics(
 
       hwci admin ci-metrics enable 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52
     """
-    with server_errors():
+    with _operator_errors("CI Metrics was not switched", "Check the id, and the --database"):
         from hwci.server.app import SetCiMetrics
 
         enabled = switch is Switch.ENABLE
@@ -94,9 +100,32 @@ def _create(database: str | None, email: str, password: str, *names: str | None)
     try:
         command = CreateUser(email=email, password=password, name=name, organization=organization)
     except ValidationError as fault:
-        raise bodies.bad_flags(issues_of(fault, "flags")) from fault
-    with server_errors():
+        raise wrong_usage(
+            NOT_CREATED,
+            "; ".join(_told(issue) for issue in issues_of(fault, "flags")),
+            "Correct what is named above, then try again",
+        ) from fault
+    with _operator_errors(NOT_CREATED, "Give another --email"):
         return _operate(database, command)
+
+
+def _told(issue: "Issue") -> str:
+    """Say what is wrong; of an e-mail, what it should be like rather than by which pattern."""
+    field = issue.path[1]
+    shapeless = field == "email" and "pattern" in issue.message
+    return f"{field}: {EMAIL_SHAPE if shapeless else issue.message}"
+
+
+@contextmanager
+def _operator_errors(what: str, fix: str) -> Iterator[None]:
+    """Let what the server refuses be three lines; a database that cannot be used stays one."""
+    with server_errors():
+        from hwci.server.errors import RefusedError
+
+        try:
+            yield
+        except RefusedError as fault:
+            raise CommandError(Failing(what, str(fault), fix)) from fault
 
 
 def _operate(database: str | None, command: "Command") -> "CommandResult":

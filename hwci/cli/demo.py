@@ -6,6 +6,7 @@ report of it sent through the API as a CI would. What happened in those days is 
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,10 +68,12 @@ def demo(
         settings = Settings(database=str(database), port=port)
         account = _prepare(settings)
         with _serving(settings) as url, client_errors("The demo broke off"):
-            _fill(url, account)
+            key = _fill(url, account)
             if keep:
-                note("Serving until Ctrl-C.")
+                _introduce(url, account, key)
                 _wait_for_the_end()
+        if not keep:
+            _part(folder, account)
 
 
 @contextmanager
@@ -143,8 +146,8 @@ def _serving(settings: Settings) -> Iterator[str]:
         thread.join()
 
 
-def _fill(url: str, account: Account) -> None:
-    """Send the history, review some of it, and print what came of it."""
+def _fill(url: str, account: Account) -> str:
+    """Send the history, review some of it, and print what came of it. Gives the CI key."""
     from hwci.client import Client, calls
 
     with Client(url) as client:
@@ -156,7 +159,7 @@ def _fill(url: str, account: Account) -> None:
         _review(client, account.org_id)
         found = ask(client, account.org_id, Scope(DAYS), limit=5)
     show(found, Format.TABLE, url)
-    _introduce(url, account, key)
+    return key
 
 
 def _history() -> list[Call[None]]:
@@ -220,6 +223,17 @@ def _introduce(url: str, account: Account, key: str) -> None:
         say(line)
 
 
+def _part(folder: Path | None, account: Account) -> None:
+    """Say how to get at a server: the one of the demo is gone."""
+    say()
+    if folder is None:
+        say("This server has ended, and nothing of it is kept. One to look around in: hwci demo")
+        return
+    say("This server has ended. Serve what it kept:")
+    say(f"  {shlex.join(['hwci', 'serve', '--database', str(folder / DATABASE)])}")
+    say(f"Sign-in   {EMAIL}, password {account.password}")
+
+
 def _wait_for_the_end() -> None:
     import signal
     import threading
@@ -227,4 +241,5 @@ def _wait_for_the_end() -> None:
     end = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: end.set())
+    note("Serving until Ctrl-C.")
     end.wait()

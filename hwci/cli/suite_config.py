@@ -48,7 +48,7 @@ def apply(
     """
     from hwci.client import Client, calls
 
-    read = _checked(files)
+    read = _checked(files, fix="Correct what is named above; nothing was sent")
     if dry_run:
         delivery.print_exactly(
             delivery.Parcel(config.suite, calls.put_suite_config(config)) for config in read
@@ -72,12 +72,12 @@ def check(files: Files) -> None:
 
       hwci suite-config check hwci.toml
     """
-    read = _checked(files)
+    read = _checked(files, fix="Correct what is named above")
     products = tables.counted(len(read), "product")
     render.note(f"{products} in {tables.counted(len(files), 'file')}: ok.")
 
 
-def _checked(files: Sequence[Path]) -> list[SuiteConfiguration]:
+def _checked(files: Sequence[Path], fix: str) -> list[SuiteConfiguration]:
     """Read every file.
 
     Raises:
@@ -94,7 +94,7 @@ def _checked(files: Sequence[Path]) -> list[SuiteConfiguration]:
             Failing(
                 "The configuration breaks the rules",
                 tables.counted(len(faults), "fault"),
-                "Correct what is named above; nothing was sent",
+                fix,
                 details=tuple(faults),
             )
         )

@@ -75,6 +75,12 @@ def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:
         assert (enabled.returncode, enabled.stdout) == (0, "")
         assert enabled.stderr == f"CI Metrics is on for organization {org_id}.\n"
 
+        nobody = hwci(tmp_path, "admin", "ci-metrics", "enable", "0" * 32, *database)
+        error, cause, fix = nobody.stderr.splitlines()
+        assert (nobody.returncode, error) == (1, "error: CI Metrics was not switched")
+        assert cause.startswith("cause: There is no organization 00000000-")
+        assert fix == "fix: Check the id, and the --database"
+
         signing_in = ("login", "--url", url, "--email", "ada@example.org", "--password-stdin")
         assert hwci(tmp_path, *signing_in, stdin="correct horse battery").returncode == 0
         metrics = hwci(tmp_path, "metrics")
@@ -114,14 +120,22 @@ def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None
 
     again = hwci(tmp_path, *USER, *database, stdin="correct horse battery\n")
     assert again.returncode == 1
-    assert "email" in again.stderr
+    assert again.stderr.splitlines() == [
+        "error: The user was not created",
+        "cause: A record with this email already exists",
+        "fix: Give another --email",
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "stdin", "named"),
     [
-        (USER, "short\n", "--password-stdin: "),
-        ([*USER[:2], "--email", "nobody", *USER[4:]], "correct horse battery\n", "--email: "),
+        (USER, "short\n", "cause: password: String should have at least "),
+        (
+            [*USER[:2], "--email", "nobody", *USER[4:]],
+            "correct horse battery\n",
+            "cause: email: should look like name@example.org\n",
+        ),
         (USER[:-1], "", "--password-stdin"),
         (["admin", "ci-metrics", "enable", "no-id"], "", "ORG_ID"),
         (["admin", "ci-metrics", "maybe", "no-id"], "", "enable"),
@@ -142,7 +156,8 @@ def test_a_password_that_is_no_text_is_refused(tmp_path: Path) -> None:
     done = hwci(tmp_path, *USER[:-1], "--password-file", "password", "--database", "hwci.db")
 
     assert done.returncode == 2
-    assert "--password-stdin: " in done.stderr
+    assert "cause: password: " in done.stderr
+    assert "--password" not in done.stderr
 
 
 def test_a_file_that_is_no_database_is_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
@@ -178,9 +193,31 @@ def test_the_demo_fills_every_tile_and_leaves_nothing_behind(tmp_path: Path) -> 
     assert out.startswith("All products · last 90 days")
     assert "0 of 0" not in out
     assert "(0)" not in out
+    assert out.endswith("nothing of it is kept. One to look around in: hwci demo\n")
+    for text in ("Sign-in", "hwci login", "svc_"):
+        assert text not in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_says_how_to_go_on_while_it_serves(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*HWCI, "demo", "--port", "0", "--dir", "kept"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "Serving until Ctrl-C.\n"
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0
     for text in ("Sign-in   demo@example.org, password ", "hwci login --url http://", "svc_"):
         assert text in out
-    assert list(tmp_path.iterdir()) == []
+    assert "ended" not in out
+    assert (tmp_path / "kept" / "hwci.db").exists()
 
 
 def test_the_demo_names_a_port_that_is_taken(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def test_every_fault_of_every_file_is_listed_and_nothing_is_sent(
         assert "no.json: cannot be read: No such file" in err
         assert "6 faults" in err
         assert "Applied" not in err
+        assert ("nothing was sent" in err) is (verb == "apply")
 
 
 def test_a_product_given_twice_is_a_fault(cli: Command) -> None:
