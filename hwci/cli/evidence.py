@@ -70,7 +70,7 @@ def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
 
     for title, lines in (
         (_title(found), list(_facts(found, now))),
-        ("Timeline of this test on this box, oldest first", list(_timeline(found, now))),
+        ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),
         ("Checks, in order", list(_checks(found.checks))),
         ("Commits under test", list(_under_test(found))),
         ("Commits before the fix", list(_before_fix(found))),
@@ -87,7 +87,7 @@ def _title(found: FailureEvidence) -> str:
 def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     failure, resolved = found.failure, found.resolved
     yield blame(found)
-    yield f"label        {LABEL_WORDS[failure.label]}"
+    yield f"label        {_label(found)}"
     yield f"product      {tables.product(failure.repo_key, failure.suite)}, branch {failure.branch}"
     yield f"commit       {failure.sha}"
     items = counted(failure.items, "failing item")
@@ -101,6 +101,20 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     yield f"fixed by     {_fix(resolved, now)}"
     yield f"class        {_class(resolved)}"
     yield f"status       {_status(resolved)}"
+
+
+def _label(found: FailureEvidence) -> str:
+    """Say why it is labelled so: a review needs no later pass (semantics, 8.2)."""
+    resolved = found.resolved
+    if resolved is None or resolved.review is None:
+        return LABEL_WORDS[found.failure.label]
+    if any(commit.this and commit.passed for commit in found.timeline):
+        known = "the test also passed on this commit, on this box"
+    elif resolved.fix is None:
+        known = "no pass on a later commit is known"
+    else:
+        return LABEL_WORDS[found.failure.label]
+    return f"resolved: reviewed by {resolved.status}; {known}"
 
 
 def blame(found: FailureEvidence) -> str:

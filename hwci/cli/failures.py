@@ -85,10 +85,22 @@ def list_failures(
         return
     now = end or options.now()
     view = tables.View(now, suite is not None, tables.only_repo(found.items))
-    render.emit(tables.failures(view), found.items, form)
-    rest = found.total - (page - 1) * limit - len(found.items)
-    if rest > 0:
-        render.note(f"… {rest} more: --page {page + 1}")
+    beyond = found.total and not found.items
+    if not (beyond and form is render.Format.TABLE):
+        render.emit(tables.failures(view), found.items, form)
+    if hint := _elsewhere(found.total, len(found.items), page, limit):
+        render.note(hint)
+
+
+def _elsewhere(total: int, shown: int, page: int, limit: int) -> str:
+    """Say how to get at what this page does not show."""
+    kept = "" if limit == limits.PAGE_LIMIT_DEFAULT else f" --limit {limit}"
+    if not shown and total:
+        last = -(-total // limit)
+        ends = f"{tables.counted(total, 'failure')} on {tables.counted(last, 'page')}"
+        return f"Page {page} is beyond the end: {ends}. The last one: --page {last}{kept}"
+    rest = total - (page - 1) * limit - shown
+    return f"… {rest} more: --page {page + 1}{kept}" if rest > 0 else ""
 
 
 @failures.command("show")

@@ -2,14 +2,18 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
 from hwci.cli import options
 from hwci.cli.evidence import sections
+from hwci.client import Client, calls
 from hwci.wire.metrics import FailureEvidence
+from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
-from tests.cli.scene import B, C, D
+from tests.cli.scene import B, C, D, report
+from tests.server.running import running_in_thread
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
@@ -38,9 +42,20 @@ def test_the_list_is_paged_and_says_how_to_go_on(signed_in: Command) -> None:
     first = signed_in("failures", "list", "--limit", "2")
     last = signed_in("failures", "list", "--limit", "2", "--page", "3")
 
-    assert first.err == "… 3 more: --page 2\n"
+    assert first.err == "… 3 more: --page 2 --limit 2\n"
     assert last.err == ""
     assert json.loads(signed_in("failures", "list", "--limit", "2", "--json").out)["total"] == 5
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "md"])
+def test_a_page_beyond_the_end_names_the_last_one(signed_in: Command, form: str) -> None:
+    beyond = signed_in("failures", "list", "--limit", "2", "--page", "99", "-o", form)
+    usual = signed_in("failures", "list", "--page", "2", "-o", form)
+
+    ends = "Page 99 is beyond the end: 5 failures on 3 pages. The last one: --page 3 --limit 2\n"
+    assert (beyond.code, beyond.err) == (0, ends)
+    assert bool(beyond.out) is (form != "table")
+    assert usual.err.endswith("5 failures on 1 page. The last one: --page 1\n")
 
 
 def test_an_empty_list_says_what_to_do_next(signed_in: Command) -> None:
@@ -57,7 +72,11 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert "The firmware is to blame" in out
     assert f"broken by    {B[:12]} Change drivers/i2c.c" in out
     assert f"fixed by     {C}, passed " in out
+    assert "Timeline of this test on this box, in the branch's order\n" in out
     assert "✓ ✗ ✓" in out
+    assert "label        resolved: the test passed on a later commit, on this box\n" in out
+    assert "The first run on the failing commit tested 1 commit\n" in out
+    assert "1 run report connects the failure to its fix over 1 commit\n" in out
     assert f"✗ {B[:12]}" in out
     assert "<- this failure" in out
     assert "class        real firmware bug, no check speaks against it\n" in out
@@ -128,6 +147,34 @@ def test_a_review_stands_beside_what_the_checks_alone_would_say(signed_in: Comma
     assert f"class        real firmware bug, confirmed by Olga Owner; {alone}\n" in confirmed
     alone = "the checks alone: real firmware bug, no check speaks against it"
     assert f"class        dismissed by Olga Owner; {alone}\n" in dismissed
+
+
+def test_a_reviewed_failure_is_said_to_have_only_the_passes_that_it_has(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_in_thread(tmp_path) as server:
+
+        def shown(*reports: RunReport) -> str:
+            with Client(server.url, ci_key=server.ci_key) as client:
+                for body in reports:
+                    client.send(calls.report_run(body))
+            out = cli("failures", "show", failure).out
+            [line] = [line for line in out.splitlines() if "  label " in line]
+            return line.removeprefix("  label        ")
+
+        monkeypatch.setenv("HWCI_URL", server.url)
+        monkeypatch.setenv("HWCI_TOKEN", server.token)
+        with Client(server.url, ci_key=server.ci_key) as client:
+            for body in (report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "pass"})):
+                client.send(calls.report_run(body))
+        failure = ids(cli)["i2c"]
+        cli("failures", "confirm", failure)
+
+        assert shown() == "resolved: the test passed on a later commit, on this box"
+        by = "resolved: reviewed by Olga Owner; "
+        assert shown(report(3, C, {"i2c": "fail"})) == by + "no pass on a later commit is known"
+        own = "the test also passed on this commit, on this box"
+        assert shown(report(9, B, {"i2c": "pass"})) == by + own
 
 
 def test_what_the_evidence_leaves_out_is_counted(signed_in: Command) -> None:
