@@ -119,7 +119,7 @@ def whoami(
 
 @orgs.command("list")
 def list_orgs(
-    json: options.Json = False,
+    json: options.JsonList = False,
     output: options.Output = None,
     url: options.Url = None,
     profile: options.Profile = None,

@@ -41,7 +41,7 @@ def create_key(
 
 @keys.command("list")
 def list_keys(
-    json: options.Json = False,
+    json: options.JsonList = False,
     output: options.Output = None,
     org: options.Org = None,
     url: options.Url = None,

@@ -13,7 +13,7 @@ import typer
 from hwci.cli import options, render, tables
 from hwci.cli.connection import signed_in
 from hwci.cli.failing import wrong_usage
-from hwci.cli.page import Overview, Scope, TableName, layout, show
+from hwci.cli.page import Overview, Scope, TableName, layout, show, view_of
 from hwci.cli.render import Format
 from hwci.cli.settings import Flags
 from hwci.engine.vocabulary import Label
@@ -46,7 +46,13 @@ def metrics(
         bool,
         typer.Option("--hide-broken", help="With --table flakiest-tests: no broken tests."),
     ] = False,
-    json: options.Json = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Write JSON: the page as the API gives it; with --table, a list of its items.",
+        ),
+    ] = False,
     output: options.Output = None,
     org: options.Org = None,
     url: options.Url = None,
@@ -54,7 +60,7 @@ def metrics(
 ) -> None:
     """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
 
-    Below them stands what is still failing. With --json it is the page as the API gives it.
+    Below them stands what is still failing.
 
     For example:
 
@@ -106,7 +112,7 @@ def _show_whole(
     asked = scope._replace(as_of=end)._asdict()
     whole = _whole_table(name)(connection.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
     rows = list(connection.client.items(whole))
-    shape = layout(name, tables.View(end, scope.suite is not None, tables.only_repo(rows)))
+    shape = layout(name, view_of(rows, scope, end))
     if hide_broken:
         rows, shape = _without_broken(rows, shape)
     render.emit(shape, rows, form)

@@ -38,6 +38,7 @@ Org = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON as the API gives it.")]
+JsonList = Annotated[bool, typer.Option("--json", help="Write JSON: a list of the API's items.")]
 Output = Annotated[
     Format | None,
     typer.Option("--output", "-o", help="How to write it: table (default), json, csv or md."),
@@ -93,7 +94,6 @@ _FLAGS = {
     "box_key": "--box",
     "hello_ok": "--hello",
     "tests": "--junit",
-    "password": "--password-stdin",
 }
 """Fields that are given with a flag of another name."""
 

@@ -61,6 +61,20 @@ class Tile(NamedTuple):
     below: str
 
 
+class TileRow(NamedTuple):
+    """A tile as a program reads it: its numbers, each in a column of its own."""
+
+    tile: str
+    part: int
+    total: int | None = None
+    bench_or_harness: int | None = None
+    ambiguous: int | None = None
+    dismissed: int | None = None
+
+
+TILE_KEYS = ("tile", "part", "total", "benchOrHarness", "ambiguous", "dismissed")
+
+
 class Block(NamedTuple):
     """A table as it stands on the page. `more`: the way to the rows that do not."""
 
@@ -141,6 +155,18 @@ def tiles(found: TilesAnswer) -> list[Tile]:
     ]
 
 
+def tile_rows(found: TilesAnswer) -> list[TileRow]:
+    """Put the four tiles into numbers, under the names that people see."""
+    merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
+    checked, real, flaky, lost = (tile.name for tile in tiles(found))
+    return [
+        TileRow(checked, merges.checked, merges.announced),
+        TileRow(real, bugs.real, None, bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed),
+        TileRow(flaky, found.flaky_failures.count),
+        TileRow(lost, infra.infra, infra.total),
+    ]
+
+
 def _one_line(tile: Tile) -> Tile:
     return tile._replace(below=tile.below.replace("\n", " "))
 
@@ -159,12 +185,18 @@ def _blocks(found: Overview) -> Iterator[Block]:
         TableName.FLAKIEST_TESTS: page.flakiest_tests,
     }
     shown = [row for rows in (*four.values(), found.pending) for row in rows.items]
-    view = tables.View(page.period.end, found.scope.suite is not None, tables.only_repo(shown))
+    view = view_of(shown, found.scope, page.period.end)
     for name, rows in four.items():
         fits = rows.total <= limits.PAGE_LIMIT_MAX
         way = f"--limit {rows.total}" if fits else f"--table {name}"
         yield Block(layout(name, view), rows, way)
     yield Block(tables.pending(view), found.pending, pending_command(found.scope))
+
+
+def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:
+    """Say how rows of a scope are looked at."""
+    one_product = scope.suite is not None
+    return tables.View(now, one_product, tables.only_repo(rows), pending_command(scope))
 
 
 def pending_command(scope: Scope) -> str:
@@ -231,7 +263,7 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
 
 def _csv(found: Overview) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
-    render.emit_csv(["tile", "figure", "detail"], map(_one_line, tiles(found.page.tiles)))
+    render.emit_csv(TILE_KEYS, tile_rows(found.page.tiles))
     for shape, rows, _ in _blocks(found):
         render.say()
         render.emit_csv(

@@ -99,6 +99,8 @@ def emit_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 def _csv_cell(cell: object) -> str:
     """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"  # as in JSON
     text = "" if cell is None else safe(cell)
     return f"'{text}" if isinstance(cell, str) and text[:1] in {"=", "+", "-", "@"} else text
 

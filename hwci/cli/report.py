@@ -63,7 +63,10 @@ Conclusion = Annotated[
     str | None, typer.Option(help="Result as the CI says it [success, or failure].")
 ]
 HelloWord = Annotated[
-    Hello | None, typer.Option(help="Was the hardware reached? [ok when tests ran]")
+    Hello | None,
+    typer.Option(
+        help="Did the connectivity check before the tests pass? Only `failed` says no. [ok]"
+    ),
 ]
 Box = Annotated[str | None, typer.Option(help="Box or bench that ran the tests [HWCI_BOX].")]
 CoversShas = Annotated[
@@ -180,10 +183,17 @@ def _summary(reports: Sequence[RunReport]) -> str:
     tests = [item for report in reports for item in report.tests]
     failed = sum(item.outcome is Outcome.FAIL for item in tests)
     boxes = list(dict.fromkeys(report.box_key for report in reports))
-    reached = "" if all(report.hello_ok for report in reports) else "; hello failed"
     where = boxes[0] if len(boxes) == 1 else f"{len(boxes)} boxes"
     many = f" in {len(reports)} reports" if len(reports) > 1 else ""
-    return f"{counted(len(tests), 'test')} ({failed:,} failed) on {where}{many}{reached}"
+    return f"{counted(len(tests), 'test')} ({failed:,} failed) on {where}{many}{_reached(reports)}"
+
+
+def _reached(reports: Sequence[RunReport]) -> str:
+    """Say whether boxes were not reached or, without tests, may not have been."""
+    if not all(report.hello_ok for report in reports):
+        return "; hello failed"
+    without = any(not report.tests for report in reports)
+    return "; hello ok without tests (was a box not reached? --hello failed)" if without else ""
 
 
 def _from_junit(

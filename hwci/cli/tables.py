@@ -48,11 +48,15 @@ _UNITS = (
 
 
 class View(NamedTuple):
-    """From when one looks, whether all rows are of one product, and else of which repository."""
+    """From when one looks, whether all rows are of one product, and else of which repository.
+
+    `pending`: the command that lists what is still failing in the same scope.
+    """
 
     now: datetime
     one_product: bool = False
     only_repo: str | None = None
+    pending: str = ""
 
 
 @dataclass(frozen=True)
@@ -225,8 +229,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
             Column("Verdict", lambda row: row.verdict),
         ],
         _RESOLVED_KEYS,
-        "No resolved failure of the period was a real firmware bug. Pending ones:"
-        " hwci failures list --label pending",
+        f"No resolved failure of the period was a real firmware bug. Pending ones: {view.pending}",
     )
 
 

@@ -165,3 +165,5 @@ def test_with_two_organizations_one_has_to_be_named(signed_in: Command) -> None:
     listed = signed_in("orgs", "list", "--output", "csv").out.splitlines()
     assert listed[0] == "id,name,role,ciMetricsEnabled,createdAt"
     assert len(listed) == 3
+    assert ",true," in listed[1] + listed[2]
+    assert ",false," in listed[1] + listed[2]

@@ -109,6 +109,32 @@ def test_csv_of_the_page_has_the_tiles_and_each_table_as_a_block(signed_in: Comm
     assert blocks[5].splitlines()[1].startswith("pending,")
 
 
+def test_tiles_in_csv_are_numbers_in_columns_of_their_own(signed_in: Command) -> None:
+    block = signed_in("metrics", "-o", "csv").out.split("\n\n")[0]
+
+    assert block.splitlines() == [
+        "tile,part,total,benchOrHarness,ambiguous,dismissed",
+        "Merges checked on hardware,1,2,,,",
+        "Real FW bugs caught,1,,1,0,0",
+        "Flaky failures,1,,,,",
+        "Infra runs,1,7,,,",
+    ]
+
+
+def test_the_way_to_what_is_pending_keeps_period_and_product(signed_in: Command) -> None:
+    long_ago = ("--as-of", "2001-01-01T00:00:00Z", "--days", "7", "--repo", REPO)
+    pending = f"hwci failures list --label pending --days 7 --repo {REPO} --as-of 2001-01-01"
+
+    assert pending in " ".join(signed_in("metrics", *long_ago).out.split())
+    assert pending in signed_in("metrics", *long_ago, "--table", "real-bugs").err
+
+
+def test_one_table_in_json_is_a_list_and_the_help_says_so(signed_in: Command) -> None:
+    assert isinstance(json.loads(signed_in("metrics", "--table", "real-bugs", "--json").out), list)
+    for command in ("metrics", "orgs list", "keys list"):
+        assert "a list of" in signed_in(*command.split(), "--help").out
+
+
 def test_markdown_has_a_heading_and_a_table_for_each_list(signed_in: Command) -> None:
     out = signed_in("metrics", "-o", "md").out
 

@@ -472,6 +472,24 @@ def test_a_file_without_results_is_one_line_and_the_others_are_sent(
     assert sent.startswith("Reported 2 tests (1 failed) on b to ")
 
 
+@pytest.mark.parametrize(
+    ("hello", "says"),
+    [
+        ((), "; hello ok without tests (was a box not reached? --hello failed) to "),
+        (("--hello", "ok"), "; hello ok without tests (was a box not reached? --hello failed) to "),
+        (("--hello", "failed"), "; hello failed to "),
+    ],
+)
+def test_only_hello_failed_says_that_a_box_was_not_reached(
+    in_ci: Command, results: Path, hello: tuple[str, ...], says: str
+) -> None:
+    (results / "none.xml").write_text(junit())
+    code, _, err = in_ci("report-run", *HEAD, "--box", "b", "--junit", "none.xml", *hello)
+
+    assert code == 0
+    assert err.startswith(f"Reported 0 tests (0 failed) on b{says}")
+
+
 def test_a_box_of_broken_files_only_is_not_reported(in_ci: Command, results: Path) -> None:
     code, _, err = in_ci("report-run", *HEAD, "--box", "b", "--junit", str(results / "broken.xml"))
 
@@ -516,7 +534,8 @@ def test_each_field_of_a_report_has_its_flag() -> None:
 
     assert {flag_of(field) for field in announcement} <= flags("merge-announce")
     assert {flag_of(field) for field in run - {"part_of"}} <= flags("report-run")
-    assert {flag_of(field) for field in CreateUser.model_fields} <= flags("admin create-user")
+    user = set(CreateUser.model_fields) - {"password"}
+    assert {flag_of(field) for field in user} <= flags("admin create-user")
 
 
 def test_what_only_the_caller_can_say_is_asked_for_by_name(in_ci: Command, results: Path) -> None:
