@@ -7,6 +7,7 @@ report of it sent through the API as a CI would. What happened in those days is 
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -211,6 +212,7 @@ def _introduce(url: str, account: Account, key: str) -> None:
         f"Sign-in   {EMAIL}, password {account.password}",
         "",
         "Try, in another terminal:",
+        *_way_to_hwci(),
         f"  echo {account.password} | hwci login --url {url} --email {EMAIL} --password-stdin",
         f"  hwci metrics --days {DAYS}",
         f"  hwci failures list --days {DAYS} --label pending",
@@ -221,6 +223,13 @@ def _introduce(url: str, account: Account, key: str) -> None:
         "",
     ):
         say(line)
+
+
+def _way_to_hwci() -> list[str]:
+    """Say where this `hwci` is when a shell would not find it, as after `make demo`."""
+    if shutil.which("hwci") is not None:
+        return []
+    return [f"  export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"]
 
 
 def _part(folder: Path | None, account: Account) -> None:

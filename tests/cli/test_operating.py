@@ -206,7 +206,7 @@ def test_the_demo_says_how_to_go_on_while_it_serves(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
-        env=environment(tmp_path),
+        env=environment(tmp_path) | {"PATH": os.defpath},
     ) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "Serving until Ctrl-C.\n"
@@ -216,6 +216,7 @@ def test_the_demo_says_how_to_go_on_while_it_serves(tmp_path: Path) -> None:
     assert process.returncode == 0
     for text in ("Sign-in   demo@example.org, password ", "hwci login --url http://", "svc_"):
         assert text in out
+    assert f"export PATH={Path(sys.executable).parent}:$PATH" in out  # no shell would find it
     assert "ended" not in out
     assert (tmp_path / "kept" / "hwci.db").exists()
 
