@@ -113,6 +113,22 @@ def login(email: str, password: str) -> Call[accounts.SignedIn]:
     )
 
 
+def refresh(refresh_token: str) -> Call[accounts.TokenPair]:
+    """Exchange a refresh token for a new pair; the server takes each token once.
+
+    Not repeatable: a second use of the token would end every session of the user.
+    """
+    return Call(
+        "POST",
+        "/api/auth/refresh",
+        accounts.TokenPair,
+        200,
+        credential=Credential.NONE,
+        body=_json(_checked(accounts.Refresh, "body", refresh_token=refresh_token)),
+        repeatable=False,
+    )
+
+
 def logout(refresh_token: str) -> Call[None]:
     """End the session of a refresh token."""
     return Call(

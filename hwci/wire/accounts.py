@@ -25,6 +25,8 @@ Password = Annotated[
     SECRET,
 ]
 Secret = Annotated[str, SECRET]
+HeldToken = Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE, SECRET]
+"""A refresh token as its holder sends it back."""
 
 
 class Registration(Body):
@@ -44,10 +46,16 @@ class Login(Body):
     password: Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE, SECRET]
 
 
+class Refresh(Body):
+    """Body of `POST /api/auth/refresh`."""
+
+    refresh_token: HeldToken
+
+
 class Logout(Body):
     """Body of `POST /api/auth/logout`."""
 
-    refresh_token: Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE, SECRET]
+    refresh_token: HeldToken
 
 
 class UserAnswer(Answer):
@@ -66,15 +74,20 @@ class OrganizationRole(Answer):
     role: Role
 
 
-class SignedIn(Answer):
-    """Answer of register and login. `expires_in`: seconds that the access token lives."""
+class TokenPair(Answer):
+    """Answer of refresh. `expires_in`: seconds that the access token lives."""
 
-    user: UserAnswer
-    organization: OrganizationRole | None
     access_token: Secret
     refresh_token: Secret
     token_type: Literal["Bearer"] = "Bearer"
     expires_in: int
+
+
+class SignedIn(TokenPair):
+    """Answer of register and login."""
+
+    user: UserAnswer
+    organization: OrganizationRole | None
 
 
 class OwnOrganization(OrganizationRole):

@@ -185,6 +185,17 @@ def test_a_person_registers_looks_around_and_leaves(server: RunningServer) -> No
             client.send(calls.me())
 
 
+def test_a_sign_in_is_renewed_and_each_refresh_token_is_taken_once(server: RunningServer) -> None:
+    with Client(server.url) as client:
+        first = client.send(calls.register(f"{uuid4().hex}@example.org", "correct horse battery"))
+        renewed = client.send(calls.refresh(first.refresh_token))
+        with Client(server.url, token=renewed.access_token) as again:
+            assert again.send(calls.me()).user == first.user
+        for token in (first.refresh_token, renewed.refresh_token):
+            with pytest.raises(errors.UnauthorizedError, match="used before"):
+                client.send(calls.refresh(token))
+
+
 def test_a_large_report_arrives_in_parts_that_show_as_one_run(server: RunningServer) -> None:
     tests = [
         TestItem(id=f"t{index}", outcome=Outcome.PASS, attempts=1, duration_s=0)

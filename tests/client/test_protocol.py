@@ -268,6 +268,7 @@ def test_tries_end() -> None:
         calls.create_ci_key("o", "ci"),
         calls.register("a@example.org", "correct horse battery"),
         calls.login("a@example.org", "x"),
+        calls.refresh("token"),
         calls.create_org("o"),
         calls.confirm_failure("o", "f"),
         calls.dismiss_failure("o", "f"),

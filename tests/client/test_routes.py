@@ -52,6 +52,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.put_suite_config: calls.put_suite_config(CONFIGURATION),
     calls.register: calls.register("a@b", PASSWORD, "Ada", "Engines", "token"),
     calls.login: calls.login("a@b", PASSWORD),
+    calls.refresh: calls.refresh("token"),
     calls.logout: calls.logout("token"),
     calls.me: calls.me(),
     calls.list_orgs: calls.list_orgs(2, 5),

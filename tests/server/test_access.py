@@ -21,8 +21,8 @@ from hwci.server.settings import Registration
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import CiKey, Organization, Session, User
-from hwci.wire.accounts import Logout
+from hwci.server.storage.records import CiKey, Organization, RefreshToken, Session, User
+from hwci.wire.accounts import Logout, Refresh
 
 NOW = system_clock()
 USER = User(UUID(int=2), "ada@example.org", "ada@example.org", "Ada", "hash", NOW)
@@ -45,12 +45,12 @@ async def test_a_key_of_an_organization_that_is_gone_opens_nothing(storage: Stor
     await storage.write(lambda writer: writer.add_ci_key(key))
 
     with pytest.raises(UnauthenticatedError, match="not a CI key that works"):
-        await Access(storage, system_clock, TOKENS).ci_key(value)
+        await Access(storage, TOKENS).ci_key(value)
 
 
 @pytest.mark.parametrize("text", ["", "svc_", "svc_" + "A" * 64, "svc_" + "a" * 65, "x" * 68])
 async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, text: str) -> None:
-    access = Access(storage, system_clock, TOKENS)
+    access = Access(storage, TOKENS)
     await storage.close()
 
     with pytest.raises(UnauthenticatedError):
@@ -64,7 +64,7 @@ async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
     digest = key_digest(value)
     assert digest is not None
     key = CiKey(UUID(int=1), ORGANIZATION.id, "ci", digest, NOW)
-    session = Session(UUID(int=3), USER.id, b"digest", NOW, NOW + timedelta(days=1))
+    session = Session(UUID(int=3), USER.id, NOW)
 
     def found(writer: Writer) -> None:
         writer.add_user(USER)
@@ -74,7 +74,7 @@ async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
         writer.add_ci_key(key)
 
     await storage.write(found)
-    access, token = Access(storage, system_clock, TOKENS), TOKENS.issue(Claims(USER.id, session.id))
+    access, token = Access(storage, TOKENS), TOKENS.issue(Claims(USER.id, session.id))
     go_on = threading.Event()
     held = [asyncio.ensure_future(storage.read(lambda _: go_on.wait(30))) for _ in range(3)]
     try:
@@ -88,16 +88,24 @@ async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
         await asyncio.gather(*held)
 
 
-async def test_a_logout_that_ends_nothing_does_not_wait_for_the_writer(storage: Storage) -> None:
+async def test_a_token_that_ends_nothing_does_not_wait_for_the_writer(storage: Storage) -> None:
     passwords = Passwords()
     accounts = Accounts(storage, system_clock, passwords, TOKENS, Registration.CLOSED)
-    ended = Session(UUID(int=1), UUID(int=2), refresh_digest("ended"), NOW, NOW, ended_at=NOW)
-    await storage.write(lambda writer: writer.add_session(ended))
+    ended = Session(UUID(int=1), USER.id, NOW, ended_at=NOW)
+    token = RefreshToken(refresh_digest("ended"), ended.id, USER.id, NOW + timedelta(days=7))
+
+    def sign_out(writer: Writer) -> None:
+        writer.add_session(ended)
+        writer.add_refresh_token(token)
+
+    await storage.write(sign_out)
     go_on = threading.Event()
     held = asyncio.ensure_future(storage.write(lambda _: go_on.wait(30)))
     try:
-        for token in ("unknown", "ended"):
-            await accounts.logout(Logout(refresh_token=token))
+        for text in ("unknown", "ended"):
+            await accounts.logout(Logout(refresh_token=text))
+        with pytest.raises(UnauthenticatedError):
+            await accounts.refresh(Refresh(refresh_token="unknown"))
         assert not held.done()
     finally:
         go_on.set()

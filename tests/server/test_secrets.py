@@ -25,8 +25,11 @@ def use(server: RunningServer) -> list[str]:
     ask(server.url, "POST", "/api/ci/run-report", ci_key(key["apiKey"]), json_body={})
     ask(server.url, "GET", f"{server.org_url.removeprefix(server.url)}/ci-metrics", bearer("x.y.z"))
     ask(server.url, "DELETE", f"{keys}/{key['id']}", bearer(server.token))
-    leaving = {"refreshToken": signed_in["refreshToken"]}
+    held = {"refreshToken": signed_in["refreshToken"]}
+    renewed = ask(server.url, "POST", "/api/auth/refresh", json_body=held).json
+    leaving = {"refreshToken": renewed["refreshToken"]}
     ask(server.url, "POST", "/api/auth/logout", json_body=leaving)
+    assert ask(server.url, "POST", "/api/auth/refresh", json_body=held).status == 401
     return [
         server.ci_key,
         server.token,
@@ -37,7 +40,7 @@ def use(server: RunningServer) -> list[str]:
         wrong["password"],
         *(
             answer[name]
-            for answer in (signed_in, login)
+            for answer in (signed_in, login, renewed)
             for name in ("accessToken", "refreshToken")
         ),
     ]

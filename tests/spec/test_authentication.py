@@ -10,12 +10,15 @@ import pytest
 from tests.server.asking import Reply, ask, bearer, ci_key
 from tests.server.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
 from tests.spec.quoting import shows
-from tests.spec.service import Service, new_service
+from tests.spec.service import Json, Service, new_service
 
 BEARER = "| User bearer token | users (dashboard, CI key management) | header `Authorization: Bearer <ACCESS_TOKEN>` | JWT access token, expires after 15 minutes |"
 OBTAINED = "1. Tokens are obtained by POST `/api/auth/login` with e-mail and password, or through an SSO flow."
 LOGIN = "| POST | `/api/auth/login` | Body carries an e-mail and a password. |"
 REGISTER = "| POST | `/api/auth/register` | Exists; payload: not shown. |"
+REFRESH = "| POST | `/api/auth/refresh` | Exists; payload: not shown. |"
+ROTATED = "| Refresh token | users | used to obtain a new access token | expires after 7 days; rotated on every use; if one refresh token is used twice, all sessions of that user are revoked |"
+REFRESH_LIFETIME = "| Refresh token lifetime | 7 days | refresh token |"
 LIFETIME = "| Access token lifetime | 15 minutes | bearer token |"
 
 
@@ -72,6 +75,60 @@ def test_an_access_token_expires_after_15_minutes(tmp_path: Path) -> None:
         assert me(server, answer["accessToken"]).status == 200
         clock.move(seconds=1)
         assert me(server, answer["accessToken"]).error[0] == 401
+
+
+def refresh(server: RunningServer, token: str) -> Reply:
+    body = {"refreshToken": token}
+    return ask(server.url, "POST", "/api/auth/refresh", json_body=body)
+
+
+def new_person(server: RunningServer, email: str) -> Json:
+    person = {"email": email, "password": PASSWORD}
+    return dict(ask(server.url, "POST", "/api/auth/register", json_body=person).json)
+
+
+@shows(REFRESH, ROTATED)
+def test_a_refresh_token_obtains_a_new_access_token(server: RunningServer) -> None:
+    first = new_person(server, "renewed@example.org")
+    reply = refresh(server, first["refreshToken"])
+
+    assert reply.status == 200
+    assert reply.json["refreshToken"] != first["refreshToken"]
+    assert me(server, reply.json["accessToken"]).json["user"] == first["user"]
+    assert refresh(server, reply.json["refreshToken"]).status == 200
+
+
+@shows(ROTATED)
+def test_a_refresh_token_used_twice_revokes_all_sessions_of_its_user(
+    server: RunningServer,
+) -> None:
+    first, other = (
+        new_person(server, "reused@example.org"),
+        new_person(server, "bystander@example.org"),
+    )
+    second = login(server, email="reused@example.org", password=PASSWORD).json
+    renewed = refresh(server, first["refreshToken"]).json
+
+    assert refresh(server, first["refreshToken"]).error[0] == 401
+    for answer in (first, second, renewed):
+        assert me(server, answer["accessToken"]).error[0] == 401
+        assert refresh(server, answer["refreshToken"]).error[0] == 401
+    assert me(server, other["accessToken"]).status == 200
+    assert refresh(server, other["refreshToken"]).status == 200
+
+
+@shows(ROTATED, REFRESH_LIFETIME)
+def test_a_refresh_token_expires_after_7_days(tmp_path: Path) -> None:
+    clock = Hands()
+    with running_in_thread(tmp_path, clock=clock) as server:
+        first, second = (login(server, email=EMAIL, password=PASSWORD).json for _ in range(2))
+
+        clock.move(days=6, hours=23, minutes=59, seconds=59)
+        renewed = refresh(server, first["refreshToken"])
+        assert renewed.status == 200
+        clock.move(seconds=1)
+        assert refresh(server, second["refreshToken"]).error[0] == 401
+        assert me(server, renewed.json["accessToken"]).status == 200
 
 
 @shows(BEARER)

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from hwci.wire import accounts
-from hwci.wire.accounts import Login, Logout, NewCiKey, NewOrganization, Registration
+from hwci.wire.accounts import Login, Logout, NewCiKey, NewOrganization, Refresh, Registration
 from hwci.wire.base import Answer, Body, CiBody, parse_time
 from hwci.wire.queries import Query
 from tests.wire.bodies import AT, issues, paths
@@ -74,7 +74,9 @@ ADA = accounts.UserAnswer(id=UUID(int=1), email="ada@example.org", name="Ada")
     [
         Registration(email="a@b", password=SECRET, invite_token=SECRET),
         Login(email="a@b", password=SECRET),
+        Refresh(refresh_token=SECRET),
         Logout(refresh_token=SECRET),
+        accounts.TokenPair(access_token=SECRET, refresh_token=SECRET, expires_in=900),
         accounts.SignedIn(
             user=ADA, organization=None, access_token=SECRET, refresh_token=SECRET, expires_in=900
         ),

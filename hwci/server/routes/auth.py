@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registration, signing in and out, and who I am."""
+"""Registration, signing in and out, renewal of a sign-in, and who I am."""
 
 from hwci.server.http.route import Call, Route, Who
-from hwci.wire.accounts import Login, Logout, Me, Registration, SignedIn
+from hwci.wire.accounts import Login, Logout, Me, Refresh, Registration, SignedIn, TokenPair
 
 
 async def register(call: Call) -> SignedIn:
@@ -13,6 +13,11 @@ async def register(call: Call) -> SignedIn:
 async def login(call: Call) -> SignedIn:
     """Sign in."""
     return await call.services.accounts.login(call.body(Login))
+
+
+async def refresh(call: Call) -> TokenPair:
+    """Renew a sign-in."""
+    return await call.services.accounts.refresh(call.body(Refresh))
 
 
 async def logout(call: Call) -> None:
@@ -45,6 +50,16 @@ ROUTES = (
         "Sign in with e-mail and password",
         body=Login,
         answer=SignedIn,
+        also=(401,),
+    ),
+    Route(
+        "POST",
+        "/api/auth/refresh",
+        Who.ANYONE,
+        refresh,
+        "Exchange a refresh token for a new pair; used twice, all sessions of its user end",
+        body=Refresh,
+        answer=TokenPair,
         also=(401,),
     ),
     Route(

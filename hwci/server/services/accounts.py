@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registration, signing in and out (contract, "Auth").
+"""Registration, signing in and out, renewal of a sign-in (contract, "Auth").
 
-This module decides who may register and what a sign-in is. How passwords and tokens are made is
-decided in `security`. Rotation of refresh tokens and single sign-on will stand beside it.
+This module decides who may register, what a sign-in is, and what the use of a refresh token does.
+How passwords and tokens are made is decided in `security`. Single sign-on will stand beside it.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
@@ -16,7 +16,7 @@ from hwci.server.security.tokens import AccessTokens, Claims, new_refresh_token,
 from hwci.server.services.organizations import found_organization, own_organization
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Membership, Session, User
+from hwci.server.storage.records import Membership, RefreshToken, Session, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 
@@ -24,6 +24,9 @@ REFUSALS = {
     Registration.INVITE: "Registration needs an invitation; ask an owner of your organization",
     Registration.CLOSED: "Registration is closed; ask the operator of this service for an account",
 }
+
+_EXPIRES_IN = int(limits.ACCESS_TOKEN_LIFETIME.total_seconds())
+_NO_REFRESH = "The refresh token is unknown, has ended or was used before; sign in again"
 
 
 def email_key(email: str) -> str:
@@ -87,17 +90,42 @@ class Accounts:
         now = self._clock()
         return self._signed_in(await self._storage.write(lambda writer: _start(writer, user, now)))
 
+    async def refresh(self, body: wire.Refresh) -> wire.TokenPair:
+        """Exchange a refresh token for a new pair.
+
+        Anyone may ask: a token that opens and ends nothing must not cost a write.
+
+        Raises:
+            UnauthenticatedError: the token opens nothing. If that is because it was used before,
+                every session of its user has ended: this is committed by then.
+        """
+        digest, now = refresh_digest(body.refresh_token), self._clock()
+        held = await self._storage.read(lambda reader: reader.refresh_token(digest), short=True)
+        if held is None or held.expires_at <= now:
+            raise UnauthenticatedError(_NO_REFRESH)
+        token = await self._storage.write(lambda writer: _rotate(writer, held, now))
+        if token is None:
+            raise UnauthenticatedError(_NO_REFRESH)
+        return wire.TokenPair(
+            access_token=self._tokens.issue(Claims(held.user_id, held.session_id)),
+            refresh_token=token,
+            expires_in=_EXPIRES_IN,
+        )
+
     async def logout(self, body: wire.Logout) -> None:
         """End the sign-in of a refresh token; its access tokens end with it.
 
         Anyone may ask: a token that ends nothing must not cost a write.
         """
         digest, now = refresh_digest(body.refresh_token), self._clock()
-        session = await self._storage.read(
-            lambda reader: reader.session_by_refresh(digest), short=True
-        )
+
+        def find(reader: Reader) -> Session | None:
+            held = reader.refresh_token(digest)
+            return None if held is None else reader.session(held.session_id)
+
+        session = await self._storage.read(find, short=True)
         if session is not None and session.ended_at is None:
-            await self._storage.write(lambda writer: writer.end_session(digest, now))
+            await self._storage.write(lambda writer: writer.end_session(session.id, now))
 
     async def me(self, user: User) -> wire.Me:
         """Say who the caller is, and in which organizations."""
@@ -122,7 +150,7 @@ class Accounts:
             ),
             access_token=self._tokens.issue(Claims(started.user.id, started.session.id)),
             refresh_token=started.refresh_token,
-            expires_in=int(limits.ACCESS_TOKEN_LIFETIME.total_seconds()),
+            expires_in=_EXPIRES_IN,
         )
 
 
@@ -137,10 +165,31 @@ def user_answer(user: User) -> wire.UserAnswer:
 
 
 def _start(writer: Writer, user: User, now: datetime) -> _Started:
-    token = new_refresh_token()
-    session = Session(
-        uuid4(), user.id, refresh_digest(token), now, now + limits.REFRESH_TOKEN_LIFETIME
-    )
+    session = Session(uuid4(), user.id, now)
     writer.add_session(session)
+    token = _hand_out(writer, user.id, session.id, now)
     newest = writer.memberships(user.id, 0, 1).items
     return _Started(user, session, token, newest[0] if newest else None)
+
+
+def _hand_out(writer: Writer, user_id: UUID, session_id: UUID, now: datetime) -> str:
+    """Make the next refresh token of a session. Expired ones need not be known any longer."""
+    token = new_refresh_token()
+    expires_at = now + limits.REFRESH_TOKEN_LIFETIME
+    writer.drop_refresh_tokens(user_id, now)
+    writer.add_refresh_token(RefreshToken(refresh_digest(token), session_id, user_id, expires_at))
+    return token
+
+
+def _rotate(writer: Writer, held: RefreshToken, now: datetime) -> str | None:
+    """Use a token up and give the next one, or None: "if one refresh token is used twice, all
+    sessions of that user are revoked" (spec, "Authentication").
+
+    Nothing is raised here, as that would undo the revocation.
+    """
+    if writer.use_refresh_token(held.digest, now):
+        return _hand_out(writer, held.user_id, held.session_id, now)
+    found = writer.refresh_token(held.digest)
+    if found is not None and found.used_at is not None:
+        writer.end_sessions(held.user_id, now)
+    return None

@@ -40,7 +40,7 @@ def make_services(
     """Wire the services together."""
     tokens = AccessTokens(key, clock)
     return Services(
-        access=Access(storage, clock, tokens),
+        access=Access(storage, tokens),
         accounts=Accounts(storage, clock, passwords, tokens, policy),
         audit=AuditLog(storage),
         ci_keys=CiKeys(storage, clock),

@@ -28,6 +28,7 @@ from hwci.server.storage.records import (
     CiKey,
     Membership,
     Organization,
+    RefreshToken,
     Session,
     Slice,
     User,
@@ -77,6 +78,7 @@ class State:
     organizations: dict[UUID, Organization] = field(default_factory=dict)
     memberships: dict[tuple[UUID, UUID], tuple[Role, datetime]] = field(default_factory=dict)
     sessions: dict[UUID, Session] = field(default_factory=dict)
+    refresh_tokens: dict[bytes, RefreshToken] = field(default_factory=dict)
     ci_keys: dict[tuple[UUID, UUID], CiKey] = field(default_factory=dict)
     sent: dict[UUID, Sent] = field(default_factory=dict)
     versions: dict[UUID, int] = field(default_factory=dict)
@@ -87,6 +89,7 @@ class State:
             dict(self.organizations),
             dict(self.memberships),
             dict(self.sessions),
+            dict(self.refresh_tokens),
             dict(self.ci_keys),
             {org_id: sent.copy() for org_id, sent in self.sent.items()},
             dict(self.versions),
@@ -123,10 +126,8 @@ class MemoryAccounts:
     def session(self, session_id: UUID) -> Session | None:
         return self._state.sessions.get(session_id)
 
-    def session_by_refresh(self, refresh_digest: bytes) -> Session | None:
-        return _first(
-            one for one in self._state.sessions.values() if one.refresh_digest == refresh_digest
-        )
+    def refresh_token(self, digest: bytes) -> RefreshToken | None:
+        return self._state.refresh_tokens.get(digest)
 
     def add_user(self, user: User) -> None:
         if self.user_by_email(user.email_key) is not None:
@@ -151,10 +152,33 @@ class MemoryAccounts:
     def add_session(self, session: Session) -> None:
         self._state.sessions[session.id] = session
 
-    def end_session(self, refresh_digest: bytes, at: datetime) -> None:
+    def end_session(self, session_id: UUID, at: datetime) -> None:
+        session = self._state.sessions.get(session_id)
+        if session is not None and session.ended_at is None:
+            self._state.sessions[session_id] = replace(session, ended_at=at)
+
+    def end_sessions(self, user_id: UUID, at: datetime) -> None:
         for session in list(self._state.sessions.values()):
-            if session.refresh_digest == refresh_digest and session.ended_at is None:
-                self._state.sessions[session.id] = replace(session, ended_at=at)
+            if session.user_id == user_id:
+                self.end_session(session.id, at)
+
+    def add_refresh_token(self, token: RefreshToken) -> None:
+        self._state.refresh_tokens[token.digest] = token
+
+    def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
+        token = self.refresh_token(digest)
+        if token is None or token.used_at is not None or token.expires_at <= at:
+            return False
+        session = self.session(token.session_id)
+        if session is None or session.ended_at is not None:
+            return False
+        self._state.refresh_tokens[digest] = replace(token, used_at=at)
+        return True
+
+    def drop_refresh_tokens(self, user_id: UUID, expired_at: datetime) -> None:
+        for token in list(self._state.refresh_tokens.values()):
+            if token.user_id == user_id and token.expires_at <= expired_at:
+                del self._state.refresh_tokens[token.digest]
 
     def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
         return _first(key for key in self._state.ci_keys.values() if key.digest == digest)

@@ -8,8 +8,8 @@ decision that reads before it writes (a review, a unique name) cannot be overtak
 
 The functions run outside the event loop and are plain. Every method names its organization, and
 every query carries it, for every table. The exceptions find out who is calling, while no
-organization is known: a user by id or e-mail, that user's memberships, a sign-in by id or by the
-digest of its refresh token, a key by its digest.
+organization is known: a user by id or e-mail, that user's memberships, a sign-in by id or by its
+user, a refresh token by its digest or by its user, a key by its digest.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,6 +25,7 @@ from hwci.server.storage.records import (
     CiKey,
     Membership,
     Organization,
+    RefreshToken,
     Session,
     Slice,
     User,
@@ -54,8 +55,8 @@ class Accounts(Protocol):
     def session(self, session_id: UUID) -> Session | None:
         """Give a sign-in by id."""
 
-    def session_by_refresh(self, refresh_digest: bytes) -> Session | None:
-        """Give a sign-in by the digest of its refresh token."""
+    def refresh_token(self, digest: bytes) -> RefreshToken | None:
+        """Give a refresh token, used or not, by its digest."""
 
 
 class AccountsWriter(Accounts, Protocol):
@@ -76,8 +77,23 @@ class AccountsWriter(Accounts, Protocol):
     def add_session(self, session: Session) -> None:
         """Keep a sign-in."""
 
-    def end_session(self, refresh_digest: bytes, at: datetime) -> None:
-        """End the sign-in that holds a refresh token; nothing happens when there is none."""
+    def end_session(self, session_id: UUID, at: datetime) -> None:
+        """End a sign-in; an earlier end stays, and nothing happens when there is none."""
+
+    def end_sessions(self, user_id: UUID, at: datetime) -> None:
+        """End every sign-in of a user."""
+
+    def add_refresh_token(self, token: RefreshToken) -> None:
+        """Keep a new refresh token."""
+
+    def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
+        """Use a token up, if it was not used, has not expired and its sign-in has not ended.
+
+        Of several who try, at once or not, at most one is told True.
+        """
+
+    def drop_refresh_tokens(self, user_id: UUID, expired_at: datetime) -> None:
+        """Forget the tokens of a user that have expired by then."""
 
 
 class Keys(Protocol):

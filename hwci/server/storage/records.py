@@ -51,14 +51,25 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A sign-in. The refresh token stands as a digest; `ended_at` cuts its access tokens too."""
+    """A sign-in, through all its rotations. `ended_at` cuts its tokens of both kinds."""
 
     id: UUID
     user_id: UUID
-    refresh_digest: bytes
     created_at: datetime
-    expires_at: datetime
     ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshToken:
+    """A refresh token of a session, as a digest. A used one stays known, so that a second use is
+    seen to be one.
+    """
+
+    digest: bytes
+    session_id: UUID
+    user_id: UUID
+    expires_at: datetime
+    used_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

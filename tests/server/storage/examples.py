@@ -16,7 +16,14 @@ from hwci.engine.facts import (
     TestItem,
 )
 from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
-from hwci.server.storage.records import AuditEntry, CiKey, Organization, Session, User
+from hwci.server.storage.records import (
+    AuditEntry,
+    CiKey,
+    Organization,
+    RefreshToken,
+    Session,
+    User,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ACME = Organization(UUID(int=1), "Acme", ci_metrics_enabled=False, created_at=NOON)
@@ -25,7 +32,8 @@ OTHER = Organization(
 )
 ADA = User(UUID(int=11), "Ada@example.org", "ada@example.org", "Ada", "$argon2id$hash", NOON)
 BOB = User(UUID(int=12), "bob@example.org", "bob@example.org", "", "$argon2id$other", NOON)
-SESSION = Session(UUID(int=21), ADA.id, b"digest", NOON, NOON + timedelta(days=7))
+SESSION = Session(UUID(int=21), ADA.id, NOON)
+TOKEN = RefreshToken(b"digest", SESSION.id, ADA.id, NOON + timedelta(days=7))
 KEY = CiKey(UUID(int=31), ACME.id, "nightly", b"key digest", NOON)
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})
 

@@ -27,13 +27,21 @@ CREATE INDEX membership_user ON membership (user_id);
 CREATE TABLE session (
   id BLOB NOT NULL PRIMARY KEY,
   user_id BLOB NOT NULL REFERENCES user (id),
-  refresh_digest BLOB NOT NULL UNIQUE,
   created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
   ended_at INTEGER
 ) STRICT;
 
 CREATE INDEX session_user ON session (user_id);
+
+CREATE TABLE refresh_token (
+  digest BLOB NOT NULL PRIMARY KEY,
+  session_id BLOB NOT NULL REFERENCES session (id),
+  user_id BLOB NOT NULL REFERENCES user (id),
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER
+) STRICT;
+
+CREATE INDEX refresh_token_user ON refresh_token (user_id, expires_at);
 
 CREATE TABLE ci_key (
   org_id BLOB NOT NULL REFERENCES organization (id),

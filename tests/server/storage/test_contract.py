@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every driver promises, whichever it is: the ports, method by method."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -32,9 +33,11 @@ from tests.server.storage.examples import (
     REPORT,
     REVIEW,
     SESSION,
+    TOKEN,
 )
 
 LATER = NOON + timedelta(hours=1)
+ZERO = timedelta(0)
 
 
 def found(writer: Writer) -> None:
@@ -43,6 +46,13 @@ def found(writer: Writer) -> None:
         writer.add_organization(organization)
     for user in (ADA, BOB):
         writer.add_user(user)
+
+
+def sign_in(writer: Writer) -> None:
+    """Make both people, and a sign-in of one of them."""
+    found(writer)
+    writer.add_session(SESSION)
+    writer.add_refresh_token(TOKEN)
 
 
 def put(first: Report, second: Report, writer: Writer) -> None:
@@ -88,19 +98,82 @@ class TestAccounts:
         assert on == replace(ACME, ci_metrics_enabled=True)
         assert not await storage.write(lambda w: w.set_ci_metrics(UUID(int=9), enabled=True))
 
-    async def test_a_session_ends_once_by_its_digest(self, storage: Storage) -> None:
+
+class TestSessions:
+    async def test_a_session_ends_once(self, storage: Storage) -> None:
         def sign_in_and_out(writer: Writer) -> None:
-            found(writer)
-            writer.add_session(SESSION)
-            writer.end_session(b"unknown", LATER)
+            sign_in(writer)
+            writer.end_session(UUID(int=9), LATER)
             assert writer.session(SESSION.id) == SESSION
-            writer.end_session(b"digest", NOON)
-            writer.end_session(b"digest", LATER)
+            writer.end_session(SESSION.id, NOON)
+            writer.end_session(SESSION.id, LATER)
 
         await storage.write(sign_in_and_out)
         ended = await storage.read(lambda r: r.session(SESSION.id))
         assert ended == replace(SESSION, ended_at=NOON)
         assert await storage.read(lambda r: r.session(UUID(int=9))) is None
+
+    async def test_all_sessions_of_one_user_end_and_of_no_other(self, storage: Storage) -> None:
+        second = replace(SESSION, id=UUID(int=22))
+        ended = replace(SESSION, id=UUID(int=23), ended_at=NOON)
+        of_bob = replace(SESSION, id=UUID(int=24), user_id=BOB.id)
+
+        def end_all(writer: Writer) -> None:
+            sign_in(writer)
+            for session in (second, ended, of_bob):
+                writer.add_session(session)
+            writer.end_sessions(ADA.id, LATER)
+
+        await storage.write(end_all)
+        ids = [one.id for one in (SESSION, second, ended, of_bob)]
+        kept = await storage.read(lambda r: [r.session(session_id) for session_id in ids])
+        ends = [session.ended_at for session in kept if session is not None]
+        assert ends == [LATER, LATER, NOON, None]
+
+    async def test_a_refresh_token_is_used_once_and_stays_known(self, storage: Storage) -> None:
+        await storage.write(sign_in)
+        assert await storage.read(lambda r: r.refresh_token(b"digest")) == TOKEN
+        assert await storage.write(lambda w: w.use_refresh_token(b"digest", NOON))
+        assert not await storage.write(lambda w: w.use_refresh_token(b"digest", LATER))
+        assert not await storage.write(lambda w: w.use_refresh_token(b"unknown", NOON))
+        used = replace(TOKEN, used_at=NOON)
+        assert await storage.read(lambda r: r.refresh_token(b"digest")) == used
+        assert await storage.read(lambda r: r.refresh_token(b"unknown")) is None
+
+    async def test_of_many_who_use_a_token_at_once_one_wins(self, storage: Storage) -> None:
+        await storage.write(sign_in)
+        tries = (storage.write(lambda w: w.use_refresh_token(b"digest", NOON)) for _ in range(20))
+        assert (await asyncio.gather(*tries)).count(True) == 1
+
+    @pytest.mark.parametrize("late", [timedelta(0), timedelta(microseconds=-1)])
+    async def test_an_expired_token_cannot_be_used(self, storage: Storage, late: timedelta) -> None:
+        await storage.write(sign_in)
+        at = TOKEN.expires_at + late
+        assert await storage.write(lambda w: w.use_refresh_token(b"digest", at)) is (late < ZERO)
+
+    async def test_a_token_of_an_ended_session_cannot_be_used(self, storage: Storage) -> None:
+        def leave(writer: Writer) -> None:
+            sign_in(writer)
+            writer.end_session(SESSION.id, NOON)
+
+        await storage.write(leave)
+        assert not await storage.write(lambda w: w.use_refresh_token(b"digest", NOON))
+        assert await storage.read(lambda r: r.refresh_token(b"digest")) == TOKEN
+
+    async def test_tokens_that_have_expired_can_be_forgotten(self, storage: Storage) -> None:
+        fresh = replace(TOKEN, digest=b"fresh", expires_at=TOKEN.expires_at + timedelta(seconds=1))
+        of_bob = replace(TOKEN, digest=b"bob", user_id=BOB.id)
+
+        def forget(writer: Writer) -> None:
+            sign_in(writer)
+            for token in (fresh, of_bob):
+                writer.add_refresh_token(token)
+            writer.drop_refresh_tokens(ADA.id, TOKEN.expires_at)
+
+        await storage.write(forget)
+        digests = (b"digest", b"fresh", b"bob")
+        kept = await storage.read(lambda r: [r.refresh_token(digest) for digest in digests])
+        assert kept == [None, fresh, of_bob]
 
 
 class TestKeysAndAudit:

@@ -13,11 +13,21 @@ from hwci.engine.identity import failure_id
 from hwci.engine.vocabulary import Role
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
-from tests.server.storage.examples import ACME, ADA, ENTRY, FAILURE, KEY, NOON, REVIEW, SESSION
+from tests.server.storage.examples import (
+    ACME,
+    ADA,
+    ENTRY,
+    FAILURE,
+    KEY,
+    NOON,
+    REVIEW,
+    SESSION,
+    TOKEN,
+)
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 
 # `ports.py` names these exceptions: no organization is known yet when they are asked.
-NO_TENANT = {"organization", "user", "session"}
+NO_TENANT = {"organization", "user", "session", "refresh_token"}
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
     ("membership", "m.user_id = "),
@@ -30,7 +40,11 @@ def record_everything(writer: Transaction) -> None:
     writer.add_user(ADA)
     writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
     writer.add_session(SESSION)
-    writer.end_session(SESSION.refresh_digest, NOON)
+    writer.add_refresh_token(TOKEN)
+    writer.use_refresh_token(TOKEN.digest, NOON)
+    writer.drop_refresh_tokens(ADA.id, NOON)
+    writer.end_session(SESSION.id, NOON)
+    writer.end_sessions(ADA.id, NOON)
     writer.add_ci_key(KEY)
     writer.touch_ci_key(ACME.id, KEY.id, NOON)
     writer.revoke_ci_key(ACME.id, KEY.id, NOON)
@@ -51,7 +65,7 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.user(ADA.id)
     writer.ci_key_by_digest(KEY.digest)
     writer.session(SESSION.id)
-    writer.session_by_refresh(SESSION.refresh_digest)
+    writer.refresh_token(TOKEN.digest)
     writer.memberships(ADA.id, 0, 1)
     writer.ci_keys(ORG, 0, 1)
     writer.audit_log(ORG, 0, 1)

@@ -18,6 +18,7 @@ from hwci.server.storage.records import (
     CiKey,
     Membership,
     Organization,
+    RefreshToken,
     Session,
     Slice,
     User,
@@ -36,7 +37,8 @@ _MEMBERSHIP = (
     "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
     " FROM membership m JOIN organization o ON o.id = m.org_id"
 )
-_SESSION = "SELECT id, user_id, refresh_digest, created_at, expires_at, ended_at FROM session"
+_SESSION = "SELECT id, user_id, created_at, ended_at FROM session"
+_REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM refresh_token"
 _CI_KEY = "SELECT id, org_id, name, digest, created_at, last_used_at, revoked_at FROM ci_key"
 _AUDIT = "SELECT id, at, actor_id, actor_name, action, target, details FROM audit_entry"
 
@@ -64,8 +66,8 @@ class AccountRows(Rows):
     def session(self, session_id: UUID) -> Session | None:
         return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
 
-    def session_by_refresh(self, refresh_digest: bytes) -> Session | None:
-        return self._one(_session, f"{_SESSION} WHERE refresh_digest = ?", refresh_digest)
+    def refresh_token(self, digest: bytes) -> RefreshToken | None:
+        return self._one(_refresh_token, f"{_REFRESH_TOKEN} WHERE digest = ?", digest)
 
     def add_user(self, user: User) -> None:
         if self.user_by_email(user.email_key) is not None:
@@ -111,22 +113,54 @@ class AccountRows(Rows):
 
     def add_session(self, session: Session) -> None:
         self._connection.execute(
-            "INSERT INTO session (id, user_id, refresh_digest, created_at, expires_at, ended_at)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO session (id, user_id, created_at, ended_at) VALUES (?, ?, ?, ?)",
             (
                 session.id.bytes,
                 session.user_id.bytes,
-                session.refresh_digest,
                 to_micros(session.created_at),
-                to_micros(session.expires_at),
                 to_micros_or_none(session.ended_at),
             ),
         )
 
-    def end_session(self, refresh_digest: bytes, at: datetime) -> None:
+    def end_session(self, session_id: UUID, at: datetime) -> None:
         self._connection.execute(
-            "UPDATE session SET ended_at = ? WHERE refresh_digest = ? AND ended_at IS NULL",
-            (to_micros(at), refresh_digest),
+            "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL",
+            (to_micros(at), session_id.bytes),
+        )
+
+    def end_sessions(self, user_id: UUID, at: datetime) -> None:
+        self._connection.execute(
+            "UPDATE session SET ended_at = ? WHERE user_id = ? AND ended_at IS NULL",
+            (to_micros(at), user_id.bytes),
+        )
+
+    def add_refresh_token(self, token: RefreshToken) -> None:
+        self._connection.execute(
+            "INSERT INTO refresh_token (digest, session_id, user_id, expires_at, used_at)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (
+                token.digest,
+                token.session_id.bytes,
+                token.user_id.bytes,
+                to_micros(token.expires_at),
+                to_micros_or_none(token.used_at),
+            ),
+        )
+
+    def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
+        # One statement decides: what was read before may be old by now.
+        used = self._connection.execute(
+            "UPDATE refresh_token SET used_at = ?1"
+            " WHERE digest = ?2 AND used_at IS NULL AND expires_at > ?1 AND EXISTS"
+            " (SELECT 1 FROM session WHERE id = refresh_token.session_id AND ended_at IS NULL)",
+            (to_micros(at), digest),
+        )
+        return used.rowcount == 1
+
+    def drop_refresh_tokens(self, user_id: UUID, expired_at: datetime) -> None:
+        self._connection.execute(
+            "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ?",
+            (user_id.bytes, to_micros(expired_at)),
         )
 
 
@@ -210,14 +244,23 @@ def _membership(row: tuple[Any, ...]) -> Membership:
 
 
 def _session(row: tuple[Any, ...]) -> Session:
-    session_id, user_id, digest, created_at, expires_at, ended_at = row
+    session_id, user_id, created_at, ended_at = row
     return Session(
         UUID(bytes=session_id),
         UUID(bytes=user_id),
-        digest,
         from_micros(created_at),
-        from_micros(expires_at),
         from_micros_or_none(ended_at),
+    )
+
+
+def _refresh_token(row: tuple[Any, ...]) -> RefreshToken:
+    digest, session_id, user_id, expires_at, used_at = row
+    return RefreshToken(
+        digest,
+        UUID(bytes=session_id),
+        UUID(bytes=user_id),
+        from_micros(expires_at),
+        from_micros_or_none(used_at),
     )
 
 

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Renewal of sign-ins: rotation, expiry, and what a second use of a token does (contract,
+"Auth").
+"""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from hwci.server.storage.sqlite.connections import open_reader
+from tests.server.asking import Reply, ask, bearer
+from tests.server.running import (
+    ADMIN_EMAIL,
+    EMAIL,
+    MEMBER_EMAIL,
+    PASSWORD,
+    Hands,
+    RunningServer,
+    running,
+    running_in_thread,
+)
+
+REFUSED = (401, "The refresh token is unknown, has ended or was used before; sign in again")
+ENDED = (401, "The session has ended; sign in again")
+ROUNDS, AT_ONCE = 200, 16
+
+Pair = dict[str, Any]
+
+
+def login(server: RunningServer, email: str = EMAIL) -> Pair:
+    body = {"email": email, "password": PASSWORD}
+    return dict(ask(server.url, "POST", "/api/auth/login", json_body=body).json)
+
+
+def refresh(server: RunningServer, pair: Pair) -> Reply:
+    body = {"refreshToken": pair["refreshToken"]}
+    return ask(server.url, "POST", "/api/auth/refresh", json_body=body)
+
+
+def logout(server: RunningServer, pair: Pair) -> None:
+    body = {"refreshToken": pair["refreshToken"]}
+    assert ask(server.url, "POST", "/api/auth/logout", json_body=body).status == 204
+
+
+def me(server: RunningServer, pair: Pair) -> Reply:
+    return ask(server.url, "GET", "/api/auth/me", bearer(pair["accessToken"]))
+
+
+def is_in(server: RunningServer, pair: Pair) -> bool:
+    return me(server, pair).status == 200
+
+
+@pytest.fixture
+def clock() -> Hands:
+    hands = Hands()
+    hands.now = hands.now.replace(microsecond=0)
+    return hands
+
+
+@pytest.fixture
+def moved(tmp_path: Path, clock: Hands) -> Iterator[RunningServer]:
+    with running_in_thread(tmp_path, clock=clock) as server:
+        yield server
+
+
+def test_a_refresh_answers_with_a_new_pair_of_the_same_person(server: RunningServer) -> None:
+    first = login(server)
+    reply = refresh(server, first)
+
+    assert reply.status == 200
+    assert set(reply.json) == {"accessToken", "refreshToken", "tokenType", "expiresIn"}
+    assert (reply.json["tokenType"], reply.json["expiresIn"]) == ("Bearer", 900)
+    assert reply.json["refreshToken"] != first["refreshToken"]
+    assert me(server, reply.json).json["user"] == first["user"]
+
+
+def test_a_sign_in_is_renewed_again_and_again_and_its_access_tokens_live_on(
+    server: RunningServer,
+) -> None:
+    pairs = [login(server)]
+    for _ in range(5):
+        pairs.append(refresh(server, pairs[-1]).json)
+
+    assert len({pair["refreshToken"] for pair in pairs}) == 6
+    assert all(is_in(server, pair) for pair in pairs)
+
+
+def test_a_second_use_ends_every_session_of_that_user_and_of_nobody_else(
+    server: RunningServer,
+) -> None:
+    first, other_sign_in = login(server, MEMBER_EMAIL), login(server, MEMBER_EMAIL)
+    somebody_else = login(server, ADMIN_EMAIL)
+    second = refresh(server, first).json
+    third = refresh(server, second).json
+
+    assert refresh(server, first).error == REFUSED
+    for pair in (first, second, third, other_sign_in):
+        assert me(server, pair).error == ENDED
+    for pair in (third, other_sign_in):
+        assert refresh(server, pair).error == REFUSED
+    assert is_in(server, somebody_else)
+    assert refresh(server, somebody_else).status == 200
+    assert is_in(server, login(server, MEMBER_EMAIL))
+
+
+def test_a_token_that_was_never_given_ends_nothing(server: RunningServer) -> None:
+    pair = login(server)
+
+    for text in ("", "x", "é", pair["refreshToken"][:-1], pair["refreshToken"] + "A"):
+        assert refresh(server, {"refreshToken": text}).error == REFUSED
+    assert is_in(server, pair)
+    assert refresh(server, pair).status == 200
+
+
+def test_neither_token_stands_for_the_other(server: RunningServer) -> None:
+    pair = login(server)
+
+    assert me(server, {"accessToken": pair["refreshToken"]}).status == 401
+    # It is longer than any refresh token: the field rules refuse it before anyone looks it up.
+    assert refresh(server, {"refreshToken": pair["accessToken"]}).status == 400
+    assert is_in(server, pair)
+
+
+@pytest.mark.parametrize("body", [{}, {"refreshToken": None}, {"refreshToken": "x" * 256}])
+def test_a_body_without_a_token_is_400(server: RunningServer, body: Pair) -> None:
+    reply = ask(server.url, "POST", "/api/auth/refresh", json_body=body)
+
+    assert reply.issue_paths == [["body", "refreshToken"]]
+
+
+def test_who_logged_out_cannot_come_back_and_ends_nothing_else(server: RunningServer) -> None:
+    kept, first = login(server), login(server)
+    renewed = refresh(server, first).json
+    logout(server, renewed)
+
+    assert refresh(server, renewed).error == REFUSED
+    assert me(server, renewed).error == me(server, first).error == ENDED
+    assert is_in(server, kept)
+
+
+def test_a_used_token_is_a_used_token_after_a_logout_too(server: RunningServer) -> None:
+    kept, first = login(server), login(server)
+    logout(server, refresh(server, first).json)
+
+    assert is_in(server, kept)
+    assert refresh(server, first).error == REFUSED
+    assert me(server, kept).error == ENDED
+
+
+def test_a_refresh_token_lives_seven_days_and_no_longer(moved: RunningServer, clock: Hands) -> None:
+    used, late = login(moved), login(moved)
+
+    clock.move(days=7, microseconds=-1)
+    renewed = refresh(moved, used)
+    assert renewed.status == 200
+    clock.move(microseconds=1)
+    assert refresh(moved, late).error == REFUSED
+    assert is_in(moved, renewed.json), "one that has only expired ends nothing"
+
+
+def test_a_renewed_sign_in_has_its_fifteen_minutes_and_seven_days_from_then(
+    moved: RunningServer, clock: Hands
+) -> None:
+    first = login(moved)
+    clock.move(days=6)
+    second = refresh(moved, first).json
+
+    clock.move(minutes=15, seconds=-1)
+    assert me(moved, second).status == 200
+    clock.move(seconds=1)
+    assert me(moved, second).status == 401
+    clock.move(days=7, minutes=-15, seconds=-1)
+    third = refresh(moved, second)
+    assert third.status == 200
+    clock.move(days=7)
+    assert refresh(moved, third.json).error == REFUSED
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["just before", "at the end"])
+def test_a_used_token_is_known_until_its_own_seven_days_end(
+    moved: RunningServer, clock: Hands, early: bool
+) -> None:
+    first = login(moved)
+    clock.move(days=1)
+    second = refresh(moved, first).json
+    clock.move(days=6, seconds=-1)
+    third = refresh(moved, second).json
+    clock.move(seconds=1, microseconds=-1 if early else 0)
+
+    assert refresh(moved, first).error == REFUSED
+    assert is_in(moved, third) is not early
+
+
+def test_what_has_expired_is_forgotten(moved: RunningServer, clock: Hands) -> None:
+    pair = login(moved)
+    for _ in range(30):
+        clock.move(days=1)
+        pair = refresh(moved, pair).json
+
+    connection = open_reader(moved.database)
+    kept = connection.rows(
+        "SELECT count(*) FROM refresh_token t JOIN user u ON u.id = t.user_id WHERE email = ?",
+        (EMAIL,),
+    )
+    assert kept == [(7,)]
+    connection.close()
+
+
+async def test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_out(
+    tmp_path: Path,
+) -> None:
+    async with (
+        running(tmp_path) as server,
+        aiohttp.ClientSession(server.url, connector=aiohttp.TCPConnector(limit=AT_ONCE)) as http,
+    ):
+        for _ in range(ROUNDS):
+            await one_round(http)
+        assert await opens(http, server.token) == 401, "a sign-in from before the first round"
+        assert await opens(http, server.member_token) == 200
+
+
+async def one_round(http: aiohttp.ClientSession) -> None:
+    body = {"email": EMAIL, "password": PASSWORD}
+    _, pair = await post(http, "login", body)
+    held = {"refreshToken": pair["refreshToken"]}
+    replies = await asyncio.gather(*(post(http, "refresh", held) for _ in range(AT_ONCE)))
+
+    won = [answer for status, answer in replies if status == 200]
+    assert len(won) == 1
+    assert [status for status, _ in replies].count(401) == AT_ONCE - 1
+    for answer in (pair, *won):
+        assert await opens(http, answer["accessToken"]) == 401
+    status, _ = await post(http, "refresh", {"refreshToken": won[0]["refreshToken"]})
+    assert status == 401
+
+
+async def post(http: aiohttp.ClientSession, what: str, body: Pair) -> tuple[int, Pair]:
+    async with http.post(f"/api/auth/{what}", json=body) as response:
+        return response.status, await response.json()
+
+
+async def opens(http: aiohttp.ClientSession, token: str) -> int:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with http.get("/api/auth/me", headers=headers) as response:
+        return response.status
