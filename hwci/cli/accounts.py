@@ -2,14 +2,12 @@
 """Who one is: `hwci login`, `logout`, `whoami`, and `hwci orgs`."""
 
 import sys
-from datetime import timedelta
 from typing import Annotated
 
 import typer
 
 from hwci.cli import options, tables
-from hwci.cli.connection import RETRIES, signed_in
-from hwci.cli.credentials import Profile
+from hwci.cli.connection import RETRIES, profile_of, signed_in
 from hwci.cli.failing import client_errors, wrong_usage
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags, resolve
@@ -55,18 +53,10 @@ def login(
     began = options.now()
     with client_errors("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.login(address, password))
-    ends = began + timedelta(seconds=answer.expires_in)
     credentials.store(
-        settings.profile_name,
-        Profile(
-            url=settings.url,
-            email=answer.user.email,
-            access_token=answer.access_token,
-            refresh_token=answer.refresh_token,
-            expires_at=ends.timestamp(),
-        ),
+        settings.profile_name, profile_of(settings.url, answer.user.email, answer, began)
     )
-    note(f"Signed in at {settings.url} as {answer.user.email} until {tables.moment(ends)} UTC.")
+    note(f"Signed in at {settings.url} as {answer.user.email}.")
 
 
 def logout(profile: options.Profile = None) -> None:

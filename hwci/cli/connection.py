@@ -6,12 +6,13 @@ that is meant. Errors of the client leave here as errors of the command.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from hwci.cli import options
+from hwci.cli.credentials import Profile
 from hwci.cli.failing import (
-    SIGN_IN_FIX,
     CommandError,
     ExitCode,
     Failing,
@@ -22,7 +23,7 @@ from hwci.cli.settings import Flags, Settings, resolve
 
 if TYPE_CHECKING:
     from hwci.client import Client
-    from hwci.wire.accounts import OwnOrganization
+    from hwci.wire.accounts import OwnOrganization, TokenPair
 
 RETRIES = 1
 """A person waits for the answer, and can try again; a CI job is more patient."""
@@ -105,12 +106,30 @@ def _kept_token(settings: Settings) -> str:
             )
         )
     if profile.ended(options.now()):
-        raise CommandError(
-            Failing(
-                "Your sign-in has ended",
-                "an access token lives 15 minutes",
-                SIGN_IN_FIX,
-                ExitCode.SIGN_IN,
-            )
-        )
+        profile = settings.credentials.renewed(settings.profile_name, _renew) or profile
     return profile.access_token
+
+
+def _renew(kept: Profile) -> Profile | None:
+    """Get new tokens for a sign-in whose access token has ended; None while it has not."""
+    began = options.now()
+    if not kept.ended(began):
+        return None
+    from hwci.client import Client, calls
+
+    what = "Your sign-in could not be renewed"
+    with client_errors(what), Client(kept.url, retries=RETRIES) as client:
+        return profile_of(
+            kept.url, kept.email, client.send(calls.refresh(kept.refresh_token)), began
+        )
+
+
+def profile_of(url: str, email: str, tokens: "TokenPair", began: datetime) -> Profile:
+    """Give what is kept of a sign-in that was asked for at `began`."""
+    return Profile(
+        url=url,
+        email=email,
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_at=(began + timedelta(seconds=tokens.expires_in)).timestamp(),
+    )

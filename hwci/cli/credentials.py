@@ -5,7 +5,7 @@ whole. It decides the form of the file; which setting wins is decided in `settin
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
@@ -62,6 +62,23 @@ class Credentials:
         """
         with self._changing() as kept:
             kept[name] = {**kept.get(name, {}), **asdict(profile)}
+
+    def renewed(self, name: str, renew: Callable[[Profile], Profile | None]) -> Profile | None:
+        """Put what `renew` makes of a profile in its place, and give it.
+
+        A refresh token works once, so no other command may use it meanwhile: `renew` is called
+        under the lock and with what is kept now, which another command may have renewed just
+        before; it gives None to leave the profile as it is. Without a profile the answer is None.
+
+        Raises:
+            CommandError: the file cannot be read or written.
+        """
+        with self._changing() as kept:
+            profile = _profiles({"profiles": kept}).get(name)
+            fresh = None if profile is None else renew(profile)
+            if fresh is not None:
+                kept[name] = {**kept[name], **asdict(fresh)}
+            return fresh or profile
 
     def forget(self, name: str) -> None:
         """Drop a profile.

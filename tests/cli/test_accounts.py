@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from hwci.cli.credentials import Profile, default_credentials
 from tests.cli.conftest import Command
@@ -77,18 +80,51 @@ def test_without_a_terminal_nothing_is_asked(cli: Command, server: RunningServer
     assert cli("login", "--url", server.url, "--email", EMAIL).code == 2
 
 
-def test_an_ended_sign_in_says_so(cli: Command, server: RunningServer) -> None:
-    sign_in(cli, server)
+def let_the_access_token_end(**changed: str) -> None:
+    """As the clock does after 15 minutes."""
     past = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
-    default_credentials(os.environ).store("default", replace(kept(), expires_at=past))
+    ended = replace(kept(), expires_at=past, **changed)
+    default_credentials(os.environ).store("default", ended)
+
+
+def test_a_sign_in_is_renewed_without_a_word(cli: Command, server: RunningServer) -> None:
+    sign_in(cli, server)
+    first = kept()
+    let_the_access_token_end()
+
+    assert cli("whoami").code == 0
+    assert kept().refresh_token != first.refresh_token
+    assert kept().expires_at >= first.expires_at
+    assert cli("logout").code == 0
+
+
+def test_commands_that_renew_one_sign_in_at_once_never_sign_the_person_out(
+    cli: Command, server: RunningServer
+) -> None:
+    sign_in(cli, server)
+    for _ in range(3):
+        let_the_access_token_end()
+        command = [sys.executable, "-m", "hwci", "whoami"]
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+        started = [
+            subprocess.Popen(
+                command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            for _ in range(4)
+        ]
+        assert [(one.communicate()[1], one.returncode) for one in started] == [(b"", 0)] * 4
+
+
+def test_a_sign_in_that_cannot_be_renewed_says_so(cli: Command, server: RunningServer) -> None:
+    sign_in(cli, server)
+    let_the_access_token_end(refresh_token="unknown")
 
     code, _, err = cli("whoami")
     assert code == 4
-    assert err.splitlines() == [
-        "error: Your sign-in has ended",
-        "cause: an access token lives 15 minutes",
-        "fix: Sign in again: hwci login",
-    ]
+    error, cause, fix = err.splitlines()
+    assert error == "error: Your sign-in could not be renewed"
+    assert cause.startswith("cause: 401 Unauthorized: The refresh token is unknown")
+    assert fix == "fix: Sign in again: hwci login"
 
 
 def test_profiles_stand_side_by_side(cli: Command, server: RunningServer) -> None:

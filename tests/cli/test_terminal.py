@@ -48,7 +48,7 @@ def test_a_person_is_asked_and_the_password_is_not_shown(
 
     shown = at_terminal(tmp_path, "login", "--url", server.url, typed=typed)
 
-    assert f"Signed in at {server.url} as {EMAIL} until " in shown
+    assert f"Signed in at {server.url} as {EMAIL}." in shown
     assert PASSWORD not in shown
 
 
