@@ -6,7 +6,7 @@ natural keys (and must do so one to one), times become instants. It compares not
 """
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -59,7 +59,7 @@ class Tenant:
         async with self.http.post(path) as answer:
             assert answer.status == 200, await answer.text()
             now = await answer.json()
-        review = now["review"] or {"by": {}, "at": datetime.now(UTC).isoformat()}  # noqa: TID251
+        review = now["review"] or {"by": {}, "at": generator.LATEST}  # a reset leaves none
         return [generator.review_event(choice, chosen, review["by"], review["at"])]
 
     async def read(self, path: str, **query: Any) -> Json:

@@ -19,7 +19,7 @@ SUITE = "sensor-fw"
 PRODUCT = f"{REPO}:{SUITE}"
 BOX = "bench-1"
 HOSTILE = "[red]can\x1b[31m\u202e|x"
-START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=3)  # noqa: TID251
+START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=3)  # noqa: TID251 - reports of now
 A, B, C, D, E, UNSEEN = (letter * 40 for letter in "abcdef")
 FILES = {B: "drivers/i2c.c", C: "drivers/i2c.c", D: "hil/spi_test.py", E: "docs/readme.md"}
 BEFORE = {B: A, C: B, D: C, E: D}

@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     # The base class finds them by these names.
-    do_GET = do_POST = do_PUT = do_DELETE = do_CONNECT = _answer  # noqa: N815
+    do_GET = do_POST = do_PUT = do_DELETE = do_CONNECT = _answer  # noqa: N815 - names of http.server
 
     def handle(self) -> None:
         try:

@@ -54,7 +54,7 @@ def test_a_query_is_written_in_the_contracts_names_and_in_utc() -> None:
         (lambda: calls.metrics(ORG, days=0), "query.days"),
         (lambda: calls.metrics(ORG, limit=101), "query.limit"),
         (lambda: calls.metrics(ORG, suite="hil"), "query.suite"),
-        (lambda: calls.metrics(ORG, as_of=datetime(2026, 3, 2)), "query.as_of"),  # noqa: DTZ001
+        (lambda: calls.metrics(ORG, as_of=datetime(2026, 3, 2)), "query.as_of"),  # noqa: DTZ001 - the fault
         (lambda: calls.list_orgs(page=0), "query.page"),
         (lambda: calls.create_ci_key(ORG, ""), "body.name"),
         (lambda: calls.register("nobody", "short"), "body.email"),

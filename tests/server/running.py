@@ -165,7 +165,7 @@ def running_in_thread(folder: Path, **options: Any) -> Iterator[RunningServer]:
 
 def report(**fields: Any) -> dict[str, Any]:
     """Give the body of a run report with one test, `fields` laid over it."""
-    now = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251
+    now = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251 - reports of now
     body = {
         "repo_key": "acme/firmware",
         "workflow": "hardware",

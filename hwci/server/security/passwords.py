@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from passlib.hash import argon2  # type: ignore[import-untyped]
+from passlib.hash import argon2  # type: ignore[import-untyped]  # libpass ships no types
 
 from hwci.server.errors import OverloadedError
 
