@@ -126,6 +126,7 @@ def _renew(kept: Profile) -> Profile | None:
 
 def profile_of(url: str, email: str, tokens: "TokenPair", began: datetime) -> Profile:
     """Give what is kept of a sign-in that was asked for at `began`."""
+    assert tokens.refresh_token is not None, "only a browser asks for a cookie in its place"
     return Profile(
         url=url,
         email=email,

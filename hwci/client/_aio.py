@@ -47,6 +47,7 @@ class AsyncClient:
         url: the server's address.
         ci_key: signs the CI report calls.
         token: the access token that signs the calls of a user.
+        box_key: signs what a box says of itself.
         timeout: seconds of silence after which a try is given up.
         retries: tries after the first one, where repeating a call is safe.
     """
@@ -57,13 +58,14 @@ class AsyncClient:
         *,
         ci_key: str | None = None,
         token: str | None = None,
+        box_key: str | None = None,
         timeout: float = 30,
         retries: int = 4,
     ) -> None:
         self._server = parse_address(url)
         self._proxy = proxy_of(self._server)
         self._tunnel = self._server.scheme == "https"
-        self._credentials = Credentials(ci_key, token)
+        self._credentials = Credentials(ci_key, token, box_key)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
         self._kept: aiohttp.ClientSession | None = None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a call is: one request to the server and the model of its answer, as a value.
 
-This module decides the shape of that value. Which calls exist is `calls.py`'s to say, how one
+This module decides the shape of that value. Which calls exist is `calls`' to say, how one
 is sent that of the two shells.
 """
 
@@ -11,7 +11,7 @@ from typing import Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
-Method = Literal["GET", "POST", "PUT", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class Credential(Enum):
@@ -19,6 +19,7 @@ class Credential(Enum):
 
     NONE = "no credential"
     CI_KEY = "a CI key"
+    BOX_KEY = "a box key"
     TOKEN = "an access token"
 
 

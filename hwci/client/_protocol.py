@@ -50,9 +50,10 @@ class Credentials:
 
     ci_key: str | None = None
     token: str | None = None
+    box_key: str | None = None
 
     def __repr__(self) -> str:
-        held = {"ci_key": self.ci_key, "token": self.token}
+        held = {"ci_key": self.ci_key, "token": self.token, "box_key": self.box_key}
         given = ", ".join(f"{name}=…" for name, value in held.items() if value is not None)
         return f"Credentials({given})"
 
@@ -118,6 +119,8 @@ def build_request(call: Call[T], credentials: Credentials, request_id: str) -> R
 def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[str, str]:
     if needed is Credential.CI_KEY:
         return {"X-API-Key": _usable(credentials.ci_key, needed)}
+    if needed is Credential.BOX_KEY:
+        return {"X-API-Key": _usable(credentials.box_key, needed)}
     if needed is Credential.TOKEN:
         return {"Authorization": f"Bearer {_usable(credentials.token, needed)}"}
     return {}

@@ -42,6 +42,7 @@ class Client:
         url: the server's address.
         ci_key: signs the CI report calls.
         token: the access token that signs the calls of a user.
+        box_key: signs what a box says of itself.
         timeout: seconds of silence after which a try is given up.
         retries: tries after the first one, where repeating a call is safe.
     """
@@ -52,11 +53,12 @@ class Client:
         *,
         ci_key: str | None = None,
         token: str | None = None,
+        box_key: str | None = None,
         timeout: float = 30,
         retries: int = 4,
     ) -> None:
         self._server = parse_address(url)
-        self._credentials = Credentials(ci_key, token)
+        self._credentials = Credentials(ci_key, token, box_key)
         self._retries = retries
         self._route = route_to(self._server, proxy_of(self._server))
         self._connections = Connections(self._route, timeout)

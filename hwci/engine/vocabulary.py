@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of the spec, once: outcomes, verdicts, labels, classes, the reason table and roles.
+"""The words of spec and contract, once: outcomes, verdicts, labels, classes, the reason table,
+roles, and the states of runs and boxes.
 
 Every other room takes its words from here: the wire puts the values into JSON, storage keeps them,
 the documentation prints them. This module decides which words exist; it decides no case.
@@ -129,3 +130,28 @@ class Role(StrEnum):
     OWNER = "owner"
     ADMIN = "admin"
     MEMBER = "member"
+
+
+class RunStatus(StrEnum):
+    """Where a run record stands (contract, "Runs and streams")."""
+
+    RUNNING = "running"
+    REPORTED = "reported"
+    LOST = "lost"
+
+
+class RunEventType(StrEnum):
+    """What streams tell of runs."""
+
+    STARTED = "run.started"
+    TEST = "run.test"
+    REPORTED = "run.reported"
+    LOST = "run.lost"
+
+
+class BoxStatus(StrEnum):
+    """Whether a box was heard of lately (contract, "Boxes")."""
+
+    NEW = "new"
+    ONLINE = "online"
+    OFFLINE = "offline"

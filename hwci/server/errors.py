@@ -37,6 +37,14 @@ class ClashError(ConflictError):
         self.field = field
 
 
+class RateLimitedError(RefusedError):
+    """Too much was asked in too short a time; `retry_after`: seconds until asking again helps."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class StorageError(HwciServerError):
     """The database cannot be used; the message says why and what to do next, in one line."""
 
@@ -51,6 +59,10 @@ class StorageLockedError(StorageError):
 
 class OverloadedError(HwciServerError):
     """Too much of one kind of work waits already; trying again later helps."""
+
+
+class LimiterError(HwciServerError):
+    """The store of the rate limits does not answer: nobody can be let in within limits."""
 
 
 class SettingsError(HwciServerError):

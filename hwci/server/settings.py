@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an operator can set, and how `HWCI_*` variables are read (contract, "Command line").
 
-This module decides names, defaults and the grammar of values. It opens nothing but the files that a
-`…_FILE` variable names.
+This module decides names, defaults and the grammar of values, as the table `VARIABLES`, from which
+the reference page is made too. It opens nothing but the files that a `…_FILE` variable names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from hwci.server.errors import SettingsError
+
+Network = IPv4Network | IPv6Network
 
 
 class Registration(StrEnum):
@@ -23,13 +28,129 @@ class Registration(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of one server. `port` 0: any free one; no `secret_key_file`: beside the database."""
+    """Settings of one server. `port` 0: any free one; no `secret_key_file`: beside the database.
+    Limits are written `100/minute`, `off` for none; no `auth_rate_limit`: each route's default.
+    """
 
     database: str = "hwci-data/hwci.db"
     host: str = "127.0.0.1"
     port: int = 8080
+    base_url: str | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
     registration: Registration = Registration.INVITE
     secret_key_file: Path | None = None
+    rate_limit: str = "100/minute"
+    auth_rate_limit: str | None = None
+    valkey_url: str | None = None
+    trusted_proxies: tuple[Network, ...] = ()
+    single_server: bool = False
+    sso_file: Path | None = None
+    prometheus: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable: the setting that it gives, how its text is read, and what it means to people.
+    `secret`: it may be given as a file, by `name`_FILE.
+    """
+
+    name: str
+    setting: str
+    read: Callable[[str], Any]
+    meaning: str
+    secret: bool = False
+
+
+def _registration(value: str) -> Registration:
+    try:
+        return Registration(value)
+    except ValueError as fault:
+        raise ValueError(f"it may be {', '.join(Registration)}") from fault
+
+
+def _networks(value: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ip_network(part.strip()) for part in value.split(",") if part.strip())
+    except ValueError as fault:
+        raise ValueError("it may be addresses or networks, such as 10.0.0.0/8,::1") from fault
+
+
+def _yes(value: str) -> bool:
+    if value not in {"0", "1"}:
+        raise ValueError("it may be 1 or 0")
+    return value == "1"
+
+
+def _base_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+        raise ValueError("it may be an address such as https://hwci.example.org")
+    return value.rstrip("/")
+
+
+VARIABLES: tuple[Variable, ...] = (
+    Variable("HWCI_DATABASE", "database", str, "The database: a file, or `memory:`.", secret=True),
+    Variable(
+        "HWCI_BASE_URL",
+        "base_url",
+        _base_url,
+        "The address that people use, where a proxy stands before the server. Links, cookies and"
+        " single sign-on go by it.",
+    ),
+    Variable(
+        "HWCI_REGISTRATION",
+        "registration",
+        _registration,
+        "Who may register: `open` anyone, `invite` who has an invitation, `closed` nobody.",
+    ),
+    Variable(
+        "HWCI_SECRET_KEY_FILE",
+        "secret_key_file",
+        Path,
+        "File of the key that signs access tokens; made beside the database when not set.",
+    ),
+    Variable(
+        "HWCI_RATE_LIMIT",
+        "rate_limit",
+        str,
+        "Requests to the API of one address, such as `100/minute`; `off` for no limit.",
+    ),
+    Variable(
+        "HWCI_AUTH_RATE_LIMIT",
+        "auth_rate_limit",
+        str,
+        "On top, for each of login, register and refresh, in place of their own defaults.",
+    ),
+    Variable(
+        "HWCI_VALKEY_URL",
+        "valkey_url",
+        str,
+        "A Valkey that several servers count their limits in, such as `valkey://host:6379`.",
+        secret=True,
+    ),
+    Variable(
+        "HWCI_TRUSTED_PROXIES",
+        "trusted_proxies",
+        _networks,
+        "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count: addresses or networks.",
+    ),
+    Variable(
+        "HWCI_SINGLE_SERVER",
+        "single_server",
+        _yes,
+        "`1`: this is the only server on its database, limits need no Valkey.",
+    ),
+    Variable(
+        "HWCI_SSO_FILE",
+        "sso_file",
+        Path,
+        "File of the providers of single sign-on, in TOML.",
+    ),
+    Variable(
+        "HWCI_PROMETHEUS", "prometheus", _yes, "`1`: figures for Prometheus stand at `/metrics`."
+    ),
+)
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -38,13 +159,20 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     Raises:
         SettingsError: a value cannot be used.
     """
-    default = Settings()
-    key_file = environ.get("HWCI_SECRET_KEY_FILE")
-    return Settings(
-        database=_value(environ, "HWCI_DATABASE") or default.database,
-        registration=_registration(environ.get("HWCI_REGISTRATION") or default.registration),
-        secret_key_file=Path(key_file) if key_file else None,
-    )
+    given: dict[str, Any] = {}
+    for variable in VARIABLES:
+        text = _value(environ, variable.name) if variable.secret else environ.get(variable.name)
+        if text:
+            given[variable.setting] = _read(variable, text)
+    return Settings(**given)
+
+
+def _read(variable: Variable, text: str) -> object:
+    try:
+        return variable.read(text)
+    except ValueError as fault:
+        shown = "" if variable.secret else f" is {text!r}"
+        raise SettingsError(f"{variable.name}{shown}; {fault}") from fault
 
 
 def _value(environ: Mapping[str, str], name: str) -> str | None:
@@ -58,11 +186,3 @@ def _value(environ: Mapping[str, str], name: str) -> str | None:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as fault:
         raise SettingsError(f"{name}_FILE names {path}, which cannot be read: {fault}") from fault
-
-
-def _registration(value: str) -> Registration:
-    try:
-        return Registration(value)
-    except ValueError as fault:
-        choices = ", ".join(Registration)
-        raise SettingsError(f"HWCI_REGISTRATION is {value!r}; it may be {choices}") from fault

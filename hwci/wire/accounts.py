@@ -4,10 +4,12 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from enum import StrEnum
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from hwci.engine.vocabulary import Role
 from hwci.wire import limits
@@ -25,8 +27,16 @@ Password = Annotated[
     SECRET,
 ]
 Secret = Annotated[str, SECRET]
-HeldToken = Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE, SECRET]
-"""A refresh token as its holder sends it back."""
+_Token = Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE]
+HeldToken = Annotated[_Token, SECRET]
+"""A secret that we handed out, as its holder sends it back."""
+
+
+class SessionMode(StrEnum):
+    """Where the refresh token goes: into the answer, or into a cookie that no script can read."""
+
+    TOKEN = "token"
+    COOKIE = "cookie"
 
 
 class Registration(Body):
@@ -37,6 +47,7 @@ class Registration(Body):
     name: Name | None = None
     organization: Name | None = None
     invite_token: Annotated[Text | None, SECRET] = None
+    session: SessionMode = SessionMode.TOKEN
 
 
 class Login(Body):
@@ -44,18 +55,30 @@ class Login(Body):
 
     email: Text
     password: Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE, SECRET]
+    session: SessionMode = SessionMode.TOKEN
 
 
-class Refresh(Body):
+class HeldSession(Body):
+    """A sign-in as its holder names it: by the refresh token, or by the cookie that holds it."""
+
+    refresh_token: Annotated[_Token | None, SECRET] = None
+    session: SessionMode = SessionMode.TOKEN
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.refresh_token is None) is (self.session is SessionMode.TOKEN):
+            raise PydanticCustomError(
+                "session", 'Give either `refreshToken`, or `"session": "cookie"` with the cookie'
+            )
+        return self
+
+
+class Refresh(HeldSession):
     """Body of `POST /api/auth/refresh`."""
 
-    refresh_token: HeldToken
 
-
-class Logout(Body):
+class Logout(HeldSession):
     """Body of `POST /api/auth/logout`."""
-
-    refresh_token: HeldToken
 
 
 class UserAnswer(Answer):
@@ -75,10 +98,12 @@ class OrganizationRole(Answer):
 
 
 class TokenPair(Answer):
-    """Answer of refresh. `expires_in`: seconds that the access token lives."""
+    """Answer of refresh. `expires_in`: seconds that the access token lives. `refresh_token` is null
+    when a cookie holds it.
+    """
 
     access_token: Secret
-    refresh_token: Secret
+    refresh_token: Annotated[str | None, SECRET]
     token_type: Literal["Bearer"] = "Bearer"
     expires_in: int
 

@@ -47,3 +47,22 @@ REFRESH_TOKEN_LIFETIME = timedelta(days=7)
 
 CI_KEY_PREFIX = "svc_"
 CI_KEY_HEX_DIGITS = 64
+
+CODE_MAX = 2_048
+"""Characters of a code that the command line exchanges for a sign-in."""
+INVITE_LIFETIME = timedelta(days=7)
+INSTALL_TOKEN_LIFETIME = timedelta(hours=24)
+
+BOX_ONLINE_FOR = timedelta(minutes=3)
+"""A box that was heard of within this is online."""
+RUN_LOST_AFTER = timedelta(minutes=10)
+"""A live run without event or heartbeat for as long is lost."""
+RUN_EVENTS_MAX = 1_000
+"""Events of one request of a box."""
+EVENTS_KEPT = timedelta(hours=24)
+"""A stream can be resumed from an event this old."""
+
+STREAMS_PER_USER = 10
+STREAMS_PER_SERVER = 200
+RUN_EVENTS_BYTES = 8 * 1024 * 1024
+"""Body of a request with events: the largest legal one."""

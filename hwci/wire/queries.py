@@ -32,10 +32,10 @@ def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
     return value
 
 
-_DIGITS = BeforeValidator(_digits)
-PageNumber = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX), _DIGITS]
-PageLimit = Annotated[int, Field(ge=1, le=limits.PAGE_LIMIT_MAX), _DIGITS]
-Days = Annotated[int, Field(ge=1, le=limits.DAYS_MAX), _DIGITS]
+DIGITS = BeforeValidator(_digits)
+PageNumber = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX), DIGITS]
+PageLimit = Annotated[int, Field(ge=1, le=limits.PAGE_LIMIT_MAX), DIGITS]
+Days = Annotated[int, Field(ge=1, le=limits.DAYS_MAX), DIGITS]
 
 
 class Query(BaseModel):

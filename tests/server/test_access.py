@@ -14,7 +14,8 @@ from hwci.server.clock import system_clock
 from hwci.server.errors import StorageError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.passwords import Passwords
-from hwci.server.security.tokens import AccessTokens, Claims, refresh_digest
+from hwci.server.security.signing import Signer
+from hwci.server.security.tokens import AccessTokens, Claims, token_digest
 from hwci.server.services.access import MEMBERS, Access
 from hwci.server.services.accounts import Accounts
 from hwci.server.settings import Registration
@@ -27,7 +28,7 @@ from hwci.wire.accounts import Logout, Refresh
 NOW = system_clock()
 USER = User(UUID(int=2), "ada@example.org", "ada@example.org", "Ada", "hash", NOW)
 ORGANIZATION = Organization(UUID(int=4), "Acme", ci_metrics_enabled=True, created_at=NOW)
-TOKENS = AccessTokens(b"k" * 32, system_clock)
+TOKENS = AccessTokens(Signer(b"k" * 32, system_clock))
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ async def test_a_token_that_ends_nothing_does_not_wait_for_the_writer(storage: S
     passwords = Passwords()
     accounts = Accounts(storage, system_clock, passwords, TOKENS, Registration.CLOSED)
     ended = Session(UUID(int=1), USER.id, NOW, ended_at=NOW)
-    token = RefreshToken(refresh_digest("ended"), ended.id, USER.id, NOW + timedelta(days=7))
+    token = RefreshToken(token_digest("ended"), ended.id, USER.id, NOW + timedelta(days=7))
 
     def sign_out(writer: Writer) -> None:
         writer.add_session(ended)

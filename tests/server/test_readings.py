@@ -17,6 +17,7 @@ from hwci.engine.full import FullHistory
 from hwci.engine.history import History, Merge, Period, Scope
 from hwci.engine.reading import Reading, read_period
 from hwci.engine.vocabulary import ReviewAction, Role
+from hwci.server.security.tokens import Claims
 from hwci.server.services import readings
 from hwci.server.services.access import Member
 from hwci.server.services.metrics import Metrics
@@ -28,7 +29,7 @@ from hwci.wire.queries import FailuresQuery, MetricsQuery, TableQuery
 from tests.server.storage.examples import ACME, ADA, NOON, REPORT
 from tests.server.storage.histories import EVER, HistoryDraw
 
-MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON))
+MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
 HOUR = timedelta(hours=1)
 INSTANT = timedelta(microseconds=1)
 QUERY: Mapping[str, object] = {"days": 3650, "as_of": "2026-03-10T00:00:00Z"}

@@ -17,7 +17,7 @@ import pytest
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.errors import ListenError, SettingsError, StorageLockedError
-from hwci.server.security.tokens import signing_key
+from hwci.server.security.secret_key import signing_key
 from hwci.server.settings import Registration, Settings, read_settings
 from hwci.server.storage.opening import open_storage
 from tests.server.asking import ask, bearer

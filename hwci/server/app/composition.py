@@ -6,14 +6,16 @@ import re
 
 from aiohttp import web
 
+from hwci.server.app.fetching import fetch
 from hwci.server.clock import Clock
 from hwci.server.http.endpoint import endpoint
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.responses import stamp_response
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.passwords import Passwords
-from hwci.server.security.tokens import signing_key
-from hwci.server.services.registry import make_services
+from hwci.server.security.secret_key import signing_key
+from hwci.server.security.signing import Signer
+from hwci.server.services.registry import Tools, make_services
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
@@ -23,7 +25,8 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
     """Put a server's application together; `protocol.SpecRunner` runs it."""
     passwords = Passwords()
     key = signing_key(settings.secret_key_file or Location(settings.database).key_file)
-    services = make_services(storage, clock, passwords, key, settings.registration)
+    tools = Tools(storage, clock, passwords, Signer(key, clock), fetch)
+    services = make_services(tools, settings)
     bodies = LargeBodies()
     app = web.Application()
     app.on_response_prepare.append(stamp_response)

@@ -20,7 +20,7 @@ from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.query import parse_query
 from hwci.server.http.responses import answer, error_answer, request_id, written
-from hwci.server.http.route import Call, Route, Who
+from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
 
@@ -32,6 +32,8 @@ async def admit(call: Call) -> None:
     access, route = call.services.access, call.route
     if route.who is Who.CI_KEY:
         call.caller = await access.ci_key(api_key(call.request))
+    elif route.who is Who.BOX:
+        call.caller = await access.box(api_key(call.request))
     elif route.who is Who.USER:
         call.caller = await access.user(bearer_token(call.request))
     elif route.who is not Who.ANYONE:
@@ -78,13 +80,15 @@ def endpoint(
     return handle
 
 
-async def _answered(call: Call) -> BaseModel | bytes | None:
+async def _answered(call: Call) -> Answered:
     """Give what a handler answers; a table or evidence, which may be long, is written in a thread.
 
     The event loop would stand still for as long.
     """
     found = await call.route.handler(call)
-    return await asyncio.to_thread(written, found) if call.route.metrics else found
+    if call.route.metrics and isinstance(found, BaseModel):
+        return await asyncio.to_thread(written, found)
+    return found
 
 
 def _refusal(error: HwciServerError, call: Call) -> web.Response:

@@ -16,9 +16,12 @@ STATUS: dict[type[errors.HwciServerError], int] = {
     errors.UnauthenticatedError: 401,
     errors.ForbiddenError: 403,
     errors.NotFoundError: 404,
+    faults.TooSlowError: 408,
     errors.ConflictError: 409,
     faults.TooLargeError: 413,
     faults.UnsupportedTypeError: 415,
+    errors.RateLimitedError: 429,
+    errors.LimiterError: 503,
     errors.OverloadedError: 503,
     errors.StorageError: 503,
 }
@@ -29,6 +32,7 @@ PHRASES = {
     403: "Forbidden",
     404: "Not Found",
     405: "Method Not Allowed",
+    408: "Request Timeout",
     409: "Conflict",
     413: "Content Too Large",
     415: "Unsupported Media Type",
@@ -43,6 +47,7 @@ SENTENCES = {
     400: "The request is not valid HTTP",
     404: "There is nothing at this address",
     405: "This method is not allowed here",
+    408: "The request did not arrive in time",
     417: "Only the expectation 100-continue can be met",
     500: "Something went wrong on our side; quote the x-request-id when you report it",
 }

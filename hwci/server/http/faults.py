@@ -19,6 +19,10 @@ class UnsupportedTypeError(RefusedError):
     """A body that is not JSON by its own account, or is encoded in a way that is not taken."""
 
 
+class TooSlowError(RefusedError):
+    """A body that did not arrive in time."""
+
+
 class TooLargeError(RefusedError):
     """A body over its limit, before or after inflation."""
 

@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from uuid import uuid4
 
 from aiohttp import web
@@ -41,13 +42,15 @@ async def stamp_response(request: web.Request, response: web.StreamResponse) -> 
     stamp(request, response.headers)
 
 
-def written(body: BaseModel | bytes | None) -> bytes | None:
+def written(body: BaseModel | bytes) -> bytes:
     """Write a body as bytes, if it is not written yet."""
     return body.model_dump_json().encode() if isinstance(body, BaseModel) else body
 
 
-def answer(body: BaseModel | bytes | None, status: int) -> web.Response:
-    """Write an answer; None has no body."""
+def answer(body: BaseModel | bytes | web.StreamResponse | None, status: int) -> web.StreamResponse:
+    """Write an answer, if it is not written yet; None has no body."""
+    if isinstance(body, web.StreamResponse):
+        return body
     if body is None:
         return web.Response(status=status)
     return web.Response(body=written(body), status=status, content_type="application/json")
@@ -56,7 +59,9 @@ def answer(body: BaseModel | bytes | None, status: int) -> web.Response:
 def error_answer(error: errors.HwciServerError) -> web.Response:
     """Write the answer to an error of ours."""
     headers = {}
-    if isinstance(error, errors.OverloadedError | errors.StorageError):
+    if isinstance(error, errors.RateLimitedError):
+        headers["Retry-After"] = str(error.retry_after)
+    elif error_map.status_of(error) == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = RETRY_AFTER_SECONDS
     return _write_error(error_map.error_body(error), headers)
 

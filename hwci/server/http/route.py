@@ -19,13 +19,17 @@ from hwci.server.http.large_bodies import Room
 from hwci.server.http.query import path_id
 from hwci.server.services.access import Member
 from hwci.server.services.registry import Services
-from hwci.server.storage.records import CiKey, User
+from hwci.server.storage.records import Box, CiKey, User
 from hwci.wire import limits
 from hwci.wire.queries import Query
 
 BodyModel = TypeVar("BodyModel", bound=BaseModel)
 QueryModel = TypeVar("QueryModel", bound=Query)
-Handler = Callable[["Call"], Awaitable[BaseModel | bytes | None]]
+Answered = BaseModel | bytes | web.StreamResponse | None
+"""What a handler gives: a model, JSON as it stands, nothing, or (cookies, redirects, streams) an
+answer that a module of this room has written or is still writing.
+"""
+Handler = Callable[["Call"], Awaitable[Answered]]
 
 
 class Who(Enum):
@@ -36,16 +40,29 @@ class Who(Enum):
     MEMBER = "member"
     ADMIN = "owner or admin"
     CI_KEY = "CI key"
+    BOX = "box key"
 
     @property
     def challenge(self) -> str:
         """Give the value of `WWW-Authenticate` for a 401."""
-        return 'ApiKey realm="hwci"' if self is Who.CI_KEY else 'Bearer realm="hwci"'
+        return 'ApiKey realm="hwci"' if self in {Who.CI_KEY, Who.BOX} else 'Bearer realm="hwci"'
+
+
+class OwnLimit(Enum):
+    """The routes that have a stricter limit of their own on top of the global one (spec, "Limits"),
+    with its default per minute.
+    """
+
+    LOGIN = 10
+    REGISTER = 5
+    REFRESH = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One row of the route table. `metrics`: only while CI Metrics is enabled."""
+    """One row of the route table. `metrics`: only while CI Metrics is enabled. `media`: the content
+    type of an answer that is no JSON, `text/event-stream` or none at all.
+    """
 
     method: str
     path: str
@@ -59,6 +76,13 @@ class Route:
     metrics: bool = False
     body_bytes: int = limits.BODY_BYTES
     also: tuple[int, ...] = ()
+    own_limit: OwnLimit | None = None
+    media: str = "application/json"
+
+    @property
+    def limited(self) -> bool:
+        """Requests to the API count against the limits; static files and health do not."""
+        return self.path.startswith("/api/")
 
     @property
     def gzip(self) -> bool:
@@ -74,11 +98,13 @@ class Route:
             Who.MEMBER: {401, 404},
             Who.ADMIN: {401, 404, 403},
             Who.CI_KEY: {401, 403},
+            Who.BOX: {401},
         }[self.who]
+        of_limit = {429} if self.limited else set[int]()
         of_feature = {403} if self.metrics else set[int]()
-        of_body = {400, 413, 415} if self.body else set[int]()
+        of_body = {400, 408, 413, 415} if self.body else set[int]()
         of_query = {400} if self.query else set[int]()
-        return tuple(sorted(of_caller | of_feature | of_body | of_query | set(self.also)))
+        return tuple(sorted(of_caller | of_limit | of_feature | of_body | of_query | {*self.also}))
 
 
 @dataclass(slots=True)
@@ -89,7 +115,7 @@ class Call:
     route: Route
     services: Services
     room: Room
-    caller: User | Member | CiKey | None = None
+    caller: User | Member | CiKey | Box | None = None
     parsed_body: BaseModel | None = field(default=None, repr=False)
     parsed_query: Query | None = None
 
@@ -109,6 +135,12 @@ class Call:
     def key(self) -> CiKey:
         """The CI key that was presented."""
         assert isinstance(self.caller, CiKey)
+        return self.caller
+
+    @property
+    def box(self) -> Box:
+        """The box whose key was presented."""
+        assert isinstance(self.caller, Box)
         return self.caller
 
     def body(self, model: type[BodyModel]) -> BodyModel:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registration, signing in and out, renewal of a sign-in, and who I am."""
 
-from hwci.server.http.route import Call, Route, Who
+from hwci.server.http.route import Call, OwnLimit, Route, Who
 from hwci.wire.accounts import Login, Logout, Me, Refresh, Registration, SignedIn, TokenPair
 
 
@@ -38,6 +38,7 @@ ROUTES = (
         register,
         "Register, by the operator's policy, and sign in",
         body=Registration,
+        own_limit=OwnLimit.REGISTER,
         answer=SignedIn,
         status=201,
         also=(403, 409),
@@ -49,6 +50,7 @@ ROUTES = (
         login,
         "Sign in with e-mail and password",
         body=Login,
+        own_limit=OwnLimit.LOGIN,
         answer=SignedIn,
         also=(401,),
     ),
@@ -59,6 +61,7 @@ ROUTES = (
         refresh,
         "Exchange a refresh token for a new pair; used twice, all sessions of its user end",
         body=Refresh,
+        own_limit=OwnLimit.REFRESH,
         answer=TokenPair,
         also=(401,),
     ),

@@ -26,7 +26,11 @@ Json = dict[str, Any]
 Models = Mapping[tuple[Any, JsonSchemaMode], Json]
 
 _BEARER: list[Json] = [{"accessToken": []}]
-_SECURITY: dict[Who, list[Json]] = {Who.ANYONE: [], Who.CI_KEY: [{"ciKey": []}]}
+_SECURITY: dict[Who, list[Json]] = {
+    Who.ANYONE: [],
+    Who.CI_KEY: [{"ciKey": []}],
+    Who.BOX: [{"boxKey": []}],
+}
 
 
 def with_document(routes: Sequence[Route]) -> tuple[Route, ...]:
@@ -71,6 +75,7 @@ def document(routes: Sequence[Route]) -> Json:
             "securitySchemes": {
                 "accessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
                 "ciKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+                "boxKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
             },
         },
     }
@@ -109,7 +114,7 @@ def _operation(route: Route, models: Models) -> Json:
             },
         },
     }
-    if route.who not in {Who.ANYONE, Who.USER, Who.CI_KEY}:
+    if route.who in {Who.MEMBER, Who.ADMIN}:
         operation["description"] = f"For every {route.who.value} of the organization."
     if route.body is not None:
         operation["requestBody"] = {
@@ -132,7 +137,7 @@ def _path_parameters(route: Route) -> list[Json]:
             "name": name,
             "in": "path",
             "required": True,
-            "schema": {"type": "string", "format": "uuid"},
+            "schema": {"type": "string", **({"format": "uuid"} if name.endswith("Id") else {})},
         }
         for name in re.findall(r"{(\w+)}", route.path)
     ]
@@ -159,6 +164,8 @@ def _success(route: Route, models: Models) -> Json:
     }
     if route.answer is not None:
         answer["content"] = _json(models[route.answer, "serialization"])
+    elif route.media != "application/json":
+        answer["content"] = {route.media: {"schema": {"type": "string"}}}
     elif route.path == PATH:
         answer["content"] = _json({"type": "object"})
     return answer

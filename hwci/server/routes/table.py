@@ -4,12 +4,17 @@
 from hwci.server.http.route import Route
 from hwci.server.routes import (
     auth,
+    bench,
+    boxes,
     ci_keys,
     ci_reports,
     failures,
     health,
+    members,
     metrics,
     organizations,
+    runs,
+    sso,
 )
 from hwci.server.routes.openapi import with_document
 
@@ -17,8 +22,13 @@ ROUTES: tuple[Route, ...] = with_document(
     (
         *ci_reports.ROUTES,
         *auth.ROUTES,
+        *sso.ROUTES,
         *organizations.ROUTES,
+        *members.ROUTES,
         *ci_keys.ROUTES,
+        *boxes.ROUTES,
+        *bench.ROUTES,
+        *runs.ROUTES,
         *metrics.ROUTES,
         *failures.ROUTES,
         *health.ROUTES,

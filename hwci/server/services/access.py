@@ -15,21 +15,23 @@ from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedErr
 from hwci.server.security.api_keys import key_digest, same_digest
 from hwci.server.security.tokens import AccessTokens, Claims
 from hwci.server.storage.ports import Reader, Storage
-from hwci.server.storage.records import CiKey, Membership, Organization, User
+from hwci.server.storage.records import Box, CiKey, Membership, Organization, User
 
 ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 """Owners and admins create and revoke CI keys and review failures (spec, rule 5)."""
 MEMBERS = frozenset(Role)
 
 _NO_KEY = "X-API-Key is not a CI key that works; create a new one"
+_NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A user in an organization."""
+    """A user in an organization, and the access token that says so."""
 
     user: User
     membership: Membership
+    claims: Claims
 
     @property
     def org_id(self) -> UUID:
@@ -72,7 +74,7 @@ class Access:
                 raise ForbiddenError(f"This needs the role {_either(roles)}; you are {found.role}")
             if metrics:
                 _require_metrics(found.organization)
-            return Member(user, found)
+            return Member(user, found, claims)
 
         return await self._storage.read(admit, short=True)
 
@@ -85,6 +87,23 @@ class Access:
         if digest is None:
             raise UnauthenticatedError(_NO_KEY)
         return await self._storage.read(lambda reader: live_ci_key(reader, digest), short=True)
+
+    async def box(self, presented: str) -> Box:
+        """Give the box whose key was presented. Raises as `live_box`."""
+        digest = key_digest(presented)
+        if digest is None:
+            raise UnauthenticatedError(_NO_BOX_KEY)
+        return await self._storage.read(lambda reader: live_box(reader, digest), short=True)
+
+
+def live_box(reader: Reader, digest: bytes) -> Box:
+    """Give the box of a key's digest. Raises `UnauthenticatedError`: a wrong key, or one that a new
+    install put an end to.
+    """
+    box = reader.box_by_key(digest)
+    if box is None or box.key_digest is None or not same_digest(box.key_digest, digest):
+        raise UnauthenticatedError(_NO_BOX_KEY)
+    return box
 
 
 def live_ci_key(reader: Reader, digest: bytes) -> CiKey:

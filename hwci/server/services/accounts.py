@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.server.security.passwords import Passwords
-from hwci.server.security.tokens import AccessTokens, Claims, new_refresh_token, refresh_digest
+from hwci.server.security.tokens import AccessTokens, Claims, new_token, token_digest
 from hwci.server.services.organizations import found_organization, own_organization
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -99,7 +99,7 @@ class Accounts:
             UnauthenticatedError: the token opens nothing. If that is because it was used before,
                 every session of its user has ended: this is committed by then.
         """
-        digest, now = refresh_digest(body.refresh_token), self._clock()
+        digest, now = token_digest(body.refresh_token or ""), self._clock()
         held = await self._storage.read(lambda reader: reader.refresh_token(digest), short=True)
         if held is None or held.expires_at <= now:
             raise UnauthenticatedError(_NO_REFRESH)
@@ -117,7 +117,7 @@ class Accounts:
 
         Anyone may ask: a token that ends nothing must not cost a write.
         """
-        digest, now = refresh_digest(body.refresh_token), self._clock()
+        digest, now = token_digest(body.refresh_token or ""), self._clock()
 
         def find(reader: Reader) -> Session | None:
             held = reader.refresh_token(digest)
@@ -174,10 +174,10 @@ def _start(writer: Writer, user: User, now: datetime) -> _Started:
 
 def _hand_out(writer: Writer, user_id: UUID, session_id: UUID, now: datetime) -> str:
     """Make the next refresh token of a session. Expired ones need not be known any longer."""
-    token = new_refresh_token()
+    token = new_token()
     expires_at = now + limits.REFRESH_TOKEN_LIFETIME
-    writer.drop_refresh_tokens(user_id, now)
-    writer.add_refresh_token(RefreshToken(refresh_digest(token), session_id, user_id, expires_at))
+    writer.drop_expired(user_id, now)
+    writer.add_refresh_token(RefreshToken(token_digest(token), session_id, user_id, expires_at))
     return token
 
 

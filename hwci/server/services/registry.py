@@ -5,17 +5,24 @@ from dataclasses import dataclass
 
 from hwci.server.clock import Clock
 from hwci.server.security.passwords import Passwords
+from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
 from hwci.server.services.accounts import Accounts
 from hwci.server.services.audit import AuditLog
+from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.health import Health
 from hwci.server.services.ingest import Ingest
+from hwci.server.services.live_runs import LiveRuns
+from hwci.server.services.members import Members
 from hwci.server.services.metrics import Metrics
 from hwci.server.services.organizations import Organizations
 from hwci.server.services.reviews import Reviews
-from hwci.server.settings import Registration
+from hwci.server.services.runs import Runs
+from hwci.server.services.sso import Fetch, Sso
+from hwci.server.services.streams import Streams
+from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
 
 
@@ -26,27 +33,50 @@ class Services:
     access: Access
     accounts: Accounts
     audit: AuditLog
+    boxes: Boxes
     ci_keys: CiKeys
     health: Health
     ingest: Ingest
+    live_runs: LiveRuns
+    members: Members
     metrics: Metrics
     organizations: Organizations
     reviews: Reviews
+    runs: Runs
+    sso: Sso
+    streams: Streams
 
 
-def make_services(
-    storage: Storage, clock: Clock, passwords: Passwords, key: bytes, policy: Registration
-) -> Services:
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What services are made from."""
+
+    storage: Storage
+    clock: Clock
+    passwords: Passwords
+    signer: Signer
+    fetch: Fetch
+
+
+def make_services(tools: Tools, settings: Settings) -> Services:
     """Wire the services together."""
-    tokens = AccessTokens(key, clock)
+    storage, clock, signer = tools.storage, tools.clock, tools.signer
+    tokens = AccessTokens(signer)
+    access = Access(storage, tokens)
     return Services(
-        access=Access(storage, tokens),
-        accounts=Accounts(storage, clock, passwords, tokens, policy),
+        access=access,
+        accounts=Accounts(storage, clock, tools.passwords, tokens, settings.registration),
         audit=AuditLog(storage),
+        boxes=Boxes(storage, clock),
         ci_keys=CiKeys(storage, clock),
         health=Health(storage),
         ingest=Ingest(storage, clock),
+        live_runs=LiveRuns(storage, clock),
+        members=Members(storage, clock),
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
         reviews=Reviews(storage, clock),
+        runs=Runs(storage, clock),
+        sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),
+        streams=Streams(storage, clock, access),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import MEMORY, Location
-from hwci.server.storage.memory import MemoryStorage
+from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.sqlite.locking import database_lock
 from hwci.server.storage.sqlite.store import SqliteStorage

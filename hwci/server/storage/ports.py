@@ -8,12 +8,15 @@ decision that reads before it writes (a review, a unique name) cannot be overtak
 
 The functions run outside the event loop and are plain. Every method names its organization, and
 every query carries it, for every table. The exceptions find out who is calling, while no
-organization is known: a user by id or e-mail, that user's memberships, a sign-in by id or by its
-user, a refresh token by its digest or by its user, a key by its digest.
+organization is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
+by its user, a refresh token by its digest or by its user, an invitation by its digest or e-mail, a
+key or an install token by its digest. And the service's own housekeeping goes over all of them:
+runs that are lost, events that are old, the list of organizations.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol, TypeVar
 from uuid import UUID
 
@@ -22,10 +25,21 @@ from hwci.engine.history import History
 from hwci.engine.vocabulary import Role
 from hwci.server.storage.records import (
     AuditEntry,
+    Box,
     CiKey,
+    Event,
+    Happening,
+    Identity,
+    Invite,
+    LiveRun,
+    LiveTest,
     Membership,
     Organization,
+    OrganizationMember,
     RefreshToken,
+    RunFilter,
+    RunRecord,
+    RunWhole,
     Session,
     Slice,
     User,
@@ -52,6 +66,27 @@ class Accounts(Protocol):
     def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
         """List the organizations of a user, newest first."""
 
+    def any_user(self) -> bool:
+        """Say whether there is any user yet."""
+
+    def user_by_identity(self, issuer: str, subject: str) -> User | None:
+        """Give the user that a provider of single sign-on names so."""
+
+    def organization_ids(self) -> Sequence[UUID]:
+        """Give the ids of all organizations."""
+
+    def members(self, org_id: UUID, offset: int, limit: int) -> Slice[OrganizationMember]:
+        """List the members of an organization, newest first."""
+
+    def owners(self, org_id: UUID) -> int:
+        """Count the owners of an organization."""
+
+    def invite(self, digest: bytes) -> Invite | None:
+        """Give an invitation, used or not, by the digest of its token."""
+
+    def open_invites(self, email_key: str, now: datetime) -> Sequence[Invite]:
+        """Give the invitations of an e-mail that can be used, oldest first."""
+
     def session(self, session_id: UUID) -> Session | None:
         """Give a sign-in by id."""
 
@@ -70,6 +105,21 @@ class AccountsWriter(Accounts, Protocol):
 
     def add_membership(self, org_id: UUID, user_id: UUID, role: Role, joined_at: datetime) -> None:
         """Make a user a member. Raises `ClashError("user")` when it is one."""
+
+    def set_role(self, org_id: UUID, user_id: UUID, role: Role) -> bool:
+        """Change what a member is; False when the user is none."""
+
+    def remove_membership(self, org_id: UUID, user_id: UUID) -> bool:
+        """Make a member a stranger; False when the user is none."""
+
+    def add_identity(self, identity: Identity) -> None:
+        """Link a provider's name to a user. Raises `ClashError("identity")` when it is linked."""
+
+    def add_invite(self, invite: Invite) -> None:
+        """Keep an invitation. A new set-up link takes the place of the earlier ones."""
+
+    def use_invite(self, digest: bytes, at: datetime) -> bool:
+        """Use an invitation up, if it is unused and has not expired; at most one is told True."""
 
     def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
         """Turn CI Metrics on or off; False when there is no such organization."""
@@ -92,8 +142,10 @@ class AccountsWriter(Accounts, Protocol):
         Of several who try, at once or not, at most one is told True.
         """
 
-    def drop_refresh_tokens(self, user_id: UUID, expired_at: datetime) -> None:
-        """Forget the tokens of a user that have expired by then."""
+    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
+        """Forget the tokens of a user that have expired by then, and the sign-ins that no token is
+        left of: their access tokens, which live shorter, have ended too.
+        """
 
 
 class Keys(Protocol):
@@ -117,6 +169,99 @@ class KeysWriter(Keys, Protocol):
 
     def touch_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> None:
         """Record the use of a key."""
+
+
+class Boxes(Protocol):
+    """Boxes, for reading."""
+
+    def boxes(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[Box, datetime | None]]:
+        """List an organization's boxes, newest first, each with the latest start among the reports
+        that name it.
+        """
+
+    def box(self, org_id: UUID, box_id: UUID) -> Box | None:
+        """Give a box by id."""
+
+    def box_by_key(self, digest: bytes) -> Box | None:
+        """Give the box whose key has this digest."""
+
+    def box_by_install(self, digest: bytes) -> Box | None:
+        """Give the box whose unused install token has this digest, expired or not."""
+
+
+class BoxesWriter(Boxes, Protocol):
+    """Boxes, for writing."""
+
+    def add_box(self, box: Box) -> None:
+        """Keep a new box. Raises `ClashError("name")`: the organization has one of this name."""
+
+    def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
+        """Give a box a new install token in place of an earlier one; False when there is no box.
+        The box's key goes on working.
+        """
+
+    def install_box(
+        self, org_id: UUID, box_id: UUID, install_digest: bytes, key_digest: bytes, at: datetime
+    ) -> bool:
+        """Use the install token up and give the box its key in place of an earlier one, if the
+        token is the box's and has not expired; at most one is told True.
+        """
+
+    def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
+        """Record that a box was heard of, and with it every live run of it that is not lost."""
+
+
+class Runs(Protocol):
+    """Run records and their events, for reading. `heard_since`: a live run that was not heard of
+    since then is lost.
+    """
+
+    def runs(
+        self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
+    ) -> Slice[RunRecord]:
+        """List run records, latest start first. One in parts is there from its first part on."""
+
+    def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
+        """Give a run record with all that was told of it."""
+
+    def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
+        """Give a run that a box opened and that is not reported yet."""
+
+    def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
+        """Give the live runs of all organizations whose loss was not told yet."""
+
+    def events(
+        self, org_id: UUID, after: int, limit: int, run_record_id: UUID | None = None
+    ) -> Sequence[Event]:
+        """Give the events after a number, in order, of all runs or one."""
+
+    def event_extent(self, org_id: UUID) -> tuple[int, int]:
+        """Give the numbers of the oldest event that is kept and of the newest; (1, 0): none yet."""
+
+
+class RunsWriter(Runs, Protocol):
+    """Run records and their events, for writing."""
+
+    def put_live_run(self, run: LiveRun) -> None:
+        """Keep a live run; one with the same id keeps its tests."""
+
+    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
+        """Keep how tests of a live run stand, in place of how they stood."""
+
+    def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
+        """Record that a live run was heard of; a lost one is live again."""
+
+    def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
+        """Record that the loss of a live run was told."""
+
+    def drop_live_run(self, org_id: UUID, run_record_id: UUID) -> None:
+        """Forget a live run: its report has come. Nothing happens when there is none."""
+
+    def add_event(self, org_id: UUID, happening: Happening) -> None:
+        """Append an event; who listens to the organization hears of it after the commit."""
+
+    def drop_events(self, before: datetime) -> None:
+        """Forget events of all organizations that are older; the newest of each stays."""
 
 
 class Records(Protocol):
@@ -175,11 +320,20 @@ class AuditWriter(Audit, Protocol):
         """Append an entry."""
 
 
-class Reader(Accounts, Keys, Records, Audit, Protocol):
+class Reader(Accounts, Keys, Boxes, Runs, Records, Audit, Protocol):
     """Everything that can be read in one snapshot."""
 
 
-class Writer(Reader, AccountsWriter, KeysWriter, RecordsWriter, AuditWriter, Protocol):
+class Writer(
+    Reader,
+    AccountsWriter,
+    KeysWriter,
+    BoxesWriter,
+    RunsWriter,
+    RecordsWriter,
+    AuditWriter,
+    Protocol,
+):
     """Everything that can be read and written in one transaction."""
 
 
@@ -197,6 +351,16 @@ class Storage(Protocol):
         """Run `work` in one transaction, committed to disk before this returns.
 
         Raises, as `read` does, `OverloadedError` when too many wait already.
+        """
+
+    def listen(self, heard: Callable[[UUID], None]) -> Callable[[], None]:
+        """Have `heard` called, in the event loop, with an organization's id after each commit that
+        appended events of it, whichever server made it. Gives what ends the listening.
+        """
+
+    async def backup(self, to: Path) -> None:
+        """Write a whole copy of the database, as of one moment, to a new file, while others read
+        and write. Raises `StorageError` when it cannot, and leaves no half copy.
         """
 
     async def ready(self) -> None:

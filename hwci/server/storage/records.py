@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What storage keeps beside the engine's facts: accounts, keys and the audit log, as values.
+"""What storage keeps beside the engine's facts, as values: accounts, keys, boxes, live runs, events
+and the audit log.
 
 Secrets stand here only as digests. All times are aware and in UTC.
 """
@@ -10,7 +11,8 @@ from datetime import datetime
 from typing import Generic, TypeVar
 from uuid import UUID
 
-from hwci.engine.vocabulary import Role
+from hwci.engine.facts import Changes, TestItem
+from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus, Trigger
 
 Item = TypeVar("Item")
 
@@ -20,13 +22,15 @@ NOBODY = UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person. `email` is kept as given; `email_key` is its folded form and is unique."""
+    """A person. `email` is kept as given; `email_key` is its folded form and is unique. No
+    `password_hash`: they sign in through a provider only.
+    """
 
     id: UUID
     email: str
     email_key: str
     name: str
-    password_hash: str
+    password_hash: str | None
     created_at: datetime
 
 
@@ -47,6 +51,40 @@ class Membership:
     organization: Organization
     role: Role
     joined_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationMember:
+    """A user as a member of the organization that was asked for."""
+
+    user: User
+    role: Role
+    joined_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Invite:
+    """An invitation, as the digest of its token. Without an organization, e-mail and role: the
+    set-up link of a service that has no user yet.
+    """
+
+    digest: bytes
+    org_id: UUID | None
+    email_key: str | None
+    role: Role | None
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A user as a provider of single sign-on names them."""
+
+    issuer: str
+    subject: str
+    user_id: UUID
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +121,136 @@ class CiKey:
     created_at: datetime
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A bench that may speak for itself. Its key and the token that installs it are digests; there
+    is no `key_digest` before the first install, no `install_digest` after one.
+    """
+
+    id: UUID
+    org_id: UUID
+    name: str
+    created_at: datetime
+    install_digest: bytes | None = None
+    install_expires_at: datetime | None = None
+    key_digest: bytes | None = None
+    last_seen_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunHead:
+    """What is known of a run from its start."""
+
+    repo_key: str
+    suite: str
+    workflow: str
+    run_id: int
+    run_attempt: int
+    box_key: str
+    trigger: Trigger
+    branch: str
+    sha: str
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A run that a box opened and that is not reported yet. `lost`: its loss was told."""
+
+    id: UUID
+    org_id: UUID
+    box_id: UUID
+    head: RunHead
+    covers_shas: tuple[str, ...]
+    changes: Changes | None
+    heard_at: datetime
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTest:
+    """A test of a live run. No outcome: it runs."""
+
+    id: str
+    outcome: Outcome | None
+    attempts: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TestCounts:
+    """Tests of a run. `retried`: those that took more than one attempt."""
+
+    __test__ = False  # pytest: not a test class
+
+    total: int
+    passed: int
+    failed: int
+    retried: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """What only a report says of a run."""
+
+    ended_at: datetime
+    conclusion: str
+    hello_ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run on one box, live or reported (contract, "Runs and streams"). A report in parts is one
+    record, its tests together (semantics, 1.9).
+    """
+
+    id: UUID
+    head: RunHead
+    status: RunStatus
+    tests: TestCounts
+    end: RunEnd | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunWhole:
+    """A run record with all that was told of it: `items` as reported, or `live` as told so far."""
+
+    record: RunRecord
+    covers_shas: tuple[str, ...]
+    changes: Changes | None
+    items: tuple[TestItem, ...] = ()
+    live: tuple[LiveTest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which run records are asked for; None: any."""
+
+    repo_key: str | None = None
+    suite: str | None = None
+    branch: str | None = None
+    box_key: str | None = None
+    sha: str | None = None
+    status: RunStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """An event of a run before it has its number. `body` holds what JSON can."""
+
+    at: datetime
+    type: RunEventType
+    run_id: UUID
+    body: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of a run. `number` counts within its organization, without a gap, from 1."""
+
+    number: int
+    happening: Happening
 
 
 @dataclass(frozen=True, slots=True)

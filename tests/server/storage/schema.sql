@@ -177,7 +177,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
-  ci_run_id INTEGER NOT NULL,
+  ci_run_id INTEGER NOT NULL, record_id BLOB,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 
@@ -304,3 +304,90 @@ CREATE INDEX failure_fix
 
 CREATE INDEX failure_next
   ON failure (org_id, product_id, box_key, next_pass) WHERE next_pass <> '';
+
+CREATE INDEX report_record ON report (org_id, record_id, part);
+
+CREATE INDEX report_started ON report (org_id, started_at);
+
+CREATE INDEX report_box ON report (org_id, box_key, started_at);
+
+CREATE TABLE identity (
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  user_id BLOB NOT NULL REFERENCES user (id),
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (issuer, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invite (
+  digest BLOB NOT NULL PRIMARY KEY,
+  org_id BLOB REFERENCES organization (id),
+  email_key TEXT,
+  role TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER
+) STRICT;
+
+CREATE INDEX invite_email ON invite (email_key) WHERE used_at IS NULL;
+
+CREATE TABLE box (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  install_digest BLOB UNIQUE,
+  install_expires_at INTEGER,
+  key_digest BLOB UNIQUE,
+  last_seen_at INTEGER,
+  PRIMARY KEY (org_id, id),
+  UNIQUE (org_id, name)
+) STRICT;
+
+CREATE TABLE live_run (
+  org_id BLOB NOT NULL,
+  id BLOB NOT NULL,
+  box_id BLOB NOT NULL,
+  repo_key TEXT NOT NULL,
+  suite TEXT NOT NULL,
+  workflow TEXT NOT NULL,
+  run_id INTEGER NOT NULL,
+  run_attempt INTEGER NOT NULL,
+  box_key TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  covers BLOB,
+  changes BLOB,
+  heard_at INTEGER NOT NULL,
+  lost INTEGER NOT NULL,
+  PRIMARY KEY (org_id, id),
+  FOREIGN KEY (org_id, box_id) REFERENCES box (org_id, id)
+) STRICT;
+
+CREATE INDEX live_run_box ON live_run (org_id, box_id);
+
+CREATE INDEX live_run_heard ON live_run (heard_at) WHERE lost = 0;
+
+CREATE TABLE live_test (
+  org_id BLOB NOT NULL,
+  run_id BLOB NOT NULL,
+  position INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  outcome INTEGER,
+  attempts INTEGER,
+  PRIMARY KEY (org_id, run_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+  org_id BLOB NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  run_id BLOB NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (org_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX event_at ON event (at);

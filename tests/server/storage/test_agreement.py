@@ -14,7 +14,8 @@ from hwci.engine.history import Scope
 from hwci.engine.page import metrics_page
 from hwci.engine.reading import read_period
 from hwci.engine.vocabulary import ReviewAction
-from hwci.server.storage.memory import MemoryTransaction, State
+from hwci.server.storage.memory.state import State
+from hwci.server.storage.memory.store import MemoryTransaction
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from tests.server.storage.histories import (

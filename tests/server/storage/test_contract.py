@@ -168,7 +168,7 @@ class TestSessions:
             sign_in(writer)
             for token in (fresh, of_bob):
                 writer.add_refresh_token(token)
-            writer.drop_refresh_tokens(ADA.id, TOKEN.expires_at)
+            writer.drop_expired(ADA.id, TOKEN.expires_at)
 
         await storage.write(forget)
         digests = (b"digest", b"fresh", b"bob")

@@ -42,7 +42,7 @@ def record_everything(writer: Transaction) -> None:
     writer.add_session(SESSION)
     writer.add_refresh_token(TOKEN)
     writer.use_refresh_token(TOKEN.digest, NOON)
-    writer.drop_refresh_tokens(ADA.id, NOON)
+    writer.drop_expired(ADA.id, NOON)
     writer.end_session(SESSION.id, NOON)
     writer.end_sessions(ADA.id, NOON)
     writer.add_ci_key(KEY)

@@ -157,7 +157,7 @@ class AccountRows(Rows):
         )
         return used.rowcount == 1
 
-    def drop_refresh_tokens(self, user_id: UUID, expired_at: datetime) -> None:
+    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
         self._connection.execute(
             "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ?",
             (user_id.bytes, to_micros(expired_at)),

@@ -15,8 +15,13 @@ Records refer to each other by number without foreign keys: `ingest.py` alone wr
 key would cost an index of its own.
 """
 
+from uuid import UUID
+
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
+
+from hwci.engine.identity import run_record_id
+from hwci.server.storage.sqlite.platform_tables import PLATFORM
 
 APPLICATION_ID = 0x68776369  # "hwci"
 
@@ -327,7 +332,26 @@ CREATE INDEX failure_next
 
 @MIGRATIONS(name="0001_core")
 def core(database: Database) -> None:
-    """Make the first schema, statement by statement (a script would commit in between)."""
-    for statement in (_ACCOUNTS + _RECORDS + _DERIVED).split(";"):
+    """Make the first schema."""
+    _execute(database, _ACCOUNTS + _RECORDS + _DERIVED)
+
+
+@MIGRATIONS(name="0002_platform")
+def platform(database: Database) -> None:
+    """Add boxes, invitations, identities, live runs and events; name the run record of reports."""
+    _execute(database, PLATFORM)
+    rows = database.execute(
+        "SELECT id, org_id, repo_key, ci_run_id, run_attempt, box_key FROM report"
+    ).fetchall()
+    for number, org, *identity in rows:
+        database.execute(
+            "UPDATE report SET record_id = ? WHERE id = ?",
+            (run_record_id(UUID(bytes=org), *identity).bytes, number),
+        )
+
+
+def _execute(database: Database, statements: str) -> None:
+    """Run statements one by one: a script would commit in between."""
+    for statement in statements.split(";"):
         if statement.strip():
             database.execute(statement)

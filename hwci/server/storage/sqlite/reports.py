@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem
-from hwci.engine.identity import failure_id
+from hwci.engine.identity import failure_id, run_record_id
 from hwci.engine.parts import ci_run_id, ended_by
 from hwci.engine.runs import carried_changes
 from hwci.engine.vocabulary import Outcome, Trigger
@@ -52,7 +52,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
         None if changes is None else names.changes_id(connection, org, report.repo_key, changes)
     )
     part = report.part_of
-    values = {
+    values: dict[str, object] = {
         "org_id": org,
         "repo_key": report.repo_key,
         "run_id": report.run_id,
@@ -74,7 +74,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
         "part_run_id": None if part is None else part.run_id,
         "part": None if part is None else part.part,
         "parts": None if part is None else part.parts,
-        **_derived(report, tests),
+        **_derived(org, report, tests),
     }
     made = connection.execute(
         f"INSERT INTO report ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
@@ -85,7 +85,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
     return KeptReport(made.lastrowid, product, report, failing, changes_id)
 
 
-def _derived(report: Report, tests: Sequence[int]) -> dict[str, object]:
+def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
     """Give the columns of a report that follow from the others; searches go by them."""
     failing = [
         number
@@ -97,6 +97,13 @@ def _derived(report: Report, tests: Sequence[int]) -> dict[str, object]:
         "fails": codec.pack_mask(codec.mask_of(failing)),
         "carried": carried_changes(report) is not None,
         "ci_run_id": ci_run_id(report),
+        "record_id": run_record_id(
+            UUID(bytes=org),
+            report.repo_key,
+            ci_run_id(report),
+            report.run_attempt,
+            report.box_key,
+        ).bytes,
     }
 
 
@@ -170,7 +177,7 @@ def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         assert row is not None
         report = _whole(connection, org, row, test_names)
         tests = _listed(connection, org, row)
-        derived = _derived(report, tests)
+        derived = _derived(org, report, tests)
         connection.execute(
             f"UPDATE report SET {' = ?, '.join(derived)} = ? WHERE +org_id = ? AND id = ?",
             (*derived.values(), org, number),

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One transaction as services see it: accounts, keys, audit log and records together."""
+"""One transaction as services see it: everything that is kept, together."""
 
 from hwci.server.storage.sqlite.accounts import AccountRows, AuditRows, KeyRows
+from hwci.server.storage.sqlite.boxes import BoxRows
 from hwci.server.storage.sqlite.records import RecordRows
+from hwci.server.storage.sqlite.runs import RunRows
 
 
-class Transaction(AccountRows, KeyRows, AuditRows, RecordRows):
+class Transaction(AccountRows, KeyRows, BoxRows, RunRows, AuditRows, RecordRows):
     """A `Writer` over one connection; on a connection that refuses to write, a `Reader`."""

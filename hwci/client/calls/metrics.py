@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page, its tables, failures and their review."""
+
+from datetime import datetime
+from typing import TypedDict, Unpack
+
+from hwci.client._call import Call
+from hwci.client.calls._writing import Id, listing, org_path, query_of, segment
+from hwci.engine.vocabulary import Label
+from hwci.wire import limits
+from hwci.wire.base import ListPage
+from hwci.wire.metrics import (
+    FailureAnswer,
+    FailureEvidence,
+    FlakyTestAnswer,
+    MetricsPage,
+    ProductAnswer,
+    ResolvedFailureAnswer,
+    SuiteConfigAnswer,
+    UncheckedMerge,
+)
+from hwci.wire.queries import FailuresQuery, MetricsQuery, TableQuery
+
+
+class TableFilters(TypedDict, total=False):
+    """What narrows a table: its period, its products, and the page of it."""
+
+    days: int
+    repo_key: str | None
+    suite: str | None
+    as_of: datetime | None
+    page: int
+    limit: int
+
+
+def list_products(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[ProductAnswer]]:
+    """List the products that were heard of."""
+    return listing(f"{org_path(org_id)}/products", ListPage[ProductAnswer], page, limit)
+
+
+def list_suite_configs(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[SuiteConfigAnswer]]:
+    """List the suite configurations as sent."""
+    return listing(f"{org_path(org_id)}/suite-configs", ListPage[SuiteConfigAnswer], page, limit)
+
+
+def metrics(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+) -> Call[MetricsPage]:
+    """Ask for the metrics page: the tiles, and `limit` rows of each table."""
+    query = query_of(
+        MetricsQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, limit=limit
+    )
+    return Call("GET", f"{org_path(org_id)}/ci-metrics", MetricsPage, 200, query=query)
+
+
+def unchecked_merges(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[UncheckedMerge]]:
+    """List the merges not checked on hardware."""
+    path = f"{org_path(org_id)}/ci-metrics/unchecked-merges"
+    return Call("GET", path, ListPage[UncheckedMerge], 200, query=query_of(TableQuery, **table))
+
+
+def real_bugs(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[ResolvedFailureAnswer]]:
+    """List the real firmware bugs caught."""
+    return _resolved(f"{org_path(org_id)}/ci-metrics/real-bugs", table)
+
+
+def other_failures(
+    org_id: Id, **table: Unpack[TableFilters]
+) -> Call[ListPage[ResolvedFailureAnswer]]:
+    """List the other resolved failures, with reason."""
+    return _resolved(f"{org_path(org_id)}/ci-metrics/other-failures", table)
+
+
+def _resolved(path: str, table: TableFilters) -> Call[ListPage[ResolvedFailureAnswer]]:
+    query = query_of(TableQuery, **table)
+    return Call("GET", path, ListPage[ResolvedFailureAnswer], 200, query=query)
+
+
+def flakiest_tests(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[FlakyTestAnswer]]:
+    """List the flakiest tests, the highest rate first."""
+    path = f"{org_path(org_id)}/ci-metrics/flakiest-tests"
+    return Call("GET", path, ListPage[FlakyTestAnswer], 200, query=query_of(TableQuery, **table))
+
+
+def list_failures(
+    org_id: Id, label: Label | None = None, **table: Unpack[TableFilters]
+) -> Call[ListPage[FailureAnswer]]:
+    """List every failure of the period with its label."""
+    query = query_of(FailuresQuery, label=label, **table)
+    return Call("GET", f"{org_path(org_id)}/ci-failures", ListPage[FailureAnswer], 200, query=query)
+
+
+def get_failure(org_id: Id, failure_id: Id) -> Call[FailureEvidence]:
+    """Ask for one failure with its evidence."""
+    return Call("GET", _failure(org_id, failure_id), FailureEvidence, 200)
+
+
+def confirm_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+    """Count a resolved failure as a real firmware bug."""
+    return _review(org_id, failure_id, "confirm")
+
+
+def dismiss_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+    """Move a real firmware bug to the other list."""
+    return _review(org_id, failure_id, "dismiss")
+
+
+def reset_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+    """Restore the automatic label of a reviewed failure."""
+    return _review(org_id, failure_id, "reset")
+
+
+def _review(org_id: Id, failure_id: Id, action: str) -> Call[ResolvedFailureAnswer]:
+    # Not repeatable: the second of two confirmations is refused with 409 (semantics, 8.1).
+    path = f"{_failure(org_id, failure_id)}/{action}"
+    return Call("POST", path, ResolvedFailureAnswer, 200, repeatable=False)
+
+
+def _failure(org_id: Id, failure_id: Id) -> str:
+    return f"{org_path(org_id)}/ci-failures/{segment(failure_id)}"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Storage in this process's memory; `store.py` is the way in."""

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises
+"""People, organizations and sign-ins in memory."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from hwci.engine.vocabulary import Role
+from hwci.server.errors import ClashError
+from hwci.server.storage.memory.lists import first, newest, slice_of
+from hwci.server.storage.memory.state import State
+from hwci.server.storage.records import (
+    Membership,
+    Organization,
+    RefreshToken,
+    Session,
+    Slice,
+    User,
+)
+
+
+class MemoryAccounts:
+    """People, organizations and sign-ins of one state."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def user(self, user_id: UUID) -> User | None:
+        return self._state.users.get(user_id)
+
+    def user_by_email(self, email_key: str) -> User | None:
+        return first(user for user in self._state.users.values() if user.email_key == email_key)
+
+    def organization(self, org_id: UUID) -> Organization | None:
+        return self._state.organizations.get(org_id)
+
+    def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
+        found = self._state.memberships.get((org_id, user_id))
+        return None if found is None else Membership(self._state.organizations[org_id], *found)
+
+    def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
+        found = [
+            Membership(self._state.organizations[org_id], *rest)
+            for (org_id, member), rest in self._state.memberships.items()
+            if member == user_id
+        ]
+        return slice_of(newest(found, lambda one: one.joined_at), offset, limit)
+
+    def session(self, session_id: UUID) -> Session | None:
+        return self._state.sessions.get(session_id)
+
+    def refresh_token(self, digest: bytes) -> RefreshToken | None:
+        return self._state.refresh_tokens.get(digest)
+
+    def add_user(self, user: User) -> None:
+        if self.user_by_email(user.email_key) is not None:
+            raise ClashError("email")
+        self._state.users[user.id] = user
+
+    def add_organization(self, organization: Organization) -> None:
+        self._state.organizations[organization.id] = organization
+
+    def add_membership(self, org_id: UUID, user_id: UUID, role: Role, joined_at: datetime) -> None:
+        if (org_id, user_id) in self._state.memberships:
+            raise ClashError("user")
+        self._state.memberships[org_id, user_id] = (role, joined_at)
+
+    def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
+        organization = self._state.organizations.get(org_id)
+        if organization is None:
+            return False
+        self._state.organizations[org_id] = replace(organization, ci_metrics_enabled=enabled)
+        return True
+
+    def add_session(self, session: Session) -> None:
+        self._state.sessions[session.id] = session
+
+    def end_session(self, session_id: UUID, at: datetime) -> None:
+        session = self._state.sessions.get(session_id)
+        if session is not None and session.ended_at is None:
+            self._state.sessions[session_id] = replace(session, ended_at=at)
+
+    def end_sessions(self, user_id: UUID, at: datetime) -> None:
+        for session in list(self._state.sessions.values()):
+            if session.user_id == user_id:
+                self.end_session(session.id, at)
+
+    def add_refresh_token(self, token: RefreshToken) -> None:
+        self._state.refresh_tokens[token.digest] = token
+
+    def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
+        token = self.refresh_token(digest)
+        if token is None or token.used_at is not None or token.expires_at <= at:
+            return False
+        session = self.session(token.session_id)
+        if session is None or session.ended_at is not None:
+            return False
+        self._state.refresh_tokens[digest] = replace(token, used_at=at)
+        return True
+
+    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
+        for token in list(self._state.refresh_tokens.values()):
+            if token.user_id == user_id and token.expires_at <= expired_at:
+                del self._state.refresh_tokens[token.digest]

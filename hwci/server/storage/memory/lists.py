@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How lists in memory are searched, ordered and cut into pages."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from hwci.server.storage.records import Slice
+
+Item = TypeVar("Item")
+
+
+def first(found: Iterable[Item]) -> Item | None:
+    """Give the first, or None."""
+    return next(iter(found), None)
+
+
+def newest(found: Iterable[Item], time: Callable[[Item], datetime]) -> list[Item]:
+    """Sort newest first; of equal times, the one added last."""
+    ordered = list(found)
+    ordered.reverse()
+    ordered.sort(key=time, reverse=True)
+    return ordered
+
+
+def slice_of(found: Sequence[Item], offset: int, limit: int) -> Slice[Item]:
+    """Cut a page out of a list."""
+    return Slice(list(found[offset : offset + limit]), len(found))

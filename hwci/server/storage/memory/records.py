@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises
+"""What CI and people sent, in memory, after the identities of semantics 1.5, and the audit log."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.full import FullHistory
+from hwci.engine.history import History
+from hwci.engine.parts import Ended, ended_by
+from hwci.server.storage.memory.lists import newest, slice_of
+from hwci.server.storage.memory.state import ReportKey, Sent, State
+from hwci.server.storage.records import AuditEntry, Slice
+
+
+class MemoryRecords:
+    """What CI and people sent, of one state, and the audit log."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def _sent(self, org_id: UUID) -> Sent:
+        return self._state.sent.get(org_id, Sent())
+
+    def _kept(self, org_id: UUID) -> Sent:
+        return self._state.sent.setdefault(org_id, Sent())
+
+    def _changing(self, org_id: UUID) -> Sent:
+        """Give what is kept, to change what its history tells."""
+        self._state.versions[org_id] = self.version(org_id) + 1
+        return self._kept(org_id)
+
+    def history(self, org_id: UUID) -> History:
+        return FullHistory(org_id, self.facts(org_id))
+
+    def version(self, org_id: UUID) -> int:
+        return self._state.versions.get(org_id, 0)
+
+    def facts(self, org_id: UUID) -> Facts:
+        return self._sent(org_id).facts()
+
+    def configs(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[SuiteConfig, datetime]]:
+        by_product = sorted(self._sent(org_id).configs.items())
+        found = sorted((row for _, row in by_product), key=lambda row: row[1], reverse=True)
+        return slice_of(found, offset, limit)
+
+    def announce(self, org_id: UUID, announcement: Announcement) -> None:
+        identity = (announcement.repo_key, announcement.suite, announcement.sha)
+        self._changing(org_id).announcements.setdefault(identity, announcement)
+
+    def put_report(self, org_id: UUID, report: Report) -> None:
+        reports = self._changing(org_id).reports
+        ended = ended_by(report)
+        for identity, stored in list(reports.items()):
+            if identity == _identity(report) or _is_among(stored, report, ended):
+                del reports[identity]
+        reports[_identity(report)] = report
+
+    def rebuild(self, org_id: UUID) -> None:
+        """Nothing is derived here; as on disk, the state is numbered anew."""
+        self._changing(org_id)
+
+    def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
+        self._changing(org_id).configs[Product(config.repo_key, config.suite)] = (config, at)
+
+    def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
+        reviews = self._changing(org_id).reviews
+        number = max((kept.number for kept in reviews.values()), default=0) + 1
+        reviews[failure_id] = replace(review, number=number)
+
+    def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
+        reviews = self._changing(org_id).reviews
+        for failure_id in failure_ids:
+            reviews.pop(failure_id, None)
+
+    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
+        return slice_of(newest(self._sent(org_id).audit, lambda one: one.at), offset, limit)
+
+    def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
+        self._kept(org_id).audit.append(entry)
+
+
+def _identity(report: Report) -> ReportKey:
+    return (report.repo_key, report.run_id, report.run_attempt, report.box_key)
+
+
+def _is_among(stored: Report, report: Report, ended: Ended | None) -> bool:
+    """Whether a stored report is among the parts that a new one ends."""
+    part = stored.part_of
+    return (
+        ended is not None
+        and part is not None
+        and (part.run_id, stored.repo_key, stored.run_attempt, stored.box_key)
+        == (ended.run_id, report.repo_key, report.run_attempt, report.box_key)
+        and part.part > ended.above
+    )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that is kept in memory, at one moment."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.vocabulary import Role
+from hwci.server.storage.records import (
+    AuditEntry,
+    Box,
+    CiKey,
+    Event,
+    Identity,
+    Invite,
+    LiveRun,
+    LiveTest,
+    Organization,
+    RefreshToken,
+    Session,
+    User,
+)
+
+AnnouncementKey = tuple[str, str | None, str]
+ReportKey = tuple[str, int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What one organization's CI and people sent, by identity."""
+
+    announcements: dict[AnnouncementKey, Announcement] = field(default_factory=dict)
+    reports: dict[ReportKey, Report] = field(default_factory=dict)
+    configs: dict[Product, tuple[SuiteConfig, datetime]] = field(default_factory=dict)
+    reviews: dict[UUID, Review] = field(default_factory=dict)
+    audit: list[AuditEntry] = field(default_factory=list)
+
+    def copy(self) -> "Sent":
+        """Copy, so that a change of the copy is none of this."""
+        return Sent(
+            dict(self.announcements),
+            dict(self.reports),
+            dict(self.configs),
+            dict(self.reviews),
+            list(self.audit),
+        )
+
+    def facts(self) -> Facts:
+        """Give it as the engine's facts."""
+        return Facts(
+            announcements=tuple(self.announcements.values()),
+            reports=tuple(self.reports.values()),
+            configs={product: config for product, (config, _) in self.configs.items()},
+            reviews={review.key: review for review in self.reviews.values()},
+        )
+
+
+@dataclass(slots=True)
+class State:
+    """Everything, at one moment."""
+
+    users: dict[UUID, User] = field(default_factory=dict)
+    organizations: dict[UUID, Organization] = field(default_factory=dict)
+    memberships: dict[tuple[UUID, UUID], tuple[Role, datetime]] = field(default_factory=dict)
+    sessions: dict[UUID, Session] = field(default_factory=dict)
+    refresh_tokens: dict[bytes, RefreshToken] = field(default_factory=dict)
+    identities: dict[tuple[str, str], Identity] = field(default_factory=dict)
+    invites: dict[bytes, Invite] = field(default_factory=dict)
+    ci_keys: dict[tuple[UUID, UUID], CiKey] = field(default_factory=dict)
+    boxes: dict[tuple[UUID, UUID], Box] = field(default_factory=dict)
+    live_runs: dict[tuple[UUID, UUID], LiveRun] = field(default_factory=dict)
+    live_tests: dict[tuple[UUID, UUID, str], LiveTest] = field(default_factory=dict)
+    events: dict[UUID, tuple[Event, ...]] = field(default_factory=dict)
+    sent: dict[UUID, Sent] = field(default_factory=dict)
+    versions: dict[UUID, int] = field(default_factory=dict)
+
+    def copy(self) -> "State":
+        """Copy, so that a change of the copy is none of this."""
+        return State(
+            dict(self.users),
+            dict(self.organizations),
+            dict(self.memberships),
+            dict(self.sessions),
+            dict(self.refresh_tokens),
+            dict(self.identities),
+            dict(self.invites),
+            dict(self.ci_keys),
+            dict(self.boxes),
+            dict(self.live_runs),
+            dict(self.live_tests),
+            dict(self.events),
+            {org_id: sent.copy() for org_id, sent in self.sent.items()},
+            dict(self.versions),
+        )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises
+"""Storage that is not kept: the same promises as on disk, but that of surviving the process.
+
+This room decides the identities of semantics 1.5 in the plainest way, and derives nothing: its
+history is the engine's definition over all facts. A transaction works on a copy that takes the
+place of the state when it ends well, so one that raises leaves no trace and readers see no half.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from hwci.server.storage.location import MEMORY
+from hwci.server.storage.memory.accounts import MemoryAccounts
+from hwci.server.storage.memory.boxes import MemoryBoxes
+from hwci.server.storage.memory.keys import MemoryKeys
+from hwci.server.storage.memory.records import MemoryRecords
+from hwci.server.storage.memory.runs import MemoryRuns
+from hwci.server.storage.memory.state import State
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import NOBODY
+from hwci.server.storage.threads import Threads
+
+Result = TypeVar("Result")
+
+
+class MemoryTransaction(MemoryAccounts, MemoryKeys, MemoryBoxes, MemoryRuns, MemoryRecords):
+    """A `Writer` over one state."""
+
+
+class MemoryStorage(Storage):
+    """Storage in this process's memory: one writer at a time, readers on the last state."""
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._writing = Threads("hwci-writer", MEMORY)
+        self._reading = Threads("hwci-reader", MEMORY)
+        self._looking_up = Threads("hwci-look-up", MEMORY)
+
+    async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
+        threads = self._looking_up if short else self._reading
+        return await threads.run(lambda: work(MemoryTransaction(self._state)))
+
+    async def write(self, work: Callable[[Writer], Result]) -> Result:
+        return await self._writing.run(lambda: self._write(work))
+
+    async def ready(self) -> None:
+        await self.read(lambda reader: reader.organization(NOBODY), short=True)
+
+    async def close(self) -> None:
+        for threads in (self._looking_up, self._reading, self._writing):
+            await asyncio.to_thread(threads.close)
+
+    def _write(self, work: Callable[[Writer], Result]) -> Result:
+        state = self._state.copy()
+        result = work(MemoryTransaction(state))
+        self._state = state
+        return result

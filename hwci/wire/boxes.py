@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes on the wire: their list, and how a box comes by its key (contract, "Boxes")."""
+
+from uuid import UUID
+
+from hwci.engine.vocabulary import BoxStatus
+from hwci.wire.accounts import HeldToken, Secret
+from hwci.wire.base import Answer, Body, Name, Time
+
+
+class NewBox(Body):
+    """Body of `POST …/boxes`."""
+
+    name: Name
+
+
+class BoxInstallAnswer(Answer):
+    """The only answer that ever holds the install token, which works once."""
+
+    id: UUID
+    name: str
+    install_token: Secret
+    expires_at: Time
+
+
+class InstallBox(Body):
+    """Body of `POST /api/boxes/install`, sent by the box."""
+
+    install_token: HeldToken
+
+
+class InstalledBox(Answer):
+    """The only answer that ever holds the box's key."""
+
+    box_id: UUID
+    name: str
+    org_id: UUID
+    api_key: Secret
+
+
+class BoxAnswer(Answer):
+    """A box of the list. `last_report_at`: the latest start among the reports of its name."""
+
+    id: UUID
+    name: str
+    status: BoxStatus
+    last_seen_at: Time | None
+    last_report_at: Time | None
+    created_at: Time

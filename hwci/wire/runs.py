@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on the wire: what a box says of a live one, run records, and the events of streams
+(contract, "Boxes", "Runs and streams").
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus, Trigger, Verdict
+from hwci.wire import limits
+from hwci.wire.accounts import Secret
+from hwci.wire.base import STORABLE, Answer, Body, CiBody, Count, Name, Positive, Sha, Text, Time
+from hwci.wire.lists import ListRule
+from hwci.wire.queries import PageQuery, Query
+from hwci.wire.reports import Changes
+
+TestId = Annotated[str, Field(min_length=1, max_length=limits.TEST_ID_MAX), STORABLE]
+
+
+class RunHead(CiBody):
+    """Body of `POST /api/box/runs`: a run report as far as it is known at the start, in the
+    report's own names. The box is the caller.
+    """
+
+    repo_key: Name
+    workflow: Name
+    suite: Name | None = None
+    run_id: Count
+    run_attempt: Positive
+    trigger: Trigger
+    branch: Name
+    sha: Sha
+    started_at: Time
+    covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
+    changes: Changes | None = None
+
+
+class OpenedRun(Answer):
+    """Answer of `POST /api/box/runs`."""
+
+    id: UUID
+
+
+class TestEvent(Body):
+    """A test began (no outcome) or ended."""
+
+    __test__ = False  # pytest: not a test class
+
+    type: Literal["test"]
+    id: TestId
+    outcome: Outcome | None = None
+    attempts: Positive | None = None
+
+
+class RunEvents(Body):
+    """Body of `POST /api/box/runs/{runId}/events`."""
+
+    events: Annotated[Sequence[TestEvent], ListRule(limits.RUN_EVENTS_MAX)]
+
+
+class RunsQuery(PageQuery):
+    """Query of the list of runs."""
+
+    repo_key: Name | None = None
+    suite: Name | None = None
+    branch: Name | None = None
+    box_key: Name | None = None
+    sha: Sha | None = None
+    status: RunStatus | None = None
+
+
+class StreamQuery(Query):
+    """Query of both streams: `run_id` follows one run record."""
+
+    run_id: UUID | None = None
+
+
+class TestCounts(Answer):
+    """Tests of a run. `retried`: those that took more than one attempt."""
+
+    __test__ = False  # pytest: not a test class
+
+    total: int
+    passed: int
+    failed: int
+    retried: int
+
+
+class RunAnswer(Answer):
+    """A run record. What only a report can say is null until it came."""
+
+    id: UUID
+    repo_key: str
+    suite: str
+    workflow: str
+    run_id: int
+    run_attempt: int
+    box_key: str
+    trigger: Trigger
+    branch: str
+    sha: str
+    status: RunStatus
+    started_at: Time
+    ended_at: Time | None
+    conclusion: str | None
+    hello_ok: bool | None
+    tests: TestCounts
+
+
+class RunItem(Answer):
+    """One test of a run. Of a live run, a test without outcome is running."""
+
+    id: str
+    outcome: Outcome | None
+    attempts: int | None
+    duration_s: float | None
+    verdict: Verdict | None
+
+
+class RunCommit(Answer):
+    """One commit of a run's changes."""
+
+    sha: str
+    subject: str
+    committed_at: Time | None
+    files: Sequence[str]
+    files_truncated: bool
+
+
+class RunChanges(Answer):
+    """Commits since the previous run of the same workflow on the same branch."""
+
+    base_sha: str | None
+    commits: Sequence[RunCommit]
+    truncated: bool
+
+
+class RunDetail(RunAnswer):
+    """A run record with all that was reported."""
+
+    items: Sequence[RunItem]
+    covers_shas: Sequence[str]
+    changes: RunChanges | None
+
+
+class RunTest(Answer):
+    """A test of a live run, as its box told it."""
+
+    id: str
+    outcome: Outcome | None
+    attempts: int | None
+
+
+class RunEvent(Answer):
+    """An event of a stream. `run` comes with `run.started` and `run.reported`, `test` with
+    `run.test`. `id` resumes the stream after this event.
+    """
+
+    id: str
+    type: RunEventType
+    run_id: UUID
+    at: Time
+    run: RunAnswer | None = None
+    test: RunTest | None = None
+
+
+class StreamSignIn(Body):
+    """First frame of a WebSocket that came without the header."""
+
+    type: Literal["auth"]
+    token: Secret
+    last_event_id: Text | None = None
