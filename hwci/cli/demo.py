@@ -66,7 +66,10 @@ def demo(
     with server_errors(), _database(folder) as database:
         from hwci.server.settings import Settings
 
-        settings = Settings(database=str(database), port=port)
+        # One person's server, which has ninety days of reports to take.
+        settings = Settings(
+            database=str(database), port=port, rate_limit="off", auth_rate_limit="off"
+        )
         account = _prepare(settings)
         with _serving(settings) as url, client_errors("The demo broke off"):
             key = _fill(url, account)

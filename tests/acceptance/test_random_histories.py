@@ -40,7 +40,13 @@ EVERYTHING = 1_000_000
 async def server_on(url: str) -> AsyncIterator[tuple[aiohttp.ClientSession, Storage]]:
     """Run a server on a store; give a session signed in by header, and the store itself."""
     storage = open_storage(url)
-    settings = Settings(database=url, port=0, registration=Registration.OPEN)
+    settings = Settings(
+        database=url,
+        port=0,
+        registration=Registration.OPEN,
+        rate_limit="off",
+        auth_rate_limit="off",
+    )
     try:
         async with serving(settings, storage=storage) as server:
             async with aiohttp.ClientSession(server.url, raise_for_status=True) as http:

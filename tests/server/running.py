@@ -72,10 +72,17 @@ async def running(
     folder: Path,
     clock: Callable[[], datetime] = system_clock,
     registration: Registration = Registration.OPEN,
+    **others: Any,
 ) -> AsyncIterator[RunningServer]:
-    """Run a server on a new database in `folder`, with a user, an organization and a key."""
+    """Run a server on a new database in `folder`, with a user, an organization and a key.
+
+    `others`: of its settings. Without them it has no rate limits, which tests of other rules meet.
+    """
     database = folder / "hwci.db"
-    settings = Settings(database=str(database), port=0, registration=registration)
+    settings = replace(
+        Settings(database=str(database), port=0, registration=registration),
+        **{"rate_limit": "off", "auth_rate_limit": "off", **others},
+    )
     org_id = await asyncio.to_thread(new_organization, database)
     await _add_members(database, org_id, clock())
     async with serving(settings, clock=clock) as server:
