@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-
+# ruff: noqa: D102 - the port says what each method promises
 """Boxes in memory."""
 
-from hwci.server.storage.memory.state import State
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from hwci.server.errors import ClashError
+from hwci.server.storage.memory.lists import first, newest, slice_of
+from hwci.server.storage.memory.state import Sent, State
+from hwci.server.storage.records import Box, Slice
 
 
 class MemoryBoxes:
@@ -10,3 +17,69 @@ class MemoryBoxes:
 
     def __init__(self, state: State) -> None:
         self._state = state
+
+    def boxes(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[Box, datetime | None]]:
+        latest: dict[str, datetime] = {}
+        for report in self._state.sent.get(org_id, Sent()).reports.values():
+            before = latest.get(report.box_key, report.started_at)
+            latest[report.box_key] = max(before, report.started_at)
+        found = newest(self._boxes_of(org_id), lambda one: one.created_at)
+        return slice_of([(box, latest.get(box.name)) for box in found], offset, limit)
+
+    def box(self, org_id: UUID, box_id: UUID) -> Box | None:
+        return self._state.boxes.get((org_id, box_id))
+
+    def box_by_key(self, digest: bytes) -> Box | None:
+        return first(box for box in self._state.boxes.values() if box.key_digest == digest)
+
+    def box_by_install(self, digest: bytes) -> Box | None:
+        return first(box for box in self._state.boxes.values() if box.install_digest == digest)
+
+    def add_box(self, box: Box) -> None:
+        if any(other.name == box.name for other in self._boxes_of(box.org_id)):
+            raise ClashError("name")
+        self._state.boxes[box.org_id, box.id] = box
+
+    def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
+        box = self.box(org_id, box_id)
+        if box is None:
+            return False
+        self._state.boxes[org_id, box_id] = replace(
+            box, install_digest=digest, install_expires_at=expires_at
+        )
+        return True
+
+    def install_box(
+        self, org_id: UUID, box_id: UUID, install_digest: bytes, key_digest: bytes, at: datetime
+    ) -> bool:
+        box = self.box(org_id, box_id)
+        if box is None or box.install_digest != install_digest or not _open(box, at):
+            return False
+        self._state.boxes[org_id, box_id] = replace(
+            box,
+            install_digest=None,
+            install_expires_at=None,
+            key_digest=key_digest,
+            last_seen_at=_later(box.last_seen_at, at),
+        )
+        return True
+
+    def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
+        box = self.box(org_id, box_id)
+        if box is None:
+            return
+        self._state.boxes[org_id, box_id] = replace(box, last_seen_at=_later(box.last_seen_at, at))
+        for key, run in list(self._state.live_runs.items()):
+            if (run.org_id, run.box_id) == (org_id, box_id) and not run.lost:
+                self._state.live_runs[key] = replace(run, heard_at=max(run.heard_at, at))
+
+    def _boxes_of(self, org_id: UUID) -> list[Box]:
+        return [box for box in self._state.boxes.values() if box.org_id == org_id]
+
+
+def _open(box: Box, at: datetime) -> bool:
+    return box.install_expires_at is not None and box.install_expires_at > at
+
+
+def _later(seen: datetime | None, at: datetime) -> datetime:
+    return at if seen is None else max(seen, at)

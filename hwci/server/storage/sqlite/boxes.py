@@ -1,9 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+"""Boxes in SQLite. Keys and install tokens arrive here as digests and are never anything else."""
 
-"""Boxes in SQLite."""
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
+from hwci.server.errors import ClashError
+from hwci.server.storage.records import Box, Slice
+from hwci.server.storage.sqlite.codec import (
+    from_micros,
+    from_micros_or_none,
+    to_micros,
+    to_micros_or_none,
+)
 from hwci.server.storage.sqlite.rows import Rows
+
+_COLUMNS = (
+    "b.id, b.org_id, b.name, b.created_at,"
+    " b.install_digest, b.install_expires_at, b.key_digest, b.last_seen_at"
+)
+_BOX = f"SELECT {_COLUMNS} FROM box b"
+_LISTED = (
+    f"SELECT {_COLUMNS}, (SELECT max(r.started_at) FROM report r"
+    " WHERE r.org_id = b.org_id AND r.box_key = b.name) FROM box b"
+)
 
 
 class BoxRows(Rows):
     """Boxes."""
+
+    def boxes(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[Box, datetime | None]]:
+        statement = f"{_LISTED} WHERE b.org_id = ? ORDER BY b.created_at DESC, b.rowid DESC"
+        return self._slice(_listed, statement, (org_id.bytes,), offset, limit)
+
+    def box(self, org_id: UUID, box_id: UUID) -> Box | None:
+        return self._one(
+            _box, f"{_BOX} WHERE b.org_id = ? AND b.id = ?", org_id.bytes, box_id.bytes
+        )
+
+    def box_by_key(self, digest: bytes) -> Box | None:
+        return self._one(_box, f"{_BOX} WHERE b.key_digest = ?", digest)
+
+    def box_by_install(self, digest: bytes) -> Box | None:
+        return self._one(_box, f"{_BOX} WHERE b.install_digest = ?", digest)
+
+    def add_box(self, box: Box) -> None:
+        statement = f"{_BOX} WHERE b.org_id = ? AND b.name = ?"
+        if self._one(_box, statement, box.org_id.bytes, box.name) is not None:
+            raise ClashError("name")
+        self._connection.execute(
+            "INSERT INTO box (id, org_id, name, created_at,"
+            " install_digest, install_expires_at, key_digest, last_seen_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                box.id.bytes,
+                box.org_id.bytes,
+                box.name,
+                to_micros(box.created_at),
+                box.install_digest,
+                to_micros_or_none(box.install_expires_at),
+                box.key_digest,
+                to_micros_or_none(box.last_seen_at),
+            ),
+        )
+
+    def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
+        changed = self._connection.execute(
+            "UPDATE box SET install_digest = ?, install_expires_at = ? WHERE org_id = ? AND id = ?",
+            (digest, to_micros(expires_at), org_id.bytes, box_id.bytes),
+        )
+        return changed.rowcount == 1
+
+    def install_box(
+        self, org_id: UUID, box_id: UUID, install_digest: bytes, key_digest: bytes, at: datetime
+    ) -> bool:
+        # One statement decides: what was read before may be old by now.
+        installed = self._connection.execute(
+            "UPDATE box SET install_digest = NULL, install_expires_at = NULL, key_digest = ?1,"
+            " last_seen_at = max(coalesce(last_seen_at, ?2), ?2)"
+            " WHERE org_id = ?3 AND id = ?4 AND install_digest = ?5 AND install_expires_at > ?2",
+            (key_digest, to_micros(at), org_id.bytes, box_id.bytes, install_digest),
+        )
+        return installed.rowcount == 1
+
+    def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
+        heard = (to_micros(at), org_id.bytes, box_id.bytes)
+        self._connection.execute(
+            "UPDATE box SET last_seen_at = max(coalesce(last_seen_at, ?1), ?1)"
+            " WHERE org_id = ?2 AND id = ?3",
+            heard,
+        )
+        self._connection.execute(
+            "UPDATE live_run SET heard_at = max(heard_at, ?1)"
+            " WHERE org_id = ?2 AND box_id = ?3 AND lost = 0",
+            heard,
+        )
+
+
+def _box(row: tuple[Any, ...]) -> Box:
+    box_id, org_id, name, created_at, install_digest, install_expires_at, key_digest, seen = row
+    return Box(
+        UUID(bytes=box_id),
+        UUID(bytes=org_id),
+        name,
+        from_micros(created_at),
+        install_digest,
+        from_micros_or_none(install_expires_at),
+        key_digest,
+        from_micros_or_none(seen),
+    )
+
+
+def _listed(row: tuple[Any, ...]) -> tuple[Box, datetime | None]:
+    return _box(row[:-1]), from_micros_or_none(row[-1])

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver promises of boxes, whichever it is."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.vocabulary import Trigger
+from hwci.server.errors import ClashError
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import Box, LiveRun, RunHead
+from tests.server.storage.examples import ACME, NOON, OTHER, REPORT
+
+LATER = NOON + timedelta(hours=1)
+ENDS = NOON + timedelta(hours=24)
+BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", ENDS)
+INSTALLED = replace(
+    BOX, install_digest=None, install_expires_at=None, key_digest=b"key", last_seen_at=LATER
+)
+HEAD = RunHead("fw", "hil", "nightly", 7, 1, "b1", Trigger.MERGE, "main", "bbbbbbb", NOON)
+RUN = LiveRun(UUID(int=61), ACME.id, BOX.id, HEAD, (), None, NOON)
+
+
+@pytest.fixture(autouse=True)
+async def _organizations(storage: Storage) -> None:
+    def found(writer: Writer) -> None:
+        for organization in (ACME, OTHER):
+            writer.add_organization(organization)
+
+    await storage.write(found)
+
+
+async def install(storage: Storage, box: Box = BOX) -> None:
+    """Keep a box and install it an hour later."""
+    await storage.write(lambda w: w.add_box(box))
+    assert await storage.write(
+        lambda w: w.install_box(box.org_id, box.id, b"install", b"key", LATER)
+    )
+
+
+async def test_a_box_is_found_by_id_in_its_organization_alone(storage: Storage) -> None:
+    await storage.write(lambda w: w.add_box(BOX))
+
+    assert await storage.read(lambda r: r.box(ACME.id, BOX.id)) == BOX
+    assert await storage.read(lambda r: r.box(OTHER.id, BOX.id)) is None
+    assert await storage.read(lambda r: r.box(ACME.id, UUID(int=9))) is None
+
+
+async def test_a_taken_name_is_a_clash_within_its_organization(storage: Storage) -> None:
+    await storage.write(lambda w: w.add_box(BOX))
+    twin = Box(UUID(int=52), ACME.id, BOX.name, NOON)
+
+    with pytest.raises(ClashError) as clash:
+        await storage.write(lambda w: w.add_box(twin))
+    assert clash.value.field == "name"
+    await storage.write(lambda w: w.add_box(replace(twin, org_id=OTHER.id)))
+    await storage.write(lambda w: w.add_box(replace(twin, name=BOX.name.upper())))
+
+
+async def test_an_install_uses_the_token_up_and_gives_the_key(storage: Storage) -> None:
+    await storage.write(lambda w: w.add_box(BOX))
+    assert await storage.read(lambda r: r.box_by_install(b"install")) == BOX
+    await storage.write(lambda w: w.install_box(ACME.id, BOX.id, b"install", b"key", LATER))
+
+    assert await storage.read(lambda r: r.box_by_key(b"key")) == INSTALLED
+    assert await storage.read(lambda r: r.box_by_install(b"install")) is None
+    assert not await storage.write(
+        lambda w: w.install_box(ACME.id, BOX.id, b"install", b"other", LATER)
+    )
+    assert await storage.read(lambda r: r.box_by_key(b"other")) is None
+
+
+async def test_an_install_needs_the_box_s_own_token_before_its_end(storage: Storage) -> None:
+    other = Box(UUID(int=52), ACME.id, "b2", NOON, b"of b2", ENDS)
+    await storage.write(lambda w: (w.add_box(BOX), w.add_box(other)))
+
+    for org_id, box, digest, at in (
+        (ACME.id, BOX.id, b"of b2", LATER),
+        (ACME.id, BOX.id, b"unknown", LATER),
+        (OTHER.id, BOX.id, b"install", LATER),
+        (ACME.id, UUID(int=9), b"install", LATER),
+        (ACME.id, BOX.id, b"install", ENDS),
+    ):
+        tried = (org_id, box, digest, b"key", at)
+        assert not await storage.write(lambda w, tried=tried: w.install_box(*tried))
+    assert await storage.read(lambda r: r.box_by_key(b"key")) is None
+    last_moment = ENDS - timedelta(microseconds=1)
+    assert await storage.write(
+        lambda w: w.install_box(ACME.id, BOX.id, b"install", b"key", last_moment)
+    )
+
+
+async def test_a_new_token_takes_the_place_of_the_earlier_and_leaves_the_key(
+    storage: Storage,
+) -> None:
+    await install(storage)
+    for digest in (b"second", b"third"):
+        assert await storage.write(
+            lambda w, digest=digest: w.set_install(ACME.id, BOX.id, digest, ENDS)
+        )
+
+    waiting = replace(INSTALLED, install_digest=b"third", install_expires_at=ENDS)
+    assert await storage.read(lambda r: r.box_by_install(b"second")) is None
+    assert await storage.read(lambda r: r.box_by_install(b"third")) == waiting
+    assert await storage.read(lambda r: r.box_by_key(b"key")) == waiting
+    assert await storage.write(lambda w: w.install_box(ACME.id, BOX.id, b"third", b"new", LATER))
+    assert await storage.read(lambda r: r.box_by_key(b"key")) is None
+    assert not await storage.write(lambda w: w.set_install(ACME.id, UUID(int=9), b"x", ENDS))
+    assert not await storage.write(lambda w: w.set_install(OTHER.id, BOX.id, b"x", ENDS))
+
+
+async def test_a_box_was_seen_when_it_was_heard_of_last(storage: Storage) -> None:
+    await install(storage)
+    latest = LATER + timedelta(minutes=5)
+    for at in (latest, LATER):
+        await storage.write(lambda w, at=at: w.touch_box(ACME.id, BOX.id, at))
+
+    assert await storage.read(lambda r: r.box(ACME.id, BOX.id)) == replace(
+        INSTALLED, last_seen_at=latest
+    )
+    await storage.write(lambda w: w.set_install(ACME.id, BOX.id, b"install", ENDS))
+    await storage.write(lambda w: w.install_box(ACME.id, BOX.id, b"install", b"key", LATER))
+    again = await storage.read(lambda r: r.box(ACME.id, BOX.id))
+    assert again is not None
+    assert again.last_seen_at == latest
+
+
+async def test_hearing_of_a_box_hears_its_live_runs_but_not_lost_ones(storage: Storage) -> None:
+    of_other_box = Box(UUID(int=52), ACME.id, "b2", NOON)
+    lost = replace(RUN, id=UUID(int=62), lost=True)
+    elsewhere = replace(RUN, id=UUID(int=63), box_id=of_other_box.id)
+    await install(storage)
+
+    def open_runs(writer: Writer) -> None:
+        writer.add_box(of_other_box)
+        for run in (RUN, lost, elsewhere):
+            writer.put_live_run(run)
+
+    await storage.write(open_runs)
+    await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, LATER))
+    await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, NOON))
+
+    heard = replace(RUN, heard_at=LATER)
+    assert await storage.read(lambda r: r.live_run(ACME.id, RUN.id)) == heard
+    assert await storage.read(lambda r: r.live_run(ACME.id, lost.id)) == lost
+    assert await storage.read(lambda r: r.live_run(ACME.id, elsewhere.id)) == elsewhere
+
+
+async def test_boxes_are_listed_newest_first_with_their_latest_report(storage: Storage) -> None:
+    later = Box(UUID(int=52), ACME.id, "b2", LATER)
+    equal = Box(UUID(int=50), ACME.id, "b3", LATER)
+
+    def fill(writer: Writer) -> None:
+        for box in (later, equal, BOX, Box(UUID(int=53), OTHER.id, "b1", NOON)):
+            writer.add_box(box)
+        for number, started_at in enumerate((LATER, NOON)):
+            writer.put_report(ACME.id, replace(REPORT, run_id=number, started_at=started_at))
+        writer.put_report(OTHER.id, replace(REPORT, box_key="b2"))
+
+    await storage.write(fill)
+    listed = await storage.read(lambda r: r.boxes(ACME.id, 0, 10))
+    assert list(listed.items) == [(equal, None), (later, None), (BOX, LATER)]
+    assert listed.total == 3
+    second = await storage.read(lambda r: r.boxes(ACME.id, 1, 1))
+    assert (list(second.items), second.total) == ([(later, None)], 3)
+    beyond = await storage.read(lambda r: r.boxes(ACME.id, 3, 1))
+    assert (list(beyond.items), beyond.total) == ([], 3)
