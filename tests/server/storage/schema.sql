@@ -311,6 +311,8 @@ CREATE INDEX report_started ON report (org_id, started_at);
 
 CREATE INDEX report_box ON report (org_id, box_key, started_at);
 
+CREATE INDEX refresh_token_session ON refresh_token (session_id);
+
 CREATE TABLE identity (
   issuer TEXT NOT NULL,
   subject TEXT NOT NULL,
@@ -389,5 +391,7 @@ CREATE TABLE event (
   body TEXT NOT NULL,
   PRIMARY KEY (org_id, number)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX event_run ON event (org_id, run_id, number);
 
 CREATE INDEX event_at ON event (at);

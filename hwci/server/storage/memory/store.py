@@ -9,12 +9,17 @@ place of the state when it ends well, so one that raises leaves no trace and rea
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
+from hwci.server.errors import StorageError
+from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.memory.accounts import MemoryAccounts
 from hwci.server.storage.memory.boxes import MemoryBoxes
+from hwci.server.storage.memory.events import MemoryEvents, appended
 from hwci.server.storage.memory.keys import MemoryKeys
+from hwci.server.storage.memory.members import MemoryMembers
 from hwci.server.storage.memory.records import MemoryRecords
 from hwci.server.storage.memory.runs import MemoryRuns
 from hwci.server.storage.memory.state import State
@@ -25,7 +30,9 @@ from hwci.server.storage.threads import Threads
 Result = TypeVar("Result")
 
 
-class MemoryTransaction(MemoryAccounts, MemoryKeys, MemoryBoxes, MemoryRuns, MemoryRecords):
+class MemoryTransaction(
+    MemoryAccounts, MemoryKeys, MemoryBoxes, MemoryRuns, MemoryEvents, MemoryRecords
+):
     """A `Writer` over one state."""
 
 
@@ -34,6 +41,7 @@ class MemoryStorage(Storage):
 
     def __init__(self) -> None:
         self._state = State()
+        self._listeners = Listeners()
         self._writing = Threads("hwci-writer", MEMORY)
         self._reading = Threads("hwci-reader", MEMORY)
         self._looking_up = Threads("hwci-look-up", MEMORY)
@@ -45,6 +53,12 @@ class MemoryStorage(Storage):
     async def write(self, work: Callable[[Writer], Result]) -> Result:
         return await self._writing.run(lambda: self._write(work))
 
+    def listen(self, heard: Heard) -> Callable[[], None]:
+        return self._listeners.listen(heard)
+
+    async def backup(self, to: Path) -> None:
+        raise StorageError(f"{MEMORY} is not kept, so no copy of it goes to {to}; use a file")
+
     async def ready(self) -> None:
         await self.read(lambda reader: reader.organization(NOBODY), short=True)
 
@@ -55,5 +69,6 @@ class MemoryStorage(Storage):
     def _write(self, work: Callable[[Writer], Result]) -> Result:
         state = self._state.copy()
         result = work(MemoryTransaction(state))
-        self._state = state
+        before, self._state = self._state, state
+        self._listeners.tell(appended(before, state))
         return result

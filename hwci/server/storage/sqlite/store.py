@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
+from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY
 from hwci.server.storage.sqlite.connections import (
@@ -68,6 +69,7 @@ class SqliteStorage(Storage):
     def __init__(self, path: Path) -> None:
         self._path = path
         self._held = ExitStack()
+        self._listeners = Listeners()
         try:
             self._open()
         except BaseException as error:
@@ -101,6 +103,14 @@ class SqliteStorage(Storage):
         """Run `work` in one transaction, committed to disk before this returns."""
         return await self._run(self._writing, lambda: self._write(work))
 
+    def listen(self, heard: Heard) -> Callable[[], None]:
+        """Have `heard` called after each commit that appended events. No one else writes here."""
+        return self._listeners.listen(heard)
+
+    async def backup(self, to: Path) -> None:
+        """Write a whole copy of the database, as of one moment, to a new file."""
+        raise NotImplementedError
+
     async def ready(self) -> None:
         """Return when the database answers. The writer is left to those who write."""
         await self.read(lambda reader: reader.organization(NOBODY), short=True)
@@ -118,11 +128,13 @@ class SqliteStorage(Storage):
     def _write(self, work: Callable[[Writer], Result]) -> Result:
         self._writer.execute("BEGIN IMMEDIATE")
         try:
-            result = work(Transaction(self._writer))
+            transaction = Transaction(self._writer)
+            result = work(transaction)
             self._writer.execute("COMMIT")
         except BaseException:
             self._writer.roll_back()
             raise
+        self._listeners.tell(transaction.appended_to)
         return result
 
     def _close(self) -> None:

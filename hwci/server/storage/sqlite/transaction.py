@@ -3,9 +3,11 @@
 
 from hwci.server.storage.sqlite.accounts import AccountRows, AuditRows, KeyRows
 from hwci.server.storage.sqlite.boxes import BoxRows
+from hwci.server.storage.sqlite.events import EventRows
+from hwci.server.storage.sqlite.members import IdentityRows, InviteRows, MemberRows
 from hwci.server.storage.sqlite.records import RecordRows
 from hwci.server.storage.sqlite.runs import RunRows
 
 
-class Transaction(AccountRows, KeyRows, BoxRows, RunRows, AuditRows, RecordRows):
+class Transaction(AccountRows, KeyRows, BoxRows, RunRows, EventRows, AuditRows, RecordRows):
     """A `Writer` over one connection; on a connection that refuses to write, a `Reader`."""

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises; statements are constants
+"""Events of runs in SQLite. The newest of an organization is never dropped, so numbers go on."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.vocabulary import RunEventType
+from hwci.server.storage.records import Event, Happening
+from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.connections import Connection
+from hwci.server.storage.sqlite.rows import Rows
+
+_EVENT = "SELECT number, at, type, run_id, body FROM event WHERE org_id = ? AND number > ?"
+_EXTENT = (
+    "SELECT (SELECT min(number) FROM event WHERE org_id = ?1),"
+    " (SELECT max(number) FROM event WHERE org_id = ?1)"
+)
+
+
+class EventRows(Rows):
+    """Events of runs. `appended_to`: the organizations that this transaction gave an event."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.appended_to: set[UUID] = set()
+
+    def events(
+        self, org_id: UUID, after: int, limit: int, run_record_id: UUID | None = None
+    ) -> Sequence[Event]:
+        of_run = "" if run_record_id is None else " AND run_id = ?"
+        run = () if run_record_id is None else (run_record_id.bytes,)
+        rows = self._connection.rows(
+            f"{_EVENT}{of_run} ORDER BY number LIMIT ?", (org_id.bytes, after, *run, limit)
+        )
+        return [_event(row) for row in rows]
+
+    def event_extent(self, org_id: UUID) -> tuple[int, int]:
+        found = self._connection.row(_EXTENT, (org_id.bytes,))
+        return (1, 0) if found is None or found[1] is None else (found[0], found[1])
+
+    def add_event(self, org_id: UUID, happening: Happening) -> None:
+        self._connection.execute(
+            "INSERT INTO event (org_id, number, at, type, run_id, body)"
+            " VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM event WHERE org_id = ?1),"
+            " ?2, ?3, ?4, ?5)",
+            (
+                org_id.bytes,
+                codec.to_micros(happening.at),
+                happening.type,
+                happening.run_id.bytes,
+                json.dumps(happening.body, ensure_ascii=False, separators=(",", ":")),
+            ),
+        )
+        self.appended_to.add(org_id)
+
+    def drop_events(self, before: datetime) -> None:
+        at = codec.to_micros(before)
+        for (org,) in self._connection.rows(
+            "SELECT DISTINCT org_id FROM event WHERE at < ?", (at,)
+        ):
+            self._drop_events_of(org, at)
+
+    def _drop_events_of(self, org: bytes, at: int) -> None:
+        """Drop up to the first that is not old: what stays has no gap."""
+        self._connection.execute(
+            "DELETE FROM event WHERE org_id = ?1 AND number < coalesce("
+            "(SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),"
+            " (SELECT max(number) FROM event WHERE org_id = ?1))",
+            (org, at),
+        )
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    number, at, kind, run_id, body = row
+    happening = Happening(
+        codec.from_micros(at), RunEventType(kind), codec.uuid_of(run_id), json.loads(body)
+    )
+    return Event(number, happening)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver promises of events and of those who listen to them."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.vocabulary import RunEventType
+from hwci.server.errors import ConflictError
+from hwci.server.storage.opening import open_storage
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import Event, Happening
+from tests.server.storage.examples import ACME, NOON, OTHER
+
+RUN, NEXT_RUN = UUID(int=51), UUID(int=52)
+DAY = timedelta(days=1)
+
+
+def happening(
+    run: UUID = RUN, at: datetime = NOON, kind: RunEventType = RunEventType.STARTED
+) -> Happening:
+    return Happening(at, kind, run, {"test": {"id": "größer", "attempts": None}})
+
+
+def append(count: int, org_id: UUID = ACME.id) -> Callable[[Writer], None]:
+    def work(writer: Writer) -> None:
+        for _ in range(count):
+            writer.add_event(org_id, happening())
+
+    return work
+
+
+async def numbers(storage: Storage, org_id: UUID = ACME.id, after: int = 0) -> list[int]:
+    return [one.number for one in await storage.read(lambda r: r.events(org_id, after, 100))]
+
+
+class TestEvents:
+    async def test_an_event_comes_back_as_it_was_appended(self, storage: Storage) -> None:
+        await storage.write(lambda w: w.add_event(ACME.id, happening()))
+        assert list(await storage.read(lambda r: r.events(ACME.id, 0, 9))) == [
+            Event(1, happening())
+        ]
+
+    async def test_each_organization_counts_from_one_without_a_gap(self, storage: Storage) -> None:
+        await storage.write(append(2))
+        await storage.write(append(1, OTHER.id))
+        await storage.write(append(1))
+        assert await numbers(storage) == [1, 2, 3]
+        assert await numbers(storage, OTHER.id) == [1]
+
+    async def test_a_transaction_that_raises_uses_no_number_up(self, storage: Storage) -> None:
+        def refused(writer: Writer) -> None:
+            append(2)(writer)
+            raise ConflictError
+
+        await storage.write(append(1))
+        with pytest.raises(ConflictError):
+            await storage.write(refused)
+        await storage.write(append(1))
+        assert await numbers(storage) == [1, 2]
+
+    async def test_events_are_given_after_a_number_in_order_and_no_more_than_asked(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(append(5))
+        found = await storage.read(lambda r: r.events(ACME.id, 2, 2))
+        assert [one.number for one in found] == [3, 4]
+        assert await numbers(storage, after=5) == []
+
+    async def test_events_of_one_run_are_given_without_those_of_others(
+        self, storage: Storage
+    ) -> None:
+        def work(writer: Writer) -> None:
+            for run in (RUN, NEXT_RUN, RUN):
+                writer.add_event(ACME.id, happening(run))
+
+        await storage.write(work)
+        found = await storage.read(lambda r: r.events(ACME.id, 0, 9, RUN))
+        assert [one.number for one in found] == [1, 3]
+
+    async def test_the_extent_is_the_oldest_kept_and_the_newest(self, storage: Storage) -> None:
+        assert await storage.read(lambda r: r.event_extent(ACME.id)) == (1, 0)
+        await storage.write(append(3))
+        assert await storage.read(lambda r: r.event_extent(ACME.id)) == (1, 3)
+        assert await storage.read(lambda r: r.event_extent(OTHER.id)) == (1, 0)
+
+
+def append_at(*times: datetime) -> Callable[[Writer], None]:
+    def work(writer: Writer) -> None:
+        for at in times:
+            writer.add_event(ACME.id, happening(at=at))
+
+    return work
+
+
+class TestForgetting:
+    async def test_older_events_go_and_one_of_that_very_moment_stays(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(append_at(NOON - DAY, NOON - timedelta(microseconds=1), NOON))
+        await storage.write(lambda w: w.drop_events(NOON))
+        assert await storage.read(lambda r: r.event_extent(ACME.id)) == (3, 3)
+
+    async def test_the_newest_stays_however_old_so_that_numbers_go_on(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(append(2))
+        await storage.write(append(1, OTHER.id))
+        await storage.write(lambda w: w.drop_events(NOON + DAY))
+        assert await numbers(storage) == [2]
+        await storage.write(append(1))
+        await storage.write(append(1, OTHER.id))
+        assert await numbers(storage) == [2, 3]
+        assert await numbers(storage, OTHER.id) == [1, 2]
+
+    async def test_what_stays_has_no_gap_when_a_clock_went_back(self, storage: Storage) -> None:
+        await storage.write(append_at(NOON - DAY, NOON + DAY, NOON - DAY, NOON + DAY))
+        await storage.write(lambda w: w.drop_events(NOON))
+        assert await numbers(storage) == [2, 3, 4]
+
+
+class TestListening:
+    async def test_a_commit_that_appended_events_is_heard_once_with_its_organization(
+        self, storage: Storage
+    ) -> None:
+        heard: list[UUID] = []
+        storage.listen(heard.append)
+        await storage.write(append(3))
+        assert heard == [ACME.id]
+        await storage.write(append(1, OTHER.id))
+        assert heard == [ACME.id, OTHER.id]
+
+    async def test_who_hears_finds_the_event(self, storage: Storage) -> None:
+        found: list[asyncio.Task[list[int]]] = []
+        storage.listen(lambda org_id: found.append(asyncio.create_task(numbers(storage, org_id))))
+        await storage.write(append(1))
+        assert await found[0] == [1]
+
+    async def test_a_commit_without_events_and_one_that_drops_them_are_not_heard(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(append(2))
+        heard: list[UUID] = []
+        storage.listen(heard.append)
+        await storage.write(lambda w: w.add_organization(ACME))
+        await storage.write(lambda w: w.drop_events(NOON + DAY))
+        assert heard == []
+
+    async def test_a_transaction_that_raises_is_not_heard(self, storage: Storage) -> None:
+        def refused(writer: Writer) -> None:
+            append(1)(writer)
+            raise ConflictError
+
+        heard: list[UUID] = []
+        storage.listen(heard.append)
+        with pytest.raises(ConflictError):
+            await storage.write(refused)
+        await storage.write(append(1, OTHER.id))
+        assert heard == [OTHER.id]
+
+    async def test_who_ended_the_listening_hears_no_more(self, storage: Storage) -> None:
+        heard: list[UUID] = []
+        end = storage.listen(heard.append)
+        storage.listen(lambda _: end())
+        await storage.write(append(1))
+        end()
+        await storage.write(append(1, OTHER.id))
+        assert heard == [ACME.id]
+
+    async def test_a_listener_that_raises_harms_neither_the_writer_nor_the_next(
+        self, storage: Storage
+    ) -> None:
+        faults: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: faults.append(context["exception"])
+        )
+        heard: list[UUID] = []
+        storage.listen(heard.remove)
+        storage.listen(heard.append)
+        await storage.write(append(1))
+        assert await numbers(storage) == [1]
+        assert heard == [ACME.id]
+        assert isinstance(faults[0], ValueError)
+
+    async def test_a_write_whose_caller_went_away_is_heard_all_the_same(
+        self, storage: Storage
+    ) -> None:
+        heard = asyncio.Event()
+        storage.listen(lambda _: heard.set())
+        writing = asyncio.ensure_future(storage.write(append(1)))
+        await asyncio.sleep(0)
+        writing.cancel()
+        await asyncio.wait_for(heard.wait(), 10)
+        assert await numbers(storage) == [1]
+
+
+def test_a_listener_whose_loop_has_ended_harms_no_writer() -> None:
+    storage = open_storage("memory:")
+
+    async def listen() -> None:
+        storage.listen(lambda _: None)
+
+    async def write() -> list[int]:
+        await storage.write(append(1))
+        found = await numbers(storage)
+        await storage.close()
+        return found
+
+    asyncio.run(listen())
+    assert asyncio.run(write()) == [1]
