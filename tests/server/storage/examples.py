@@ -15,10 +15,12 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
+from hwci.engine.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.server.storage.records import (
     AuditEntry,
     CiKey,
+    Identity,
+    Invite,
     Organization,
     RefreshToken,
     Session,
@@ -34,6 +36,9 @@ ADA = User(UUID(int=11), "Ada@example.org", "ada@example.org", "Ada", "$argon2id
 BOB = User(UUID(int=12), "bob@example.org", "bob@example.org", "", "$argon2id$other", NOON)
 SESSION = Session(UUID(int=21), ADA.id, NOON)
 TOKEN = RefreshToken(b"digest", SESSION.id, ADA.id, NOON + timedelta(days=7))
+IDENTITY = Identity("https://id.example.org", "248289761001", ADA.id, NOON)
+INVITE = Invite(b"invite", ACME.id, "new@example.org", Role.ADMIN, NOON, NOON + timedelta(days=7))
+SET_UP = Invite(b"set-up", None, None, None, NOON, NOON + timedelta(days=1))
 KEY = CiKey(UUID(int=31), ACME.id, "nightly", b"key digest", NOON)
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})
 

@@ -67,7 +67,14 @@ async def test_every_table_is_strict_and_of_tenants_begins_with_the_organization
             " AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_sqlite%' ESCAPE '\\'"
         ).fetchall()
         assert all(strict for _, strict in tables)
-        of_nobody = {"organization", "user", "session", "refresh_token"}
+        of_nobody = {
+            "organization",
+            "user",
+            "session",
+            "refresh_token",
+            "identity",
+            "invite",
+        }
         for table in {name for name, _ in tables} - of_nobody:
             unique = database.execute(
                 "SELECT (SELECT name FROM pragma_index_info(l.name) WHERE seqno = 0)"

@@ -18,16 +18,19 @@ from tests.server.storage.examples import (
     ADA,
     ENTRY,
     FAILURE,
+    IDENTITY,
+    INVITE,
     KEY,
     NOON,
     REVIEW,
     SESSION,
+    SET_UP,
     TOKEN,
 )
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 
 # `ports.py` names these exceptions: no organization is known yet when they are asked.
-NO_TENANT = {"organization", "user", "session", "refresh_token"}
+NO_TENANT = {"organization", "user", "session", "refresh_token", "identity", "invite"}
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
     ("membership", "m.user_id = "),
@@ -39,6 +42,11 @@ def record_everything(writer: Transaction) -> None:
     writer.add_organization(ACME)
     writer.add_user(ADA)
     writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
+    writer.set_role(ACME.id, ADA.id, Role.OWNER)
+    writer.add_identity(IDENTITY)
+    writer.add_invite(SET_UP)
+    writer.add_invite(INVITE)
+    writer.use_invite(INVITE.digest, NOON)
     writer.add_session(SESSION)
     writer.add_refresh_token(TOKEN)
     writer.use_refresh_token(TOKEN.digest, NOON)
@@ -59,10 +67,18 @@ def record_everything(writer: Transaction) -> None:
     ask_everything(writer, draw)
     writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
     writer.rebuild(ORG)
+    writer.remove_membership(ACME.id, ADA.id)
 
 
 def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.user(ADA.id)
+    writer.any_user()
+    writer.organization_ids()
+    writer.members(ORG, 0, 1)
+    writer.owners(ORG)
+    writer.user_by_identity(IDENTITY.issuer, IDENTITY.subject)
+    writer.invite(INVITE.digest)
+    writer.open_invites("new@example.org", NOON)
     writer.ci_key_by_digest(KEY.digest)
     writer.session(SESSION.id)
     writer.refresh_token(TOKEN.digest)

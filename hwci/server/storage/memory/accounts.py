@@ -2,6 +2,7 @@
 # ruff: noqa: D102 - the port says what each method promises
 """People, organizations and sign-ins in memory."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -46,6 +47,12 @@ class MemoryAccounts:
             if member == user_id
         ]
         return slice_of(newest(found, lambda one: one.joined_at), offset, limit)
+
+    def any_user(self) -> bool:
+        return bool(self._state.users)
+
+    def organization_ids(self) -> Sequence[UUID]:
+        return list(self._state.organizations)
 
     def session(self, session_id: UUID) -> Session | None:
         return self._state.sessions.get(session_id)
@@ -103,3 +110,9 @@ class MemoryAccounts:
         for token in list(self._state.refresh_tokens.values()):
             if token.user_id == user_id and token.expires_at <= expired_at:
                 del self._state.refresh_tokens[token.digest]
+                self._drop_session_without_token(token.session_id)
+
+    def _drop_session_without_token(self, session_id: UUID) -> None:
+        tokens = self._state.refresh_tokens.values()
+        if all(token.session_id != session_id for token in tokens):
+            del self._state.sessions[session_id]

@@ -31,7 +31,13 @@ Result = TypeVar("Result")
 
 
 class MemoryTransaction(
-    MemoryAccounts, MemoryKeys, MemoryBoxes, MemoryRuns, MemoryEvents, MemoryRecords
+    MemoryAccounts,
+    MemoryMembers,
+    MemoryKeys,
+    MemoryBoxes,
+    MemoryRuns,
+    MemoryEvents,
+    MemoryRecords,
 ):
     """A `Writer` over one state."""
 

@@ -7,6 +7,7 @@ Secrets arrive here as digests and are never anything else.
 """
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -42,15 +43,18 @@ _REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM r
 _CI_KEY = "SELECT id, org_id, name, digest, created_at, last_used_at, revoked_at FROM ci_key"
 _AUDIT = "SELECT id, at, actor_id, actor_name, action, target, details FROM audit_entry"
 
+_NO_PASSWORD = ""
+"""The column holds no NULL; no hash is empty."""
+
 
 class AccountRows(Rows):
     """People, organizations and sign-ins."""
 
     def user(self, user_id: UUID) -> User | None:
-        return self._one(_user, f"{_USER} WHERE id = ?", user_id.bytes)
+        return self._one(user_of, f"{_USER} WHERE id = ?", user_id.bytes)
 
     def user_by_email(self, email_key: str) -> User | None:
-        return self._one(_user, f"{_USER} WHERE email_key = ?", email_key)
+        return self._one(user_of, f"{_USER} WHERE email_key = ?", email_key)
 
     def organization(self, org_id: UUID) -> Organization | None:
         return self._one(_organization, f"{_ORGANIZATION} WHERE id = ?", org_id.bytes)
@@ -62,6 +66,13 @@ class AccountRows(Rows):
     def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
         statement = f"{_MEMBERSHIP} WHERE m.user_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
         return self._slice(_membership, statement, (user_id.bytes,), offset, limit)
+
+    def any_user(self) -> bool:
+        return self._connection.row("SELECT 1 FROM user LIMIT 1") is not None
+
+    def organization_ids(self) -> Sequence[UUID]:
+        rows = self._connection.rows("SELECT id FROM organization")
+        return [UUID(bytes=org_id) for (org_id,) in rows]
 
     def session(self, session_id: UUID) -> Session | None:
         return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
@@ -80,7 +91,7 @@ class AccountRows(Rows):
                 user.email,
                 user.email_key,
                 user.name,
-                user.password_hash,
+                user.password_hash or _NO_PASSWORD,
                 to_micros(user.created_at),
             ),
         )
@@ -158,9 +169,14 @@ class AccountRows(Rows):
         return used.rowcount == 1
 
     def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
-        self._connection.execute(
-            "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ?",
+        expired = self._connection.rows(
+            "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ? RETURNING session_id",
             (user_id.bytes, to_micros(expired_at)),
+        )
+        self._connection.execute_many(
+            "DELETE FROM session WHERE id = ?1"
+            " AND NOT EXISTS (SELECT 1 FROM refresh_token WHERE session_id = ?1)",
+            set(expired),
         )
 
 
@@ -230,9 +246,17 @@ class AuditRows(Rows):
         )
 
 
-def _user(row: tuple[Any, ...]) -> User:
+def user_of(row: tuple[Any, ...]) -> User:
+    """Give the user that a row holds, its columns in the table's order."""
     user_id, email, email_key, name, password_hash, created_at = row
-    return User(UUID(bytes=user_id), email, email_key, name, password_hash, from_micros(created_at))
+    return User(
+        UUID(bytes=user_id),
+        email,
+        email_key,
+        name,
+        password_hash or None,
+        from_micros(created_at),
+    )
 
 
 def _organization(row: tuple[Any, ...]) -> Organization:

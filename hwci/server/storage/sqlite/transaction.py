@@ -9,5 +9,16 @@ from hwci.server.storage.sqlite.records import RecordRows
 from hwci.server.storage.sqlite.runs import RunRows
 
 
-class Transaction(AccountRows, KeyRows, BoxRows, RunRows, EventRows, AuditRows, RecordRows):
+class Transaction(
+    AccountRows,
+    MemberRows,
+    IdentityRows,
+    InviteRows,
+    KeyRows,
+    BoxRows,
+    RunRows,
+    EventRows,
+    AuditRows,
+    RecordRows,
+):
     """A `Writer` over one connection; on a connection that refuses to write, a `Reader`."""

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+"""Members, invitations and provider's names of users in SQLite.
+
+This module decides no policy: it keeps rows, and an invitation is used up by one statement.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.vocabulary import Role
+from hwci.server.errors import ClashError
+from hwci.server.storage.records import Identity, Invite, OrganizationMember, Slice, User
+from hwci.server.storage.sqlite.accounts import user_of
+from hwci.server.storage.sqlite.codec import (
+    from_micros,
+    from_micros_or_none,
+    to_micros,
+    to_micros_or_none,
+)
+from hwci.server.storage.sqlite.rows import Rows
+
+_OF_USER = "u.id, u.email, u.email_key, u.name, u.password_hash, u.created_at"
+_MEMBER = (
+    f"SELECT {_OF_USER}, m.role, m.joined_at FROM membership m JOIN user u ON u.id = m.user_id"
+)
+_IDENTIFIED = f"SELECT {_OF_USER} FROM identity i JOIN user u ON u.id = i.user_id"
+_INVITE = "SELECT digest, org_id, email_key, role, created_at, expires_at, used_at FROM invite"
+
+
+class MemberRows(Rows):
+    """Who is a member, and what they may do."""
+
+    def members(self, org_id: UUID, offset: int, limit: int) -> Slice[OrganizationMember]:
+        statement = f"{_MEMBER} WHERE m.org_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
+        return self._slice(_member, statement, (org_id.bytes,), offset, limit)
+
+    def owners(self, org_id: UUID) -> int:
+        statement = "SELECT count(*) FROM membership WHERE org_id = ? AND role = ?"
+        found = self._connection.row(statement, (org_id.bytes, Role.OWNER))
+        assert found is not None
+        return int(found[0])
+
+    def set_role(self, org_id: UUID, user_id: UUID, role: Role) -> bool:
+        changed = self._connection.execute(
+            "UPDATE membership SET role = ? WHERE org_id = ? AND user_id = ?",
+            (role, org_id.bytes, user_id.bytes),
+        )
+        return changed.rowcount == 1
+
+    def remove_membership(self, org_id: UUID, user_id: UUID) -> bool:
+        removed = self._connection.execute(
+            "DELETE FROM membership WHERE org_id = ? AND user_id = ?",
+            (org_id.bytes, user_id.bytes),
+        )
+        return removed.rowcount == 1
+
+
+class IdentityRows(Rows):
+    """Users as providers of single sign-on name them."""
+
+    def user_by_identity(self, issuer: str, subject: str) -> User | None:
+        statement = f"{_IDENTIFIED} WHERE i.issuer = ? AND i.subject = ?"
+        return self._one(user_of, statement, issuer, subject)
+
+    def add_identity(self, identity: Identity) -> None:
+        if self.user_by_identity(identity.issuer, identity.subject) is not None:
+            raise ClashError("identity")
+        self._connection.execute(
+            "INSERT INTO identity (issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?)",
+            (
+                identity.issuer,
+                identity.subject,
+                identity.user_id.bytes,
+                to_micros(identity.created_at),
+            ),
+        )
+
+
+class InviteRows(Rows):
+    """Invitations, and the set-up link."""
+
+    def invite(self, digest: bytes) -> Invite | None:
+        return self._one(_invite, f"{_INVITE} WHERE digest = ?", digest)
+
+    def open_invites(self, email_key: str, now: datetime) -> Sequence[Invite]:
+        statement = (
+            f"{_INVITE} WHERE email_key = ? AND used_at IS NULL AND expires_at > ?"
+            " ORDER BY created_at, rowid"
+        )
+        rows = self._connection.rows(statement, (email_key, to_micros(now)))
+        return [_invite(row) for row in rows]
+
+    def add_invite(self, invite: Invite) -> None:
+        if invite.org_id is None:
+            self._connection.execute("DELETE FROM invite WHERE org_id IS NULL")
+        self._connection.execute(
+            "INSERT INTO invite"
+            " (digest, org_id, email_key, role, created_at, expires_at, used_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                invite.digest,
+                None if invite.org_id is None else invite.org_id.bytes,
+                invite.email_key,
+                invite.role,
+                to_micros(invite.created_at),
+                to_micros(invite.expires_at),
+                to_micros_or_none(invite.used_at),
+            ),
+        )
+
+    def use_invite(self, digest: bytes, at: datetime) -> bool:
+        # One statement decides, as for refresh tokens.
+        used = self._connection.execute(
+            "UPDATE invite SET used_at = ?1"
+            " WHERE digest = ?2 AND used_at IS NULL AND expires_at > ?1",
+            (to_micros(at), digest),
+        )
+        return used.rowcount == 1
+
+
+def _member(row: tuple[Any, ...]) -> OrganizationMember:
+    return OrganizationMember(user_of(row[:6]), Role(row[6]), from_micros(row[7]))
+
+
+def _invite(row: tuple[Any, ...]) -> Invite:
+    digest, org_id, email_key, role, created_at, expires_at, used_at = row
+    return Invite(
+        digest,
+        None if org_id is None else UUID(bytes=org_id),
+        email_key,
+        None if role is None else Role(role),
+        from_micros(created_at),
+        from_micros(expires_at),
+        from_micros_or_none(used_at),
+    )

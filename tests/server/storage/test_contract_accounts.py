@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver promises of members, invitations, identities and ended sign-ins."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.vocabulary import Role
+from hwci.server.errors import ClashError
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import Invite, OrganizationMember
+from tests.server.storage.examples import (
+    ACME,
+    ADA,
+    BOB,
+    IDENTITY,
+    INVITE,
+    NOON,
+    OTHER,
+    SESSION,
+    SET_UP,
+    TOKEN,
+)
+
+LATER = NOON + timedelta(hours=1)
+WEEK = timedelta(days=7)
+
+
+def found(writer: Writer) -> None:
+    for organization in (ACME, OTHER):
+        writer.add_organization(organization)
+    for user in (ADA, BOB):
+        writer.add_user(user)
+
+
+def staffed(writer: Writer) -> None:
+    """Make Ada an owner of both organizations and Bob a member of one."""
+    found(writer)
+    writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
+    writer.add_membership(OTHER.id, ADA.id, Role.OWNER, NOON)
+    writer.add_membership(ACME.id, BOB.id, Role.MEMBER, LATER)
+
+
+async def test_there_is_a_user_once_one_is_kept(storage: Storage) -> None:
+    assert not await storage.read(lambda r: r.any_user())
+    await storage.write(lambda w: w.add_user(ADA))
+    assert await storage.read(lambda r: r.any_user())
+
+
+async def test_a_user_may_have_no_password(storage: Storage) -> None:
+    without = replace(ADA, password_hash=None)
+    await storage.write(lambda w: w.add_user(without))
+    assert await storage.read(lambda r: r.user(ADA.id)) == without
+
+
+async def test_all_organizations_are_known_by_id(storage: Storage) -> None:
+    await storage.write(found)
+    assert set(await storage.read(lambda r: r.organization_ids())) == {ACME.id, OTHER.id}
+
+
+class TestMembers:
+    async def test_members_are_listed_newest_first_by_pages(self, storage: Storage) -> None:
+        await storage.write(staffed)
+        ada = OrganizationMember(ADA, Role.OWNER, NOON)
+        bob = OrganizationMember(BOB, Role.MEMBER, LATER)
+        whole = await storage.read(lambda r: r.members(ACME.id, 0, 10))
+        assert (list(whole.items), whole.total) == ([bob, ada], 2)
+        second = await storage.read(lambda r: r.members(ACME.id, 1, 1))
+        assert (list(second.items), second.total) == ([ada], 2)
+        assert list((await storage.read(lambda r: r.members(OTHER.id, 0, 10))).items) == [ada]
+
+    async def test_a_role_changes_in_one_organization_and_the_time_stays(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(staffed)
+        assert await storage.write(lambda w: w.set_role(ACME.id, ADA.id, Role.ADMIN))
+        assert not await storage.write(lambda w: w.set_role(OTHER.id, BOB.id, Role.OWNER))
+        changed = await storage.read(lambda r: r.membership(ACME.id, ADA.id))
+        other = await storage.read(lambda r: r.membership(OTHER.id, ADA.id))
+        assert changed is not None
+        assert (changed.role, changed.joined_at) == (Role.ADMIN, NOON)
+        assert other is not None
+        assert other.role is Role.OWNER
+
+    async def test_owners_are_counted_in_one_organization(self, storage: Storage) -> None:
+        await storage.write(staffed)
+        assert await storage.read(lambda r: r.owners(ACME.id)) == 1
+        await storage.write(lambda w: w.set_role(ACME.id, BOB.id, Role.OWNER))
+        assert await storage.read(lambda r: (r.owners(ACME.id), r.owners(OTHER.id))) == (2, 1)
+
+    async def test_who_is_removed_is_a_stranger_there_and_a_member_elsewhere(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(staffed)
+        assert await storage.write(lambda w: w.remove_membership(ACME.id, ADA.id))
+        assert not await storage.write(lambda w: w.remove_membership(ACME.id, ADA.id))
+        assert await storage.read(lambda r: r.membership(ACME.id, ADA.id)) is None
+        assert await storage.read(lambda r: r.membership(OTHER.id, ADA.id)) is not None
+
+
+class TestIdentities:
+    async def test_a_user_is_found_by_issuer_and_subject(self, storage: Storage) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.add_identity(IDENTITY))
+        subject = IDENTITY.subject
+        assert await storage.read(lambda r: r.user_by_identity(IDENTITY.issuer, subject)) == ADA
+        assert await storage.read(lambda r: r.user_by_identity("https://other", subject)) is None
+        assert await storage.read(lambda r: r.user_by_identity(IDENTITY.issuer, "1")) is None
+
+    async def test_a_linked_identity_is_a_clash_that_names_it(self, storage: Storage) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.add_identity(IDENTITY))
+        with pytest.raises(ClashError) as clash:
+            await storage.write(lambda w: w.add_identity(replace(IDENTITY, user_id=BOB.id)))
+        assert clash.value.field == "identity"
+
+
+class TestInvites:
+    async def test_an_invitation_is_used_once_and_stays_known(self, storage: Storage) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.add_invite(INVITE))
+        assert await storage.read(lambda r: r.invite(b"invite")) == INVITE
+        tries = (storage.write(lambda w: w.use_invite(b"invite", LATER)) for _ in range(10))
+        assert (await asyncio.gather(*tries)).count(True) == 1
+        used = replace(INVITE, used_at=LATER)
+        assert await storage.read(lambda r: r.invite(b"invite")) == used
+        assert await storage.read(lambda r: r.invite(b"other")) is None
+        assert not await storage.write(lambda w: w.use_invite(b"other", LATER))
+
+    @pytest.mark.parametrize("late", [timedelta(0), timedelta(microseconds=-1)])
+    async def test_an_invitation_works_until_it_expires(
+        self, storage: Storage, late: timedelta
+    ) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.add_invite(INVITE))
+        at = INVITE.expires_at + late
+        assert await storage.write(lambda w: w.use_invite(b"invite", at)) is (late < timedelta(0))
+
+    async def test_open_invitations_of_an_e_mail_are_listed_oldest_first(
+        self, storage: Storage
+    ) -> None:
+        second = replace(INVITE, digest=b"second", org_id=OTHER.id, created_at=LATER)
+        used = replace(INVITE, digest=b"used", used_at=NOON)
+        expired = replace(INVITE, digest=b"expired", expires_at=LATER)
+        stranger = replace(INVITE, digest=b"stranger", email_key="other@example.org")
+
+        def invite(writer: Writer) -> Sequence[Invite]:
+            found(writer)
+            for one in (second, INVITE, used, expired, stranger, SET_UP):
+                writer.add_invite(one)
+            return writer.open_invites("new@example.org", LATER)
+
+        assert list(await storage.write(invite)) == [INVITE, second]
+
+    async def test_a_new_set_up_link_takes_the_place_of_the_earlier_and_of_nothing_else(
+        self, storage: Storage
+    ) -> None:
+        newer = replace(SET_UP, digest=b"newer")
+
+        def begin(writer: Writer) -> None:
+            found(writer)
+            for one in (INVITE, SET_UP, newer):
+                writer.add_invite(one)
+
+        await storage.write(begin)
+        digests = (b"invite", b"set-up", b"newer")
+        kept = await storage.read(lambda r: [r.invite(digest) for digest in digests])
+        assert kept == [INVITE, None, newer]
+
+
+class TestExpiredSessions:
+    async def test_a_sign_in_goes_with_its_last_token_and_others_stay(
+        self, storage: Storage
+    ) -> None:
+        fresh = replace(TOKEN, digest=b"fresh", expires_at=TOKEN.expires_at + WEEK)
+        new, of_bob = replace(SESSION, id=UUID(int=22)), UUID(int=23)
+
+        def forget(writer: Writer) -> None:
+            found(writer)
+            for session in (SESSION, new, replace(SESSION, id=of_bob, user_id=BOB.id)):
+                writer.add_session(session)
+            writer.add_refresh_token(TOKEN)
+            writer.add_refresh_token(replace(TOKEN, digest=b"second"))
+            writer.add_refresh_token(
+                replace(TOKEN, digest=b"bob", session_id=of_bob, user_id=BOB.id)
+            )
+            writer.add_refresh_token(replace(fresh, session_id=new.id))
+            writer.drop_expired(ADA.id, TOKEN.expires_at)
+
+        await storage.write(forget)
+        ids = (SESSION.id, new.id, of_bob)
+        kept = await storage.read(lambda r: [r.session(one) is not None for one in ids])
+        assert kept == [False, True, True]
+
+    async def test_a_sign_in_with_a_token_left_stays(self, storage: Storage) -> None:
+        def forget(writer: Writer) -> None:
+            found(writer)
+            writer.add_session(SESSION)
+            writer.add_refresh_token(TOKEN)
+            writer.add_refresh_token(replace(TOKEN, digest=b"next", expires_at=NOON + 2 * WEEK))
+            writer.drop_expired(ADA.id, TOKEN.expires_at)
+
+        await storage.write(forget)
+        assert await storage.read(lambda r: r.session(SESSION.id)) == SESSION
