@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit log, as owners and admins read it."""
+"""The audit log: how a deed is written down, and the log as owners and admins read it."""
+
+from datetime import datetime
+from uuid import UUID, uuid4
 
 from hwci.server.services.access import Member
 from hwci.server.storage.ports import Reader, Storage
-from hwci.server.storage.records import AuditEntry
+from hwci.server.storage.records import AuditEntry, Box, User
 from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
 from hwci.wire.outgoing import Paging, list_page
@@ -25,6 +28,18 @@ class AuditLog:
             return list_page(items, found.total, Paging(query.page, query.limit))
 
         return await self._storage.read(work)
+
+
+def entry_of(
+    actor: User | Box, at: datetime, action: str, target: UUID, /, **details: object
+) -> AuditEntry:
+    """Write a deed down. `details` hold what JSON can, and no secret."""
+    return AuditEntry(uuid4(), at, actor.id, name_of(actor), action, str(target), details)
+
+
+def name_of(actor: User | Box) -> str:
+    """Name who acts, as they are called now: a person by name, else by e-mail."""
+    return actor.name or actor.email if isinstance(actor, User) else actor.name
 
 
 def _answer(entry: AuditEntry) -> wire.AuditEntryAnswer:

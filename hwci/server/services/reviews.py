@@ -4,7 +4,7 @@
 What may be done, and where a review is kept, is the engine's to decide; this module carries it out.
 """
 
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from hwci.engine import page, reviews
 from hwci.engine.answers import ResolvedFailure
@@ -13,8 +13,8 @@ from hwci.engine.vocabulary import ReviewAction
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services.access import Member
+from hwci.server.services.audit import entry_of, name_of
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import AuditEntry
 from hwci.wire import outgoing
 from hwci.wire.metrics import ResolvedFailureAnswer
 
@@ -45,22 +45,13 @@ class Reviews:
             plan = _plan(writer, org_id, known_id, action)
             writer.drop_reviews(org_id, plan.drop)
             if action is not None and plan.store_at is not None:
-                kept = Review(
-                    plan.store_at.key, action, str(member.user.id), _name(member), now, number=0
-                )
+                by = member.user  # named as they are called now (contract, "CI metrics")
+                kept = Review(plan.store_at.key, action, str(by.id), name_of(by), now, number=0)
                 writer.put_review(org_id, plan.store_at.id, kept)
             after = _shown(writer, org_id, known_id)
             writer.add_audit(
                 org_id,
-                AuditEntry(
-                    id=uuid4(),
-                    at=now,
-                    actor_id=member.user.id,
-                    actor_name=_name(member),
-                    action=action or RESET,
-                    target=str(known_id),
-                    details=_details(plan, after),
-                ),
+                entry_of(member.user, now, action or RESET, known_id, **_details(plan, after)),
             )
             return outgoing.resolved_failure(org_id, after)
 
@@ -82,11 +73,6 @@ def _shown(writer: Writer, org_id: UUID, failure_id: UUID) -> ResolvedFailure:
     found = page.resolved_failure(writer.history(org_id), failure_id)
     assert found is not None, "a failure that was just planned for is there"
     return found
-
-
-def _name(member: Member) -> str:
-    """The reviewer's name, else e-mail, as it was then (contract, "CI metrics")."""
-    return member.user.name or member.user.email
 
 
 def _details(plan: reviews.ReviewPlan, after: ResolvedFailure) -> dict[str, object]:
