@@ -65,6 +65,10 @@ class LimiterError(HwciServerError):
     """The store of the rate limits does not answer: nobody can be let in within limits."""
 
 
+class ProviderError(HwciServerError):
+    """A provider of single sign-on does not answer, or not as its protocol says; for the log."""
+
+
 class SettingsError(HwciServerError):
     """A setting cannot be used; the message names it and what it may be, in one line."""
 

@@ -3,10 +3,13 @@
 line takes a sign-in over from the browser.
 """
 
+import hashlib
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from hwci.wire import limits
 from hwci.wire.accounts import HeldToken
@@ -31,6 +34,12 @@ Challenge = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")]
 """SHA-256 of a verifier, in base64url (RFC 7636, S256)."""
 
 
+def challenge_of(verifier: str) -> str:
+    """Give the challenge that only who knows the verifier can meet."""
+    digest = hashlib.sha256(verifier.encode()).digest()
+    return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
 class SsoLoginQuery(Query):
     """Query of `…/login`. With `port` and `challenge` the sign-in ends at a loopback address of the
     command line, else in the dashboard.
@@ -38,6 +47,12 @@ class SsoLoginQuery(Query):
 
     port: Annotated[int, Field(ge=1, le=65_535), DIGITS] | None = None
     challenge: Challenge | None = None
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Self:
+        if (self.port is None) is not (self.challenge is None):
+            raise PydanticCustomError("loopback", "Give `port` and `challenge`, or neither")
+        return self
 
 
 class SsoCallbackQuery(Query):

@@ -6,6 +6,7 @@ stands, and what its user may do, is read from storage.
 """
 
 import hashlib
+import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -60,3 +61,10 @@ def new_token() -> str:
 def token_digest(token: str) -> bytes:
     """Give what is kept of such a secret; there is nothing to guess, so one round is enough."""
     return hashlib.sha256(token.encode()).digest()
+
+
+def same_token(presented: object, meant: str) -> bool:
+    """Compare what was sent with the secret that was meant, in a time that tells nothing."""
+    return isinstance(presented, str) and hmac.compare_digest(
+        presented.encode("utf-8", "surrogatepass"), meant.encode()
+    )
