@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registration, signing in and out, renewal of a sign-in (contract, "Auth").
+"""Registration, signing in with a password, renewal and signing out (contract, "Auth").
 
-This module decides who may register, what a sign-in is, and what the use of a refresh token does.
-How passwords and tokens are made is decided in `security`. Single sign-on will stand beside it.
+This module decides who may register and who is let in. What a sign-in is, and what the use of a
+refresh token does, is decided in `sessions.py`; how passwords and tokens are made, in `security`.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.server.security.passwords import Passwords
-from hwci.server.security.tokens import AccessTokens, Claims, new_token, token_digest
+from hwci.server.security.tokens import AccessTokens, token_digest
 from hwci.server.services.organizations import found_organization, own_organization
+from hwci.server.services.sessions import (
+    Started,
+    renewed,
+    rotate,
+    signed_in,
+    start,
+    user_answer,
+)
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Membership, RefreshToken, Session, User
+from hwci.server.storage.records import Session, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 
@@ -25,21 +32,12 @@ REFUSALS = {
     Registration.CLOSED: "Registration is closed; ask the operator of this service for an account",
 }
 
-_EXPIRES_IN = int(limits.ACCESS_TOKEN_LIFETIME.total_seconds())
 _NO_REFRESH = "The refresh token is unknown, has ended or was used before; sign in again"
 
 
 def email_key(email: str) -> str:
     """Fold an e-mail: two that differ in case are one account."""
     return email.strip().casefold()
-
-
-@dataclass(frozen=True, slots=True)
-class _Started:
-    user: User
-    session: Session
-    refresh_token: str
-    membership: Membership | None
 
 
 class Accounts:
@@ -71,13 +69,13 @@ class Accounts:
         now = self._clock()
         user = new_user(body.email, body.name, await self._passwords.hash(body.password), now)
 
-        def work(writer: Writer) -> _Started:
+        def work(writer: Writer) -> Started:
             writer.add_user(user)
             if body.organization is not None:
                 found_organization(writer, body.organization, user.id, now)
-            return _start(writer, user, now)
+            return start(writer, user, now)
 
-        return self._signed_in(await self._storage.write(work))
+        return signed_in(self._tokens, await self._storage.write(work))
 
     async def login(self, body: wire.Login) -> wire.SignedIn:
         """Sign a user in. Raises `UnauthenticatedError`, one for a wrong e-mail or password."""
@@ -88,7 +86,9 @@ class Accounts:
         if user is None or not matches:
             raise UnauthenticatedError("Invalid e-mail or password")
         now = self._clock()
-        return self._signed_in(await self._storage.write(lambda writer: _start(writer, user, now)))
+        return signed_in(
+            self._tokens, await self._storage.write(lambda writer: start(writer, user, now))
+        )
 
     async def refresh(self, body: wire.Refresh) -> wire.TokenPair:
         """Exchange a refresh token for a new pair.
@@ -103,14 +103,10 @@ class Accounts:
         held = await self._storage.read(lambda reader: reader.refresh_token(digest), short=True)
         if held is None or held.expires_at <= now:
             raise UnauthenticatedError(_NO_REFRESH)
-        token = await self._storage.write(lambda writer: _rotate(writer, held, now))
+        token = await self._storage.write(lambda writer: rotate(writer, held, now))
         if token is None:
             raise UnauthenticatedError(_NO_REFRESH)
-        return wire.TokenPair(
-            access_token=self._tokens.issue(Claims(held.user_id, held.session_id)),
-            refresh_token=token,
-            expires_in=_EXPIRES_IN,
-        )
+        return renewed(self._tokens, held, token)
 
     async def logout(self, body: wire.Logout) -> None:
         """End the sign-in of a refresh token; its access tokens end with it.
@@ -139,57 +135,7 @@ class Accounts:
 
         return await self._storage.read(work)
 
-    def _signed_in(self, started: _Started) -> wire.SignedIn:
-        found = started.membership
-        return wire.SignedIn(
-            user=user_answer(started.user),
-            organization=None
-            if found is None
-            else wire.OrganizationRole(
-                id=found.organization.id, name=found.organization.name, role=found.role
-            ),
-            access_token=self._tokens.issue(Claims(started.user.id, started.session.id)),
-            refresh_token=started.refresh_token,
-            expires_in=_EXPIRES_IN,
-        )
 
-
-def new_user(email: str, name: str | None, password_hash: str, now: datetime) -> User:
-    """Make a user's record."""
+def new_user(email: str, name: str | None, password_hash: str | None, now: datetime) -> User:
+    """Make a user's record; without a password they sign in through a provider only."""
     return User(uuid4(), email, email_key(email), name or "", password_hash, now)
-
-
-def user_answer(user: User) -> wire.UserAnswer:
-    """Give a user as others may see them."""
-    return wire.UserAnswer(id=user.id, email=user.email, name=user.name)
-
-
-def _start(writer: Writer, user: User, now: datetime) -> _Started:
-    session = Session(uuid4(), user.id, now)
-    writer.add_session(session)
-    token = _hand_out(writer, user.id, session.id, now)
-    newest = writer.memberships(user.id, 0, 1).items
-    return _Started(user, session, token, newest[0] if newest else None)
-
-
-def _hand_out(writer: Writer, user_id: UUID, session_id: UUID, now: datetime) -> str:
-    """Make the next refresh token of a session. Expired ones need not be known any longer."""
-    token = new_token()
-    expires_at = now + limits.REFRESH_TOKEN_LIFETIME
-    writer.drop_expired(user_id, now)
-    writer.add_refresh_token(RefreshToken(token_digest(token), session_id, user_id, expires_at))
-    return token
-
-
-def _rotate(writer: Writer, held: RefreshToken, now: datetime) -> str | None:
-    """Use a token up and give the next one, or None: "if one refresh token is used twice, all
-    sessions of that user are revoked" (spec, "Authentication").
-
-    Nothing is raised here, as that would undo the revocation.
-    """
-    if writer.use_refresh_token(held.digest, now):
-        return _hand_out(writer, held.user_id, held.session_id, now)
-    found = writer.refresh_token(held.digest)
-    if found is not None and found.used_at is not None:
-        writer.end_sessions(held.user_id, now)
-    return None
