@@ -3,15 +3,27 @@
 plane during the box install flow and stored on the box" (spec, "Authentication", rule 2).
 """
 
-from uuid import UUID
+from datetime import datetime
+from uuid import UUID, uuid4
 
+from hwci.engine.vocabulary import BoxStatus
 from hwci.server.clock import Clock
+from hwci.server.errors import NotFoundError, UnauthenticatedError
+from hwci.server.security.api_keys import key_digest, new_api_key
+from hwci.server.security.tokens import new_token, token_digest
 from hwci.server.services.access import Member
-from hwci.server.storage.ports import Storage
+from hwci.server.services.audit import entry_of
+from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box
 from hwci.wire import boxes as wire
+from hwci.wire import limits
 from hwci.wire.base import ListPage
+from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
+
+_NO_TOKEN = (
+    "The install token was used, has expired or is unknown; ask an owner or admin for a new one"
+)
 
 
 class Boxes:
@@ -23,20 +35,91 @@ class Boxes:
 
     async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.BoxAnswer]:
         """List the organization's boxes."""
-        raise NotImplementedError
+        now = self._clock()
+
+        def work(reader: Reader) -> ListPage[wire.BoxAnswer]:
+            found = reader.boxes(member.org_id, query.offset, query.limit)
+            items = [_answer(box, reported_at, now) for box, reported_at in found.items]
+            return list_page(items, found.total, Paging(query.page, query.limit))
+
+        return await self._storage.read(work)
 
     async def create(self, member: Member, body: wire.NewBox) -> wire.BoxInstallAnswer:
-        """Create a box, to be installed."""
-        raise NotImplementedError
+        """Create a box, to be installed. Raises `ClashError` when the name is taken."""
+        token, now = new_token(), self._clock()
+        expires_at = now + limits.INSTALL_TOKEN_LIFETIME
+        box = Box(uuid4(), member.org_id, body.name, now, token_digest(token), expires_at)
+
+        def work(writer: Writer) -> None:
+            writer.add_box(box)
+            entry = entry_of(member.user, now, "box.created", box.id, name=box.name)
+            writer.add_audit(member.org_id, entry)
+
+        await self._storage.write(work)
+        return _to_install(box, token, expires_at)
 
     async def install_token(self, member: Member, box_id: UUID | None) -> wire.BoxInstallAnswer:
-        """Make a token for a new install."""
-        raise NotImplementedError
+        """Make a token for a new install; an unused one stops working. Raises `NotFoundError`."""
+        token, now = new_token(), self._clock()
+        expires_at = now + limits.INSTALL_TOKEN_LIFETIME
+
+        def work(writer: Writer) -> Box:
+            box = None if box_id is None else writer.box(member.org_id, box_id)
+            if box is None:
+                raise NotFoundError("Box not found")
+            writer.set_install(member.org_id, box.id, token_digest(token), expires_at)
+            entry = entry_of(member.user, now, "box.install_token", box.id, name=box.name)
+            writer.add_audit(member.org_id, entry)
+            return box
+
+        return _to_install(await self._storage.write(work), token, expires_at)
 
     async def install(self, body: wire.InstallBox) -> wire.InstalledBox:
-        """Exchange an install token for the box's key."""
-        raise NotImplementedError
+        """Exchange an install token for the box's key. Raises `UnauthenticatedError`.
+
+        An unknown token is refused on a read: anyone may send one, and writers do not wait for it.
+        """
+        digest, now = token_digest(body.install_token), self._clock()
+        box = await self._storage.read(lambda reader: reader.box_by_install(digest), short=True)
+        if box is None:
+            raise UnauthenticatedError(_NO_TOKEN)
+        key = new_api_key()
+        await self._storage.write(lambda writer: _install(writer, box, digest, key, now))
+        return wire.InstalledBox(box_id=box.id, name=box.name, org_id=box.org_id, api_key=key)
 
     async def heartbeat(self, box: Box) -> None:
         """Record that a box was heard of."""
-        raise NotImplementedError
+        now = self._clock()
+        await self._storage.write(lambda writer: writer.touch_box(box.org_id, box.id, now))
+
+
+def _install(writer: Writer, box: Box, digest: bytes, key: str, now: datetime) -> None:
+    kept = key_digest(key)
+    assert kept is not None
+    if not writer.install_box(box.org_id, box.id, digest, kept, now):
+        raise UnauthenticatedError(_NO_TOKEN)
+    writer.add_audit(box.org_id, entry_of(box, now, "box.installed", box.id, name=box.name))
+
+
+def _to_install(box: Box, token: str, expires_at: datetime) -> wire.BoxInstallAnswer:
+    return wire.BoxInstallAnswer(
+        id=box.id, name=box.name, install_token=token, expires_at=expires_at
+    )
+
+
+def _answer(box: Box, reported_at: datetime | None, now: datetime) -> wire.BoxAnswer:
+    return wire.BoxAnswer(
+        id=box.id,
+        name=box.name,
+        status=_status(box, now),
+        last_seen_at=box.last_seen_at,
+        last_report_at=reported_at,
+        created_at=box.created_at,
+    )
+
+
+def _status(box: Box, now: datetime) -> BoxStatus:
+    if box.last_seen_at is None:  # an install is the first that is heard of a box
+        return BoxStatus.NEW
+    heard_lately = now - box.last_seen_at <= limits.BOX_ONLINE_FOR
+    return BoxStatus.ONLINE if heard_lately else BoxStatus.OFFLINE

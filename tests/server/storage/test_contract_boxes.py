@@ -74,17 +74,20 @@ async def test_an_install_uses_the_token_up_and_gives_the_key(storage: Storage) 
 
 async def test_an_install_needs_the_box_s_own_token_before_its_end(storage: Storage) -> None:
     other = Box(UUID(int=52), ACME.id, "b2", NOON, b"of b2", ENDS)
-    await storage.write(lambda w: (w.add_box(BOX), w.add_box(other)))
 
-    for org_id, box, digest, at in (
-        (ACME.id, BOX.id, b"of b2", LATER),
-        (ACME.id, BOX.id, b"unknown", LATER),
-        (OTHER.id, BOX.id, b"install", LATER),
-        (ACME.id, UUID(int=9), b"install", LATER),
-        (ACME.id, BOX.id, b"install", ENDS),
-    ):
-        tried = (org_id, box, digest, b"key", at)
-        assert not await storage.write(lambda w, tried=tried: w.install_box(*tried))
+    def try_in_vain(writer: Writer) -> None:
+        for box in (BOX, other):
+            writer.add_box(box)
+        for org_id, box_id, digest, at in (
+            (ACME.id, BOX.id, b"of b2", LATER),
+            (ACME.id, BOX.id, b"unknown", LATER),
+            (OTHER.id, BOX.id, b"install", LATER),
+            (ACME.id, UUID(int=9), b"install", LATER),
+            (ACME.id, BOX.id, b"install", ENDS),
+        ):
+            assert not writer.install_box(org_id, box_id, digest, b"key", at)
+
+    await storage.write(try_in_vain)
     assert await storage.read(lambda r: r.box_by_key(b"key")) is None
     last_moment = ENDS - timedelta(microseconds=1)
     assert await storage.write(
@@ -96,10 +99,12 @@ async def test_a_new_token_takes_the_place_of_the_earlier_and_leaves_the_key(
     storage: Storage,
 ) -> None:
     await install(storage)
-    for digest in (b"second", b"third"):
-        assert await storage.write(
-            lambda w, digest=digest: w.set_install(ACME.id, BOX.id, digest, ENDS)
-        )
+
+    def renew(writer: Writer) -> None:
+        for digest in (b"second", b"third"):
+            assert writer.set_install(ACME.id, BOX.id, digest, ENDS)
+
+    await storage.write(renew)
 
     waiting = replace(INSTALLED, install_digest=b"third", install_expires_at=ENDS)
     assert await storage.read(lambda r: r.box_by_install(b"second")) is None
@@ -114,8 +119,8 @@ async def test_a_new_token_takes_the_place_of_the_earlier_and_leaves_the_key(
 async def test_a_box_was_seen_when_it_was_heard_of_last(storage: Storage) -> None:
     await install(storage)
     latest = LATER + timedelta(minutes=5)
-    for at in (latest, LATER):
-        await storage.write(lambda w, at=at: w.touch_box(ACME.id, BOX.id, at))
+    await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, latest))
+    await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, LATER))
 
     assert await storage.read(lambda r: r.box(ACME.id, BOX.id)) == replace(
         INSTALLED, last_seen_at=latest

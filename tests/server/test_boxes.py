@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes over HTTP: created, installed once per token, heard of, listed (contract, "Boxes")."""
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.server.asking import Reply, ask, bearer, ci_key
+from tests.server.running import Hands, RunningServer, report, running_in_thread
+
+NO_TOKEN = (
+    401,
+    "The install token was used, has expired or is unknown; ask an owner or admin for a new one",
+)
+NO_KEY = (401, "X-API-Key is not a box key that works; install the box again")
+DAY = 24 * 60 * 60
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A server whose clock can be moved, as its people and its boxes ask it."""
+
+    server: RunningServer
+    hands: Hands
+
+    def create(self, name: str, token: str | None = None) -> Reply:
+        return self._org("POST", "boxes", token, {"name": name})
+
+    def renew(self, box_id: str, token: str | None = None) -> Reply:
+        return self._org("POST", f"boxes/{box_id}/install-token", token)
+
+    def box(self, name: str) -> Any:
+        items = self._org("GET", "boxes?limit=100").json["items"]
+        return next(item for item in items if item["name"] == name)
+
+    def log(self, name: str) -> list[Any]:
+        """Give the audit entries about a box, newest first."""
+        items = self._org("GET", "audit-log?limit=100").json["items"]
+        return [item for item in items if item["details"].get("name") == name]
+
+    def install(self, token: str) -> Reply:
+        body = {"installToken": token}
+        return ask(self.server.url, "POST", "/api/boxes/install", json_body=body)
+
+    def beat(self, key: str) -> Reply:
+        return ask(self.server.url, "POST", "/api/box/heartbeat", ci_key(key))
+
+    def installed(self, name: str) -> Any:
+        """Create and install a box; give what it was told."""
+        return self.install(self.create(name).json["installToken"]).json
+
+    def _org(self, method: str, path: str, token: str | None = None, body: Any = None) -> Reply:
+        address = f"/api/orgs/{self.server.org_id}/{path}"
+        sent = bearer(token or self.server.token)
+        return ask(self.server.url, method, address, sent, json_body=body)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder: Path = tmp_path_factory.mktemp("boxes")
+    hands = Hands()
+    with running_in_thread(folder, clock=hands) as server:
+        yield Bench(server, hands)
+
+
+def test_a_box_is_created_by_owners_and_admins_and_listed_to_all(bench: Bench) -> None:
+    made = bench.create("created", bench.server.admin_token)
+
+    assert made.status == 201
+    assert set(made.json) == {"id", "name", "installToken", "expiresAt"}
+    assert bench.create("not mine", bench.server.member_token).error[0] == 403
+    assert bench.renew(made.json["id"], bench.server.member_token).error[0] == 403
+    listed = ask(
+        bench.server.url,
+        "GET",
+        f"/api/orgs/{bench.server.org_id}/boxes",
+        bearer(bench.server.member_token),
+    ).json
+    assert {
+        "id": made.json["id"],
+        "name": "created",
+        "status": "new",
+        "lastSeenAt": None,
+        "lastReportAt": None,
+        "createdAt": bench.hands.now.isoformat().replace("+00:00", "Z"),
+    } in listed["items"]
+    assert made.json["installToken"] not in json.dumps(listed)
+
+
+def test_a_taken_name_is_a_conflict_that_names_the_field(bench: Bench) -> None:
+    assert bench.create("twice").status == 201
+
+    assert bench.create("twice").error == (409, "A record with this name already exists")
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256, 7, None])
+def test_a_name_has_1_to_255_characters(bench: Bench, name: Any) -> None:
+    assert bench.create(name).issue_paths == [["body", "name"]]
+
+
+def test_an_install_gives_the_key_once_and_the_box_is_online(bench: Bench) -> None:
+    made = bench.create("installed").json
+    told = bench.install(made["installToken"])
+
+    assert told.status == 201
+    assert re.fullmatch(r"svc_[0-9a-f]{64}", told.json["apiKey"])
+    assert told.json == {
+        "boxId": made["id"],
+        "name": "installed",
+        "orgId": str(bench.server.org_id),
+        "apiKey": told.json["apiKey"],
+    }
+    assert bench.box("installed")["status"] == "online"
+    assert bench.install(made["installToken"]).error == NO_TOKEN
+    assert (bench.beat(told.json["apiKey"]).status, bench.beat(told.json["apiKey"]).body) == (
+        204,
+        b"",
+    )
+
+
+@pytest.mark.parametrize("token", ["", "unknown", "svc_" + "0" * 64, "x" * 255])
+def test_an_unknown_token_installs_nothing(bench: Bench, token: str) -> None:
+    refused = bench.install(token)
+
+    assert refused.error == NO_TOKEN
+    assert "www-authenticate" in refused.headers
+
+
+def test_a_token_works_for_24_hours(tmp_path: Path) -> None:
+    hands = Hands()
+    with running_in_thread(tmp_path, clock=hands) as server:
+        own = Bench(server, hands)
+        tokens = [own.create(name).json["installToken"] for name in ("in time", "late")]
+        hands.move(seconds=DAY - 1)
+        assert own.install(tokens[0]).status == 201
+        hands.move(seconds=1)
+        assert own.install(tokens[1]).error == NO_TOKEN
+
+
+def test_a_new_install_ends_the_earlier_key_and_a_new_token_does_not(bench: Bench) -> None:
+    first = bench.installed("again")
+    renewed = bench.renew(first["boxId"])
+    assert renewed.status == 201
+    assert (renewed.json["id"], renewed.json["name"]) == (first["boxId"], "again")
+    assert bench.beat(first["apiKey"]).status == 204
+
+    second = bench.install(renewed.json["installToken"]).json
+    assert bench.beat(first["apiKey"]).error == NO_KEY
+    assert bench.beat(second["apiKey"]).status == 204
+    assert second["boxId"] == first["boxId"]
+
+
+def test_a_newer_token_takes_the_place_of_an_unused_one(bench: Bench) -> None:
+    made = bench.create("renewed").json
+    renewed = bench.renew(made["id"]).json
+
+    assert bench.install(made["installToken"]).error == NO_TOKEN
+    assert bench.install(renewed["installToken"]).status == 201
+
+
+def test_of_many_installs_with_one_token_one_wins(bench: Bench) -> None:
+    token = bench.create("contested").json["installToken"]
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(bench.install, [token] * 8))
+
+    won = [reply for reply in replies if reply.status == 201]
+    assert len(won) == 1
+    assert all(reply.error == NO_TOKEN for reply in replies if reply is not won[0])
+    assert bench.beat(won[0].json["apiKey"]).status == 204
+
+
+@pytest.mark.parametrize("box_id", ["nonsense", str(uuid4())])
+def test_a_box_that_is_not_there_gets_no_token(bench: Bench, box_id: str) -> None:
+    assert bench.renew(box_id).error == (404, "Box not found")
+
+
+def test_a_box_is_online_for_three_minutes_after_it_was_heard_of(tmp_path: Path) -> None:
+    hands = Hands()
+    with running_in_thread(tmp_path, clock=hands) as server:
+        own = Bench(server, hands)
+        key = own.installed("beating")["apiKey"]
+        for seconds, status in ((180, "online"), (1, "offline")):
+            hands.move(seconds=seconds)
+            assert own.box("beating")["status"] == status
+        own.beat(key)
+        box = own.box("beating")
+        assert (box["status"], box["lastSeenAt"]) == (
+            "online",
+            hands.now.isoformat().replace("+00:00", "Z"),
+        )
+
+
+def test_a_box_shows_its_latest_report_by_name(bench: Bench) -> None:
+    bench.create("reporting")
+    url, key = bench.server.url, ci_key(bench.server.ci_key)
+    for number, started_at in enumerate(("2026-03-02T12:00:00Z", "2026-03-01T12:00:00Z"), 1):
+        body = report(box_key="reporting", run_id=number, started_at=started_at)
+        assert ask(url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+
+    box = bench.box("reporting")
+    assert box["lastReportAt"] == "2026-03-02T12:00:00Z"
+    assert (box["status"], box["lastSeenAt"]) == ("new", None)
+
+
+def test_what_was_done_to_a_box_is_in_the_audit_log_without_a_secret(bench: Bench) -> None:
+    made = bench.create("audited", bench.server.admin_token).json
+    renewed = bench.renew(made["id"]).json
+    told = bench.install(renewed["installToken"]).json
+    entries = bench.log("audited")
+
+    assert [entry["action"] for entry in entries] == [
+        "box.installed",
+        "box.install_token",
+        "box.created",
+    ]
+    assert {entry["target"] for entry in entries} == {made["id"]}
+    actors = [entry["actor"]["name"] for entry in entries]
+    assert actors == ["audited", "Olga Owner", "admin@example.org"]
+    assert entries[0]["actor"]["id"] == made["id"]
+    for secret in (made["installToken"], renewed["installToken"], told["apiKey"]):
+        assert secret not in json.dumps(entries)
