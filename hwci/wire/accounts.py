@@ -27,7 +27,7 @@ Password = Annotated[
     SECRET,
 ]
 Secret = Annotated[str, SECRET]
-_Token = Annotated[str, Field(max_length=limits.NAME_MAX), STORABLE]
+_Token = Annotated[str, Field(max_length=limits.TOKEN_MAX), STORABLE]
 HeldToken = Annotated[_Token, SECRET]
 """A secret that we handed out, as its holder sends it back."""
 
@@ -46,7 +46,7 @@ class Registration(Body):
     password: Password
     name: Name | None = None
     organization: Name | None = None
-    invite_token: Annotated[Text | None, SECRET] = None
+    invite_token: Annotated[_Token | None, SECRET] = None
     session: SessionMode = SessionMode.TOKEN
 
 

@@ -48,6 +48,10 @@ REFRESH_TOKEN_LIFETIME = timedelta(days=7)
 CI_KEY_PREFIX = "svc_"
 CI_KEY_HEX_DIGITS = 64
 
+TOKEN_MAX = 4_096
+"""Characters of a secret that its holder sends back: any that this service hands out, an access
+token in the wrong place too, so that it is refused as a credential.
+"""
 CODE_MAX = 2_048
 """Characters of a code that the command line exchanges for a sign-in."""
 INVITE_LIFETIME = timedelta(days=7)

@@ -6,15 +6,19 @@ This module decides what a sign-in is and what the use of a refresh token does. 
 transaction here raises nothing that would undo it.
 """
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
 
 from hwci.server.security.tokens import AccessTokens, Claims, new_token, token_digest
+from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Membership, RefreshToken, Session, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
+
+LOG = logging.getLogger("hwci.server")
 
 _EXPIRES_IN = int(limits.ACCESS_TOKEN_LIFETIME.total_seconds())
 
@@ -30,10 +34,16 @@ class Started:
 
 
 def start(
-    writer: Writer, user: User, now: datetime, membership: Membership | None = None
+    writer: Writer,
+    user: User,
+    now: datetime,
+    membership: Membership | None = None,
+    session_id: UUID | None = None,
 ) -> Started:
-    """Begin a sign-in. Its answer shows `membership`, else the user's newest, if there is one."""
-    session = Session(uuid4(), user.id, now)
+    """Begin a sign-in. Its answer shows `membership`, else the user's newest, if there is one.
+    `session_id`: one that was promised already.
+    """
+    session = Session(session_id or uuid4(), user.id, now)
     writer.add_session(session)
     token = _hand_out(writer, user.id, session.id, now)
     newest = [membership] if membership else writer.memberships(user.id, 0, 1).items
@@ -50,8 +60,23 @@ def rotate(writer: Writer, held: RefreshToken, now: datetime) -> str | None:
         return _hand_out(writer, held.user_id, held.session_id, now)
     found = writer.refresh_token(held.digest)
     if found is not None and found.used_at is not None:
-        writer.end_sessions(held.user_id, now)
+        _end_all(writer, held.user_id, now)
     return None
+
+
+def _end_all(writer: Writer, user_id: UUID, now: datetime) -> None:
+    """End every sign-in of a user whose token came a second time, and tell those who watch.
+
+    One that ends nothing tells nothing new: who sends it again and again fills no audit log.
+    """
+    ended = writer.end_sessions(user_id, now)
+    user = writer.user(user_id)
+    LOG.warning("a refresh token of user %s was used twice; %d sign-ins have ended", user_id, ended)
+    if user is None or ended == 0:
+        return
+    for membership in writer.memberships(user_id, 0, limits.INTEGER_MAX).items:
+        entry = entry_of(user, now, "session.reuse", user_id, sessions=ended)
+        writer.add_audit(membership.organization.id, entry)
 
 
 def _hand_out(writer: Writer, user_id: UUID, session_id: UUID, now: datetime) -> str:

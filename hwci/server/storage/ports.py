@@ -130,8 +130,8 @@ class AccountsWriter(Accounts, Protocol):
     def end_session(self, session_id: UUID, at: datetime) -> None:
         """End a sign-in; an earlier end stays, and nothing happens when there is none."""
 
-    def end_sessions(self, user_id: UUID, at: datetime) -> None:
-        """End every sign-in of a user."""
+    def end_sessions(self, user_id: UUID, at: datetime) -> int:
+        """End every sign-in of a user; gives how many ended by this."""
 
     def add_refresh_token(self, token: RefreshToken) -> None:
         """Keep a new refresh token."""
@@ -213,13 +213,18 @@ class BoxesWriter(Boxes, Protocol):
 
 class Runs(Protocol):
     """Run records and their events, for reading. `heard_since`: a live run that was not heard of
-    since then is lost.
+    after it is lost.
     """
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
     ) -> Slice[RunRecord]:
         """List run records, latest start first. One in parts is there from its first part on."""
+
+    def run_record(
+        self, org_id: UUID, run_record_id: UUID, heard_since: datetime
+    ) -> RunRecord | None:
+        """Give one run record as the list shows it."""
 
     def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
         """Give a run record with all that was told of it."""

@@ -122,7 +122,8 @@ class TestSessions:
             sign_in(writer)
             for session in (second, ended, of_bob):
                 writer.add_session(session)
-            writer.end_sessions(ADA.id, LATER)
+            assert writer.end_sessions(ADA.id, LATER) == 2
+            assert writer.end_sessions(ADA.id, LATER) == 0
 
         await storage.write(end_all)
         ids = [one.id for one in (SESSION, second, ended, of_bob)]

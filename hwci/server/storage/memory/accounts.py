@@ -88,10 +88,15 @@ class MemoryAccounts:
         if session is not None and session.ended_at is None:
             self._state.sessions[session_id] = replace(session, ended_at=at)
 
-    def end_sessions(self, user_id: UUID, at: datetime) -> None:
-        for session in list(self._state.sessions.values()):
-            if session.user_id == user_id:
-                self.end_session(session.id, at)
+    def end_sessions(self, user_id: UUID, at: datetime) -> int:
+        live = [
+            session.id
+            for session in self._state.sessions.values()
+            if session.user_id == user_id and session.ended_at is None
+        ]
+        for session_id in live:
+            self.end_session(session_id, at)
+        return len(live)
 
     def add_refresh_token(self, token: RefreshToken) -> None:
         self._state.refresh_tokens[token.digest] = token

@@ -139,11 +139,12 @@ class AccountRows(Rows):
             (to_micros(at), session_id.bytes),
         )
 
-    def end_sessions(self, user_id: UUID, at: datetime) -> None:
-        self._connection.execute(
+    def end_sessions(self, user_id: UUID, at: datetime) -> int:
+        ended = self._connection.execute(
             "UPDATE session SET ended_at = ? WHERE user_id = ? AND ended_at IS NULL",
             (to_micros(at), user_id.bytes),
         )
+        return ended.rowcount
 
     def add_refresh_token(self, token: RefreshToken) -> None:
         self._connection.execute(
