@@ -12,6 +12,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.tokens import AccessTokens, token_digest
+from hwci.server.services.invites import join, usable_invite
 from hwci.server.services.organizations import found_organization, own_organization
 from hwci.server.services.sessions import (
     Started,
@@ -23,7 +24,7 @@ from hwci.server.services.sessions import (
 )
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Session, User
+from hwci.server.storage.records import Invite, Session, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 
@@ -58,24 +59,42 @@ class Accounts:
         self._policy = policy
 
     async def register(self, body: wire.Registration) -> wire.SignedIn:
-        """Create a user, and an organization of their own when they name one, and sign them in.
+        """Create a user and sign them in. With an invitation they join its organization, and found
+        one of their own when they name one.
 
         Raises:
-            ForbiddenError: the operator's policy does not allow it.
+            ForbiddenError: the operator's policy or the invitation does not allow it.
             ClashError: the e-mail is taken.
         """
-        if self._policy in REFUSALS:
-            raise ForbiddenError(REFUSALS[self._policy])
+        # Asked before the password is hashed, which costs something, and when it is written.
         now = self._clock()
+        await self._storage.read(lambda reader: self._admit(reader, body, now), short=True)
         user = new_user(body.email, body.name, await self._passwords.hash(body.password), now)
 
         def work(writer: Writer) -> Started:
+            invite = self._admit(writer, body, now)
             writer.add_user(user)
+            founded = invited = None
             if body.organization is not None:
-                found_organization(writer, body.organization, user.id, now)
-            return start(writer, user, now)
+                founded = found_organization(writer, body.organization, user.id, now)
+            if invite is not None:
+                invited = join(writer, invite, user, now)
+            return start(writer, user, now, invited or founded)
 
         return signed_in(self._tokens, await self._storage.write(work))
+
+    def _admit(self, reader: Reader, body: wire.Registration, now: datetime) -> Invite | None:
+        """Give the invitation that lets a person register, or None when they need none. Raises
+        `ForbiddenError`.
+        """
+        invite = None
+        if body.invite_token is not None:
+            invite = usable_invite(reader, body.invite_token, email_key(body.email), now)
+        is_set_up = invite is not None and invite.org_id is None
+        closed = self._policy is Registration.CLOSED and not is_set_up
+        if closed or (self._policy is Registration.INVITE and invite is None):
+            raise ForbiddenError(REFUSALS[self._policy])
+        return invite
 
     async def login(self, body: wire.Login) -> wire.SignedIn:
         """Sign a user in. Raises `UnauthenticatedError`, one for a wrong e-mail or password."""
