@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who one is: `hwci login`, `logout`, `whoami`, and `hwci orgs`."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from hwci.cli import options, tables
+from hwci.cli.asking import asked, secret_line
 from hwci.cli.connection import RETRIES, profile_of, signed_in
-from hwci.cli.failing import client_errors, wrong_usage
+from hwci.cli.failing import client_errors
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags, resolve
 
 orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show.")
-
-
-def _asked(what: str, flag: str, *, hidden: bool = False) -> str:
-    """Ask a person; a script is told which flag it lacks."""
-    if not sys.stdin.isatty():
-        raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Give it with {flag}")
-    return str(typer.prompt(what.capitalize(), hide_input=hidden, err=True))
 
 
 def login(
@@ -44,12 +37,8 @@ def login(
 
     settings = resolve(Flags(url, profile))
     credentials = settings.credentials  # asked first: no sign-in that could not be kept
-    address = email or _asked("e-mail", "--email")
-    password = (
-        sys.stdin.readline().rstrip("\r\n")
-        if password_stdin
-        else _asked("password", "--password-stdin", hidden=True)
-    )
+    address = email or asked("e-mail", "--email")
+    password = secret_line("password", "--password-stdin", from_stdin=password_stdin)
     began = options.now()
     with client_errors("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.login(address, password))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hwci.cli.failing import CommandError, Failing, wrong_usage
+from hwci.cli.own_file import own_folder, replacing
 
 FORMAT = 1
 """Raised when a hwci that knows only the earlier form could no longer read the file."""
@@ -126,7 +127,8 @@ class Credentials:
             with _locked(self.path.with_suffix(".lock")):
                 content = self._content()
                 yield content["profiles"]
-                self._replace(content)
+                with replacing(self.path) as file:
+                    json.dump(content, file, indent=2)
         except OSError as fault:
             raise CommandError(
                 Failing(
@@ -135,22 +137,6 @@ class Credentials:
                     "Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
                 )
             ) from fault
-
-    def _replace(self, content: Mapping[str, Any]) -> None:
-        """Replace the file at once: a reader finds the old one or the new one, never a half."""
-        import tempfile
-
-        # mkstemp creates the file with mode 0600, so no one else can open it at any moment.
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".credentials-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(content, file, indent=2)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
 
 
 def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
@@ -180,11 +166,10 @@ def default_credentials(environ: Mapping[str, str]) -> Credentials:
         CommandError: the user has no home, as in a container that runs as any number.
     """
     try:
-        home = environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+        return Credentials(own_folder(environ) / "credentials.json")
     except RuntimeError as fault:
         raise wrong_usage(
             "There is no place for sign-ins",
             "HOME is not set, and this user has no home folder",
             "Set HWCI_URL with HWCI_TOKEN or HWCI_CI_KEY, or set XDG_CONFIG_HOME",
         ) from fault
-    return Credentials(Path(home) / "hwci" / "credentials.json")
