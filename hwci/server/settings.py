@@ -5,6 +5,7 @@ This module decides names, defaults and the grammar of values, as the table `VAR
 the reference page is made too. It opens nothing but the files that a `…_FILE` variable names.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,8 @@ from urllib.parse import urlsplit
 from hwci.server.errors import SettingsError
 
 Network = IPv4Network | IPv6Network
+NO_LIMIT = "off"
+_LIMIT = re.compile(r"[1-9]\d{0,8}/([1-9]\d{0,3} )?(second|minute|hour|day)s?", re.ASCII)
 
 
 class Registration(StrEnum):
@@ -82,6 +85,19 @@ def _yes(value: str) -> bool:
     return value == "1"
 
 
+def _limit(value: str) -> str:
+    if value != NO_LIMIT and not _LIMIT.fullmatch(value):
+        raise ValueError(f"it may be such as 100/minute or 20/10 seconds, or {NO_LIMIT}")
+    return value
+
+
+def _valkey_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"valkey", "valkeys"} or not parts.hostname or parts.port == 0:
+        raise ValueError("it may be an address such as valkey://host:6379, valkeys:// with TLS")
+    return value
+
+
 def _base_url(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
@@ -113,19 +129,19 @@ VARIABLES: tuple[Variable, ...] = (
     Variable(
         "HWCI_RATE_LIMIT",
         "rate_limit",
-        str,
+        _limit,
         "Requests to the API of one address, such as `100/minute`; `off` for no limit.",
     ),
     Variable(
         "HWCI_AUTH_RATE_LIMIT",
         "auth_rate_limit",
-        str,
+        _limit,
         "On top, for each of login, register and refresh, in place of their own defaults.",
     ),
     Variable(
         "HWCI_VALKEY_URL",
         "valkey_url",
-        str,
+        _valkey_url,
         "A Valkey that several servers count their limits in, such as `valkey://host:6379`.",
         secret=True,
     ),

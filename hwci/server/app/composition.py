@@ -10,11 +10,14 @@ from hwci.server.app.fetching import fetch
 from hwci.server.clock import Clock
 from hwci.server.http.endpoint import endpoint
 from hwci.server.http.large_bodies import LargeBodies
+from hwci.server.http.protocol import AROUND
+from hwci.server.http.rate_limits import door
 from hwci.server.http.responses import stamp_response
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.secret_key import signing_key
 from hwci.server.security.signing import Signer
+from hwci.server.security.windows import Windows
 from hwci.server.services.registry import Tools, make_services
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
@@ -25,10 +28,12 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
     """Put a server's application together; `protocol.SpecRunner` runs it."""
     passwords = Passwords()
     key = signing_key(settings.secret_key_file or Location(settings.database).key_file)
-    tools = Tools(storage, clock, passwords, Signer(key, clock), fetch)
+    windows = Windows(clock, settings.valkey_url)
+    tools = Tools(storage, clock, passwords, Signer(key, clock), fetch, windows)
     services = make_services(tools, settings)
     bodies = LargeBodies()
     app = web.Application()
+    app[AROUND] = door(services.rate_limits, settings.trusted_proxies)
     app.on_response_prepare.append(stamp_response)
     for route in ROUTES:
         # The framework's own `{name}` takes no braces: a malformed id would look like no route.
@@ -40,6 +45,7 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
 
     async def close(_: web.Application) -> None:
         await asyncio.to_thread(passwords.close)
+        await windows.close()
 
     app.on_cleanup.append(close)
     return app

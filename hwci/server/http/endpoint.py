@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of checks, once, for every route (contract, "Everywhere").
 
-request id → global rate limit (429) → route (404, 405) stand before this module, in `protocol.py`
-and the router; existence (404) and state (409) after it, in the services. What lies between is the
-list `CHECKS`.
+request id → global rate limit (429) → route (404, 405) stand before this module, in
+`rate_limits.py` and the router; existence (404) and state (409) after it, in the services. What
+lies between is the list `CHECKS`.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from hwci.server.http.body import parse, read_body, require_json
 from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.query import parse_query
+from hwci.server.http.rate_limits import take_own_limit
 from hwci.server.http.responses import answer, error_answer, request_id, written
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
@@ -58,8 +59,12 @@ async def take_query(call: Call) -> None:
         call.parsed_query = parse_query(call.request, call.route.query)
 
 
-# The auth routes' own limit (429) belongs before `admit`.
-CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (admit, take_body, take_query)
+CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (
+    take_own_limit,
+    admit,
+    take_body,
+    take_query,
+)
 
 
 def endpoint(

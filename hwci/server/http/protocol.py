@@ -32,6 +32,9 @@ HARDENING: dict[str, Any] = {
 DRAIN_SECONDS = 10.0
 
 Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+Around = Callable[[Handle], Handle]
+AROUND: web.AppKey[Around] = web.AppKey("around")
+"""What an application does around all handling, before there is a route: its rate limits."""
 
 
 class SpecProtocol(web.RequestHandler):
@@ -78,8 +81,10 @@ class SpecRunner(web.AppRunner):
 
     async def _make_server(self) -> web.Server:
         plain = await super()._make_server()
+        handle = _spec_shaped(plain.request_handler)
+        around = self.app.get(AROUND)
         server = SpecServer(
-            _spec_shaped(plain.request_handler),
+            around(handle) if around else handle,
             request_factory=plain.request_factory,
             access_log_class=RequestLog,
             **HARDENING,
@@ -97,10 +102,7 @@ def require_hardened() -> None:
 
 
 def _spec_shaped(handle: Handle) -> Handle:
-    """Put the framework's own refusals (404, 405, 417) into the spec's shape.
-
-    The global rate limit (429) belongs here, before the router.
-    """
+    """Put the framework's own refusals (404, 405, 417) into the spec's shape."""
 
     async def shaped(request: web.BaseRequest) -> web.StreamResponse:
         try:

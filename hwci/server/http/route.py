@@ -30,6 +30,8 @@ Answered = BaseModel | bytes | web.StreamResponse | None
 answer that a module of this room has written or is still writing.
 """
 Handler = Callable[["Call"], Awaitable[Answered]]
+LIMITED = "/api/"
+"""Requests to what stands under it count against the limits; static files and health do not."""
 
 
 class Who(Enum):
@@ -81,8 +83,8 @@ class Route:
 
     @property
     def limited(self) -> bool:
-        """Requests to the API count against the limits; static files and health do not."""
-        return self.path.startswith("/api/")
+        """Whether requests to it count against the limits."""
+        return self.path.startswith(LIMITED)
 
     @property
     def gzip(self) -> bool:

@@ -7,6 +7,7 @@ from hwci.server.clock import Clock
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
+from hwci.server.security.windows import Windows
 from hwci.server.services.access import Access
 from hwci.server.services.accounts import Accounts
 from hwci.server.services.audit import AuditLog
@@ -18,6 +19,7 @@ from hwci.server.services.live_runs import LiveRuns
 from hwci.server.services.members import Members
 from hwci.server.services.metrics import Metrics
 from hwci.server.services.organizations import Organizations
+from hwci.server.services.rate_limits import RateLimits
 from hwci.server.services.reviews import Reviews
 from hwci.server.services.runs import Runs
 from hwci.server.services.sso import Fetch, Sso
@@ -41,6 +43,7 @@ class Services:
     members: Members
     metrics: Metrics
     organizations: Organizations
+    rate_limits: RateLimits
     reviews: Reviews
     runs: Runs
     sso: Sso
@@ -56,6 +59,7 @@ class Tools:
     passwords: Passwords
     signer: Signer
     fetch: Fetch
+    windows: Windows
 
 
 def make_services(tools: Tools, settings: Settings) -> Services:
@@ -69,12 +73,13 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         audit=AuditLog(storage),
         boxes=Boxes(storage, clock),
         ci_keys=CiKeys(storage, clock),
-        health=Health(storage),
+        health=Health(storage, tools.windows),
         ingest=Ingest(storage, clock),
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
+        rate_limits=RateLimits(tools.windows, settings),
         reviews=Reviews(storage, clock),
         runs=Runs(storage, clock),
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),

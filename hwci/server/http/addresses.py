@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a request comes from, behind proxies or not (contract, "Everywhere").
+
+This module decides whose word counts: `X-Forwarded-For` and `X-Forwarded-Proto` of trusted proxies
+and nothing else, neither `Forwarded` nor `X-Real-IP`. It does not know what an address may do.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from aiohttp import web
+
+from hwci.server.settings import Network
+
+Address = IPv4Address | IPv6Address
+
+_WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](:\d+)?|(?P<four>\d+(\.\d+){3}):\d+", re.ASCII)
+_SCHEMES = {"http", "https"}
+_NOBODY = IPv4Address(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a request comes from. `address`: one that limits count by, so of IPv6 its /64, which is
+    one subscriber.
+    """
+
+    address: str
+    scheme: str
+
+
+_KEY = web.RequestKey("origin", Origin)
+
+
+def note_origin(request: web.BaseRequest, trusted: Sequence[Network]) -> None:
+    """Find out where a request comes from, once, before anything else asks."""
+    address, hops = _read(request.remote or "") or _NOBODY, 0
+    schemes = _list(request, "X-Forwarded-Proto") if _among(address, trusted) else []
+    for farther in _forwarded(request):
+        if not _among(address, trusted):
+            break
+        address, hops = farther, hops + 1
+    # Each proxy adds to the right, so both lists are counted from there.
+    said = schemes[-min(max(hops, 1), len(schemes))].lower() if schemes else ""
+    scheme = said if said in _SCHEMES else request.scheme
+    request[_KEY] = Origin(_counted(address), scheme)
+
+
+def address_of(request: web.BaseRequest) -> str:
+    """Give the address of who sent a request, as limits count it."""
+    return request[_KEY].address
+
+
+def scheme_of(request: web.BaseRequest) -> str:
+    """Say whether the caller came by `https`, be it that a trusted proxy says so."""
+    return request[_KEY].scheme if _KEY in request else request.scheme
+
+
+def _forwarded(request: web.BaseRequest) -> Iterator[Address]:
+    """Give who handed the request on, nearest first, up to what is no address.
+
+    A proxy that names no address counts as the sender itself: nobody gains by it.
+    """
+    for text in reversed(_list(request, "X-Forwarded-For")):
+        address = _read(text)
+        if address is None:
+            return
+        yield address
+
+
+def _list(request: web.BaseRequest, name: str) -> list[str]:
+    values = ",".join(request.headers.getall(name, []))
+    return [text for part in values.split(",") if (text := part.strip())]
+
+
+def _read(text: str) -> Address | None:
+    """Read an address, some proxies write the port too; one of IPv4 in IPv6 is the one of IPv4."""
+    found = _WITH_PORT.fullmatch(text)
+    try:
+        address = ip_address(found["six"] or found["four"] if found else text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _among(address: Address, networks: Sequence[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _counted(address: Address) -> str:
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return f"{IPv6Address(int(address) >> 64 << 64)}/64"
