@@ -307,9 +307,9 @@ CREATE INDEX failure_next
 
 CREATE INDEX report_record ON report (org_id, record_id, part);
 
-CREATE INDEX report_started ON report (org_id, started_at);
+CREATE INDEX report_started ON report (org_id, started_at DESC, record_id);
 
-CREATE INDEX report_box ON report (org_id, box_key, started_at);
+CREATE INDEX report_box ON report (org_id, box_key, started_at DESC, record_id);
 
 CREATE INDEX refresh_token_session ON refresh_token (session_id);
 
@@ -361,7 +361,9 @@ CREATE TABLE live_run (
   sha TEXT NOT NULL,
   started_at INTEGER NOT NULL,
   covers BLOB,
-  changes BLOB,
+  base_sha TEXT,
+  truncated INTEGER,
+  commits BLOB,
   heard_at INTEGER NOT NULL,
   lost INTEGER NOT NULL,
   PRIMARY KEY (org_id, id),

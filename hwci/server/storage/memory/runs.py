@@ -1,12 +1,114 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises
+"""Run records and live runs in memory."""
 
-"""Run records and their events in memory."""
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
 
-from hwci.server.storage.memory.state import State
+from hwci.engine.facts import Report
+from hwci.engine.identity import run_record_id
+from hwci.engine.parts import ci_run_id
+from hwci.server.storage import run_records
+from hwci.server.storage.memory.lists import slice_of
+from hwci.server.storage.memory.state import Sent, State
+from hwci.server.storage.records import LiveRun, LiveTest, RunFilter, RunRecord, RunWhole, Slice
 
 
 class MemoryRuns:
-    """Run records and their events of one state."""
+    """Run records of one state."""
 
     def __init__(self, state: State) -> None:
         self._state = state
+
+    def runs(
+        self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
+    ) -> Slice[RunRecord]:
+        found = [
+            whole.record for whole in self._all(org_id, heard_since) if _fits(whole.record, wanted)
+        ]
+        found.sort(key=lambda record: record.id)
+        found.sort(key=lambda record: record.head.started_at, reverse=True)
+        return slice_of(found, offset, limit)
+
+    def run_record(
+        self, org_id: UUID, run_record_id: UUID, heard_since: datetime
+    ) -> RunRecord | None:
+        whole = self.run(org_id, run_record_id, heard_since)
+        return None if whole is None else whole.record
+
+    def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
+        found = {whole.record.id: whole for whole in self._all(org_id, heard_since)}
+        return found.get(run_record_id)
+
+    def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
+        return self._state.live_runs.get((org_id, run_record_id))
+
+    def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
+        runs = self._state.live_runs.values()
+        return [run for run in runs if not run.lost and run.heard_at <= heard_since]
+
+    def put_live_run(self, run: LiveRun) -> None:
+        self._state.live_runs[run.org_id, run.id] = run
+
+    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
+        for test in tests:
+            self._state.live_tests[org_id, run_record_id, test.id] = test
+
+    def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
+        run = self.live_run(org_id, run_record_id)
+        if run is not None:
+            self.put_live_run(replace(run, heard_at=max(run.heard_at, at), lost=False))
+
+    def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
+        run = self.live_run(org_id, run_record_id)
+        if run is not None:
+            self.put_live_run(replace(run, lost=True))
+
+    def drop_live_run(self, org_id: UUID, run_record_id: UUID) -> None:
+        self._state.live_runs.pop((org_id, run_record_id), None)
+        for key in list(self._state.live_tests):
+            if key[:2] == (org_id, run_record_id):
+                del self._state.live_tests[key]
+
+    def _all(self, org_id: UUID, heard_since: datetime) -> Iterator[RunWhole]:
+        by_record: dict[UUID, list[Report]] = defaultdict(list)
+        for report in self._state.sent.get(org_id, Sent()).reports.values():
+            by_record[_record_id(org_id, report)].append(report)
+        for record_id, reports in by_record.items():
+            whole = run_records.reported(record_id, reports)
+            if whole is not None:
+                yield whole
+        for run in self._state.live_runs.values():
+            if run.org_id == org_id:
+                yield run_records.live(run, self._live_tests(run), heard_since)
+
+    def _live_tests(self, run: LiveRun) -> list[LiveTest]:
+        return [
+            test
+            for (org_id, run_id, _), test in self._state.live_tests.items()
+            if (org_id, run_id) == (run.org_id, run.id)
+        ]
+
+
+def _record_id(org_id: UUID, report: Report) -> UUID:
+    return run_record_id(
+        org_id, report.repo_key, ci_run_id(report), report.run_attempt, report.box_key
+    )
+
+
+def _fits(record: RunRecord, wanted: RunFilter) -> bool:
+    head = record.head
+    return all(
+        want in {None, value}
+        for want, value in (
+            (wanted.repo_key, head.repo_key),
+            (wanted.suite, head.suite),
+            (wanted.branch, head.branch),
+            (wanted.box_key, head.box_key),
+            (wanted.sha, head.sha),
+            (wanted.status, record.status),
+        )
+    )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
-from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite import codec, names
 from hwci.server.storage.sqlite.connections import Connection
 
 
@@ -40,10 +40,4 @@ class Answers:
 
     def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
         """Give the names of these tests of a product."""
-        return dict(
-            self._connection.rows(
-                "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"
-                " ON t.org_id = ? AND t.product_id = ? AND t.number = j.value",
-                (codec.json_list(tests), self._org, product),
-            )
-        )
+        return names.of_tests(self._connection, self._org, product, tests)

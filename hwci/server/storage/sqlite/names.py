@@ -8,7 +8,7 @@ lists stay once they are known; changes go with the last report that carries the
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hwci.engine.facts import Changes
 from hwci.server.storage.sqlite import codec
@@ -73,6 +73,19 @@ def _test_numbers(
         )
         known |= fresh
     return tuple(known[name] for name in names)
+
+
+def of_tests(
+    connection: Connection, org: bytes, product: int, tests: Iterable[int]
+) -> dict[int, str]:
+    """Give the names of these tests of a product."""
+    return dict(
+        connection.rows(
+            "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"
+            " ON t.org_id = ? AND t.product_id = ? AND t.number = j.value",
+            (codec.json_list(tests), org, product),
+        )
+    )
 
 
 def changes_id(connection: Connection, org: bytes, repo_key: str, changes: Changes) -> int:

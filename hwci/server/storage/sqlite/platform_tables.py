@@ -7,8 +7,8 @@ needs to be found as a run record. `migrations.py` says when they came.
 PLATFORM = """
 ALTER TABLE report ADD COLUMN record_id BLOB;
 CREATE INDEX report_record ON report (org_id, record_id, part);
-CREATE INDEX report_started ON report (org_id, started_at);
-CREATE INDEX report_box ON report (org_id, box_key, started_at);
+CREATE INDEX report_started ON report (org_id, started_at DESC, record_id);
+CREATE INDEX report_box ON report (org_id, box_key, started_at DESC, record_id);
 
 CREATE INDEX refresh_token_session ON refresh_token (session_id);
 
@@ -59,7 +59,9 @@ CREATE TABLE live_run (
   sha TEXT NOT NULL,
   started_at INTEGER NOT NULL,
   covers BLOB,
-  changes BLOB,
+  base_sha TEXT,
+  truncated INTEGER,
+  commits BLOB,
   heard_at INTEGER NOT NULL,
   lost INTEGER NOT NULL,
   PRIMARY KEY (org_id, id),

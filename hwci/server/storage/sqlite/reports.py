@@ -213,6 +213,16 @@ def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
     return tuple(_whole(connection, org, row, test_names) for row in rows)
 
 
+def load_record(connection: Connection, org: bytes, record_id: bytes) -> tuple[Report, ...]:
+    """Give the reports of one run record, whole."""
+    rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.record_id = ?", (org, record_id))
+    test_names: _TestNames = {}
+    for row in rows:
+        listed = names.of_tests(connection, org, row[1], _listed(connection, org, row))
+        test_names |= {(row[1], number): name for number, name in listed.items()}
+    return tuple(_whole(connection, org, row, test_names) for row in rows)
+
+
 _TestNames = dict[tuple[int, int], str]  # by product and number
 
 

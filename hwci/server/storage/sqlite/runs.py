@@ -1,9 +1,189 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+"""Run records in SQLite: which there are, how their tests stand in numbers, and one of them whole.
 
-"""Run records and their events in SQLite."""
+A list is made in two steps, so that only the records of one page are counted: numbers of rows in
+their order, by index; then what stands in these rows.
+"""
 
-from hwci.server.storage.sqlite.rows import Rows
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from hwci.engine.vocabulary import RunStatus
+from hwci.server.storage import run_records
+from hwci.server.storage.records import (
+    RunEnd,
+    RunFilter,
+    RunRecord,
+    RunWhole,
+    Slice,
+    TestCounts,
+)
+from hwci.server.storage.sqlite import codec, reports
+from hwci.server.storage.sqlite.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
+
+# One row of a record stands for it (`run_records.py`): the report that is not in parts, else the
+# first part; if odd senders gave two runs the same first part, the one with the smaller run.
+_STANDS_FOR_ITS_RECORD = (
+    "(r.part IS NULL OR r.part = 1 AND NOT EXISTS (SELECT 1 FROM report o"
+    " WHERE o.org_id = r.org_id AND o.record_id = r.record_id"
+    " AND (o.part IS NULL OR o.part = 1 AND o.run_id < r.run_id)))"
+)
+_REPORTED_KEYS = (
+    "SELECT r.started_at, r.record_id, r.id, 1 FROM report r"
+    f" WHERE r.org_id = ? AND {_STANDS_FOR_ITS_RECORD}"
+)
+_LIVE_KEYS = "SELECT l.started_at, l.id, l.rowid, 0 FROM live_run l WHERE l.org_id = ?"
+_LOST = "(l.lost = 1 OR l.heard_at <= ?)"
+
+_OF_RECORD = "report r WHERE r.org_id = h.org_id AND r.record_id = h.record_id"
+_ITEMS_OF_RECORD = (
+    "report r CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
+    " WHERE r.org_id = h.org_id AND r.record_id = h.record_id"
+)
+_REPORTED = (
+    "SELECT h.repo_key, p.suite, h.workflow, h.ci_run_id, h.run_attempt, h.box_key, h.trigger,"
+    " h.branch, h.sha, h.started_at, h.record_id, h.ended_at, h.conclusion, h.hello_ok,"
+    f" (SELECT sum(r.tests) FROM {_OF_RECORD}),"
+    f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.outcome = 1),"
+    f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.attempts > 1)"
+    " FROM json_each(?) j CROSS JOIN report h ON h.org_id = ? AND h.id = j.value"
+    " CROSS JOIN product p ON p.org_id = h.org_id AND p.id = h.product_id"
+)
+_TESTS = "live_test t WHERE t.org_id = l.org_id AND t.run_id = l.id"
+_LIVE = (
+    "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
+    f" l.branch, l.sha, l.started_at, l.id, {_LOST},"
+    f" (SELECT count(*) FROM {_TESTS}),"
+    f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 0),"
+    f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 1),"
+    f" (SELECT count(*) FROM {_TESTS} AND t.attempts > 1)"
+    " FROM json_each(?) j CROSS JOIN live_run l ON l.org_id = ? AND l.rowid = j.value"
+)
 
 
-class RunRows(Rows):
-    """Run records and their events."""
+class _Query(NamedTuple):
+    """A statement and its values."""
+
+    statement: str
+    values: tuple[object, ...]
+
+
+class RunRows(LiveRunRows):
+    """Run records, reported and live."""
+
+    def runs(
+        self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
+    ) -> Slice[RunRecord]:
+        queries = list(_keys(org_id.bytes, wanted, codec.to_micros(heard_since)))
+        statement = " UNION ALL ".join(query.statement for query in queries)
+        values = tuple(value for query in queries for value in query.values)
+        keys = self._slice(_key, f"{statement} ORDER BY 1 DESC, 2", values, offset, limit)
+        found = self._records(org_id, keys.items, heard_since)
+        return Slice([found[key.record_id] for key in keys.items], keys.total)
+
+    def run_record(
+        self, org_id: UUID, run_record_id: UUID, heard_since: datetime
+    ) -> RunRecord | None:
+        of_one = (org_id.bytes, run_record_id.bytes)
+        rows = self._connection.rows(
+            f"{_REPORTED_KEYS} AND r.record_id = ? UNION ALL {_LIVE_KEYS} AND l.id = ?",
+            of_one + of_one,
+        )
+        found = self._records(org_id, [_key(row) for row in rows[:1]], heard_since)
+        return found.get(run_record_id)
+
+    def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
+        parts = reports.load_record(self._connection, org_id.bytes, run_record_id.bytes)
+        whole = run_records.reported(run_record_id, parts)
+        if whole is not None:
+            return whole
+        live = self.live_run(org_id, run_record_id)
+        if live is None:
+            return None
+        return run_records.live(live, self._live_tests(org_id, run_record_id), heard_since)
+
+    def _records(
+        self, org_id: UUID, keys: Sequence["_Key"], heard_since: datetime
+    ) -> dict[UUID, RunRecord]:
+        """Give the records of a few rows, by id."""
+        reported = codec.json_list(key.number for key in keys if key.reported)
+        live = codec.json_list(key.number for key in keys if not key.reported)
+        since = codec.to_micros(heard_since)
+        rows = self._connection.rows(_REPORTED, (reported, org_id.bytes))
+        records = [_reported(row) for row in rows]
+        records += map(_live, self._connection.rows(_LIVE, (since, live, org_id.bytes)))
+        return {record.id: record for record in records}
+
+
+class _Key(NamedTuple):
+    """A record of a list: its id, and the number of the row that it is read from."""
+
+    record_id: UUID
+    number: int
+    reported: bool
+
+
+def _keys(org: bytes, wanted: RunFilter, heard_since: int) -> Sequence[_Query]:
+    """Give the queries for the keys of all records that fit."""
+    columns = {
+        "repo_key": wanted.repo_key,
+        "branch": wanted.branch,
+        "box_key": wanted.box_key,
+        "sha": wanted.sha,
+    }
+    given = {name: value for name, value in columns.items() if value is not None}
+    queries = []
+    if wanted.status in {None, RunStatus.REPORTED}:
+        query = _where("r", _REPORTED_KEYS, org, given)
+        queries.append(_of_suite(query, org, wanted.suite))
+    if wanted.status is not RunStatus.REPORTED:
+        suite = {} if wanted.suite is None else {"suite": wanted.suite}
+        query = _where("l", _LIVE_KEYS, org, given | suite)
+        queries.append(_of_status(query, wanted.status, heard_since))
+    return queries
+
+
+def _where(name: str, keys: str, org: bytes, given: dict[str, str]) -> _Query:
+    conditions = "".join(f" AND {name}.{column} = ?" for column in given)
+    return _Query(keys + conditions, (org, *given.values()))
+
+
+def _of_suite(query: _Query, org: bytes, suite: str | None) -> _Query:
+    if suite is None:
+        return query
+    products = "SELECT p.id FROM product p WHERE p.org_id = ? AND p.suite = ?"
+    return _Query(
+        f"{query.statement} AND r.product_id IN ({products})", (*query.values, org, suite)
+    )
+
+
+def _of_status(query: _Query, status: RunStatus | None, heard_since: int) -> _Query:
+    if status is None:
+        return query
+    condition = _LOST if status is RunStatus.LOST else f"NOT {_LOST}"
+    return _Query(f"{query.statement} AND {condition}", (*query.values, heard_since))
+
+
+def _key(row: tuple[Any, ...]) -> _Key:
+    _, record_id, number, reported = row
+    return _Key(UUID(bytes=record_id), number, bool(reported))
+
+
+def _reported(row: tuple[Any, ...]) -> RunRecord:
+    record_id, ended_at, conclusion, hello_ok, total, failed, retried = row[HEAD_COLUMNS:]
+    return RunRecord(
+        UUID(bytes=record_id),
+        head_of(row),
+        RunStatus.REPORTED,
+        TestCounts(total, total - failed, failed, retried),
+        RunEnd(codec.from_micros(ended_at), conclusion, bool(hello_ok)),
+    )
+
+
+def _live(row: tuple[Any, ...]) -> RunRecord:
+    record_id, lost, *counts = row[HEAD_COLUMNS:]
+    status = RunStatus.LOST if lost else RunStatus.RUNNING
+    return RunRecord(UUID(bytes=record_id), head_of(row), status, TestCounts(*counts))

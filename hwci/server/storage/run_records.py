@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run record is, put together from reports or from what a box told (contract, "Runs and
+streams"), for every driver.
+
+This module decides which report of a record speaks for it, and when a live run is lost. It finds
+nothing: drivers do.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from hwci.engine.facts import Report
+from hwci.engine.parts import ci_run_id, is_first
+from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.server.storage.records import (
+    LiveRun,
+    LiveTest,
+    RunEnd,
+    RunHead,
+    RunRecord,
+    RunWhole,
+    TestCounts,
+)
+
+
+def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
+    """Give the record of all reports with this id: its first part speaks for it, and the tests of
+    all parts stand together. None: the first part is not there.
+    """
+    parts = sorted(reports, key=_order)
+    if not parts or not is_first(parts[0]):
+        return None
+    first = parts[0]
+    items = tuple(item for part in parts for item in part.tests)
+    failed = sum(item.outcome is Outcome.FAIL for item in items)
+    counts = TestCounts(
+        total=len(items),
+        passed=len(items) - failed,
+        failed=failed,
+        retried=sum(item.attempts > 1 for item in items),
+    )
+    end = RunEnd(first.ended_at, first.conclusion, first.hello_ok)
+    record = RunRecord(record_id, head_of(first), RunStatus.REPORTED, counts, end)
+    return RunWhole(record, first.covers_shas, first.changes, items=items)
+
+
+def live(run: LiveRun, tests: Sequence[LiveTest], heard_since: datetime) -> RunWhole:
+    """Give the record of a live run, with its tests as they stand."""
+    counts = TestCounts(
+        total=len(tests),
+        passed=sum(test.outcome is Outcome.PASS for test in tests),
+        failed=sum(test.outcome is Outcome.FAIL for test in tests),
+        retried=sum(test.attempts is not None and test.attempts > 1 for test in tests),
+    )
+    record = RunRecord(run.id, run.head, live_status(run, heard_since), counts)
+    return RunWhole(record, run.covers_shas, run.changes, live=tuple(tests))
+
+
+def live_status(run: LiveRun, heard_since: datetime) -> RunStatus:
+    """Say whether a live run is lost: a told loss is one until the run is heard of again."""
+    lost = run.lost or run.heard_at <= heard_since
+    return RunStatus.LOST if lost else RunStatus.RUNNING
+
+
+def head_of(report: Report) -> RunHead:
+    """Give what a report says of its run from the start, which is the run as CI knows it."""
+    return RunHead(
+        repo_key=report.repo_key,
+        suite=report.suite,
+        workflow=report.workflow,
+        run_id=ci_run_id(report),
+        run_attempt=report.run_attempt,
+        box_key=report.box_key,
+        trigger=report.trigger,
+        branch=report.branch,
+        sha=report.sha,
+        started_at=report.started_at,
+    )
+
+
+def _order(report: Report) -> tuple[int, int]:
+    return (0 if report.part_of is None else report.part_of.part, report.run_id)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises
+"""Live runs in SQLite, and how their tests stand."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.facts import Changes
+from hwci.engine.vocabulary import Trigger
+from hwci.server.storage.records import LiveRun, LiveTest, RunHead
+from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.rows import Rows
+
+_LIVE_RUN = (
+    "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
+    " l.branch, l.sha, l.started_at, l.org_id, l.id, l.box_id, l.covers, l.base_sha, l.truncated,"
+    " l.commits, l.heard_at, l.lost FROM live_run l"
+)
+HEAD_COLUMNS = 10
+"""How many columns `head_of` reads."""
+
+
+class LiveRunRows(Rows):
+    """Live runs."""
+
+    def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
+        return self._one(
+            _live_run,
+            f"{_LIVE_RUN} WHERE l.org_id = ? AND l.id = ?",
+            org_id.bytes,
+            run_record_id.bytes,
+        )
+
+    def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
+        statement = f"{_LIVE_RUN} WHERE l.lost = 0 AND l.heard_at <= ? ORDER BY l.heard_at, l.id"
+        rows = self._connection.rows(statement, (codec.to_micros(heard_since),))
+        return [_live_run(row) for row in rows]
+
+    def put_live_run(self, run: LiveRun) -> None:
+        head, changes = run.head, run.changes
+        self._connection.execute(
+            "INSERT OR REPLACE INTO live_run (org_id, id, box_id, repo_key, suite, workflow,"
+            " run_id, run_attempt, box_key, trigger, branch, sha, started_at, covers, base_sha,"
+            " truncated, commits, heard_at, lost)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run.org_id.bytes,
+                run.id.bytes,
+                run.box_id.bytes,
+                head.repo_key,
+                head.suite,
+                head.workflow,
+                head.run_id,
+                head.run_attempt,
+                head.box_key,
+                head.trigger,
+                head.branch,
+                head.sha,
+                codec.to_micros(head.started_at),
+                codec.pack_shas(run.covers_shas),
+                *_changes_columns(changes),
+                codec.to_micros(run.heard_at),
+                run.lost,
+            ),
+        )
+
+    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
+        run = (org_id.bytes, run_record_id.bytes)
+        found = self._connection.row(
+            "SELECT coalesce(max(position), 0) FROM live_test WHERE org_id = ? AND run_id = ?", run
+        )
+        assert found is not None
+        self._connection.execute_many(
+            "INSERT INTO live_test (org_id, run_id, position, name, outcome, attempts)"
+            " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (org_id, run_id, name)"
+            " DO UPDATE SET outcome = excluded.outcome, attempts = excluded.attempts",
+            [
+                (*run, position, test.id, _outcome_number(test), test.attempts)
+                for position, test in enumerate(tests, found[0] + 1)
+            ],
+        )
+
+    def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
+        self._connection.execute(
+            "UPDATE live_run SET heard_at = max(heard_at, ?), lost = 0 WHERE org_id = ? AND id = ?",
+            (codec.to_micros(at), org_id.bytes, run_record_id.bytes),
+        )
+
+    def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
+        self._connection.execute(
+            "UPDATE live_run SET lost = 1 WHERE org_id = ? AND id = ?",
+            (org_id.bytes, run_record_id.bytes),
+        )
+
+    def drop_live_run(self, org_id: UUID, run_record_id: UUID) -> None:
+        run = (org_id.bytes, run_record_id.bytes)
+        self._connection.execute("DELETE FROM live_test WHERE org_id = ? AND run_id = ?", run)
+        self._connection.execute("DELETE FROM live_run WHERE org_id = ? AND id = ?", run)
+
+    def _live_tests(self, org_id: UUID, run_record_id: UUID) -> list[LiveTest]:
+        rows = self._connection.rows(
+            "SELECT name, outcome, attempts FROM live_test WHERE org_id = ? AND run_id = ?"
+            " ORDER BY position",
+            (org_id.bytes, run_record_id.bytes),
+        )
+        return [_live_test(row) for row in rows]
+
+
+def head_of(row: tuple[Any, ...]) -> RunHead:
+    """Give the head of a run from the first columns of a row."""
+    return RunHead(
+        repo_key=row[0],
+        suite=row[1],
+        workflow=row[2],
+        run_id=row[3],
+        run_attempt=row[4],
+        box_key=row[5],
+        trigger=Trigger(row[6]),
+        branch=row[7],
+        sha=row[8],
+        started_at=codec.from_micros(row[9]),
+    )
+
+
+def _live_run(row: tuple[Any, ...]) -> LiveRun:
+    org_id, run, box_id, covers, base_sha, truncated, commits, heard_at, lost = row[HEAD_COLUMNS:]
+    return LiveRun(
+        id=UUID(bytes=run),
+        org_id=UUID(bytes=org_id),
+        box_id=UUID(bytes=box_id),
+        head=head_of(row),
+        covers_shas=codec.unpack_shas(covers),
+        changes=None if commits is None else codec.unpack_changes(base_sha, truncated, commits),
+        heard_at=codec.from_micros(heard_at),
+        lost=bool(lost),
+    )
+
+
+def _changes_columns(changes: Changes | None) -> tuple[str | None, bool | None, bytes | None]:
+    if changes is None:
+        return (None, None, None)
+    packed = codec.pack_commits(codec.commits_json(changes.commits))
+    return (changes.base_sha, changes.truncated, packed)
+
+
+def _outcome_number(test: LiveTest) -> int | None:
+    return None if test.outcome is None else codec.OUTCOME_NUMBERS[test.outcome]
+
+
+def _live_test(row: tuple[Any, ...]) -> LiveTest:
+    name, outcome, attempts = row
+    return LiveTest(name, None if outcome is None else codec.OUTCOMES[outcome], attempts)

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every driver promises of run records and live runs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.facts import Part, Report
+from hwci.engine.identity import run_record_id
+from hwci.engine.vocabulary import Outcome, RunStatus, Trigger
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import (
+    Box,
+    LiveRun,
+    LiveTest,
+    RunEnd,
+    RunFilter,
+    RunHead,
+    RunRecord,
+    RunWhole,
+    TestCounts,
+)
+from tests.server.storage.examples import ACME, CHANGES, FAIL, NOON, OTHER, PASS, REPORT
+
+TEN_MINUTES = timedelta(minutes=10)
+TICK = timedelta(microseconds=1)
+BEFORE = NOON - TEN_MINUTES
+ANY = RunFilter()
+
+BOX = Box(UUID(int=51), ACME.id, "b1", NOON)
+HEAD = RunHead("fw", "hil", "nightly", 7, 1, "b1", Trigger.NIGHTLY, "main", "bbbbbbb", NOON)
+LIVE = LiveRun(UUID(int=61), ACME.id, BOX.id, HEAD, ("bbbbbbb", "ccccccc"), CHANGES, NOON)
+RECORD_ID = run_record_id(ACME.id, "fw", 7, 1, "b1")
+RECORD = RunRecord(
+    RECORD_ID,
+    HEAD,
+    RunStatus.REPORTED,
+    TestCounts(total=2, passed=1, failed=1, retried=1),
+    RunEnd(REPORT.ended_at, "failure", hello_ok=True),
+)
+
+
+@pytest.fixture(autouse=True)
+async def _box(storage: Storage) -> None:
+    def work(writer: Writer) -> None:
+        writer.add_organization(ACME)
+        writer.add_organization(OTHER)
+        writer.add_box(BOX)
+
+    await storage.write(work)
+
+
+def put(*reports: Report, org_id: UUID = ACME.id) -> Callable[[Writer], None]:
+    def work(writer: Writer) -> None:
+        for report in reports:
+            writer.put_report(org_id, report)
+
+    return work
+
+
+async def open_runs(storage: Storage, *runs: LiveRun) -> None:
+    def work(writer: Writer) -> None:
+        for run in runs:
+            writer.put_live_run(run)
+
+    await storage.write(work)
+
+
+async def listed(
+    storage: Storage, wanted: RunFilter = ANY, org_id: UUID = ACME.id
+) -> list[RunRecord]:
+    found = await storage.read(lambda r: r.runs(org_id, wanted, BEFORE, 0, 100))
+    assert found.total == len(found.items)
+    return list(found.items)
+
+
+async def one(storage: Storage, record_id: UUID = RECORD_ID) -> RunWhole | None:
+    """Give a record whole, once it is seen to stand in the list and alone as it does whole."""
+    whole = await storage.read(lambda r: r.run(ACME.id, record_id, BEFORE))
+    record = await storage.read(lambda r: r.run_record(ACME.id, record_id, BEFORE))
+    in_list = [record for record in await listed(storage) if record.id == record_id]
+    if whole is None:
+        assert (record, in_list) == (None, [])
+    else:
+        assert whole.record == record == in_list[0]
+        assert len(in_list) == 1
+    return whole
+
+
+def part(number: int, parts: int = 2, **fields: Any) -> Report:
+    """Give a part of the report; only part 1 keeps the run's id."""
+    run_id = REPORT.run_id if number == 1 else 9_000 + number
+    place = Part(REPORT.run_id, number, parts)
+    return replace(REPORT, run_id=run_id, part_of=place, **fields)
+
+
+class TestReported:
+    async def test_a_report_is_a_run_record_with_its_tests_counted(self, storage: Storage) -> None:
+        await storage.write(put(REPORT))
+        assert await one(storage) == RunWhole(
+            RECORD, REPORT.covers_shas, REPORT.changes, items=REPORT.tests
+        )
+
+    async def test_it_belongs_to_its_organization_alone(self, storage: Storage) -> None:
+        await storage.write(put(REPORT))
+        assert await listed(storage, org_id=OTHER.id) == []
+        found = await storage.read(lambda r: r.run(OTHER.id, RECORD_ID, BEFORE))
+        assert found is None
+
+    async def test_a_replaced_report_keeps_its_id_and_shows_what_is_new(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(put(REPORT))
+        await storage.write(
+            put(replace(REPORT, branch="dev", tests=(replace(PASS, attempts=2),), changes=None))
+        )
+        whole = await one(storage)
+        assert whole is not None
+        assert whole.record.head.branch == "dev"
+        assert whole.record.tests == TestCounts(total=1, passed=1, failed=0, retried=1)
+        assert whole.changes is None
+
+    async def test_each_attempt_and_each_box_is_a_record_of_its_own(self, storage: Storage) -> None:
+        await storage.write(
+            put(REPORT, replace(REPORT, run_attempt=2), replace(REPORT, box_key="b2"))
+        )
+        assert len({record.id for record in await listed(storage)}) == 3
+
+    async def test_the_suite_may_differ_between_reports(self, storage: Storage) -> None:
+        await storage.write(put(replace(REPORT, suite="smoke")))
+        whole = await one(storage)
+        assert whole is not None
+        assert whole.record.head.suite == "smoke"
+
+
+class TestParts:
+    async def test_parts_are_one_record_whose_items_stand_in_order_of_parts(
+        self, storage: Storage
+    ) -> None:
+        more = replace(FAIL, id="more", attempts=1)
+        await storage.write(
+            put(
+                part(3, 3, tests=(replace(PASS, id="last"),)), part(1, 3), part(2, 3, tests=(more,))
+            )
+        )
+        whole = await one(storage)
+        assert whole is not None
+        assert whole.record.head == HEAD
+        assert whole.record.tests == TestCounts(total=4, passed=2, failed=2, retried=1)
+        assert [item.id for item in whole.items] == ["boot", "flash", "more", "last"]
+
+    async def test_there_is_no_record_before_the_first_part_came(self, storage: Storage) -> None:
+        await storage.write(put(part(2)))
+        assert await one(storage) is None
+        await storage.write(put(part(1)))
+        assert await one(storage) is not None
+
+    async def test_a_whole_report_after_parts_is_the_record_alone(self, storage: Storage) -> None:
+        await storage.write(put(part(1), part(2)))
+        await storage.write(put(REPORT))
+        whole = await one(storage)
+        assert whole is not None
+        assert whole.record == RECORD
+
+    async def test_parts_of_another_attempt_stay_apart(self, storage: Storage) -> None:
+        await storage.write(put(part(1), part(2, run_attempt=2)))
+        whole = await one(storage)
+        assert whole is not None
+        assert whole.record.tests.total == 2
+
+
+class TestList:
+    async def test_the_latest_start_comes_first_then_the_smaller_id(self, storage: Storage) -> None:
+        later = replace(REPORT, run_id=8, started_at=NOON + TICK)
+        await storage.write(put(REPORT, replace(REPORT, run_id=9), later))
+        found = await listed(storage)
+        assert found[0].head.run_id == 8
+        assert found[1].id < found[2].id
+
+    async def test_a_page_is_cut_from_all_and_the_total_counts_all(self, storage: Storage) -> None:
+        await storage.write(put(*(replace(REPORT, run_id=number) for number in range(7))))
+        await open_runs(storage, LIVE)
+        whole = await listed(storage)
+        page = await storage.read(lambda r: r.runs(ACME.id, RunFilter(), BEFORE, 3, 4))
+        assert (list(page.items), page.total) == (whole[3:7], 8)
+        beyond = await storage.read(lambda r: r.runs(ACME.id, RunFilter(), BEFORE, 9, 4))
+        assert (list(beyond.items), beyond.total) == ([], 8)
+
+    @pytest.mark.parametrize(
+        ("wanted", "other"),
+        [
+            (RunFilter(repo_key="boot"), {"repo_key": "boot"}),
+            (RunFilter(suite="smoke"), {"suite": "smoke"}),
+            (RunFilter(branch="dev"), {"branch": "dev"}),
+            (RunFilter(box_key="b2"), {"box_key": "b2"}),
+            (RunFilter(sha="ddddddd"), {"sha": "ddddddd"}),
+        ],
+    )
+    async def test_a_filter_finds_what_fits_reported_and_live(
+        self, storage: Storage, wanted: RunFilter, other: dict[str, Any]
+    ) -> None:
+        live = replace(LIVE, id=UUID(int=62), head=replace(HEAD, **other))
+        await storage.write(put(REPORT, replace(REPORT, run_id=8, **other)))
+        await open_runs(storage, LIVE, live)
+        found = await listed(storage, wanted)
+        assert {record.status for record in found} == {RunStatus.RUNNING, RunStatus.REPORTED}
+        assert len(found) == 2
+
+    async def test_a_status_finds_the_runs_that_have_it(self, storage: Storage) -> None:
+        def work(writer: Writer) -> None:
+            writer.put_report(ACME.id, replace(REPORT, run_id=8))
+            writer.put_live_run(LIVE)
+            writer.put_live_run(replace(LIVE, id=UUID(int=62), lost=True))
+            writer.put_live_run(replace(LIVE, id=UUID(int=63), heard_at=BEFORE))
+
+        await storage.write(work)
+        for status, count in ((RunStatus.REPORTED, 1), (RunStatus.RUNNING, 1), (RunStatus.LOST, 2)):
+            found = await listed(storage, RunFilter(status=status))
+            assert {record.status for record in found} == {status}
+            assert len(found) == count
+
+
+class TestLive:
+    async def test_a_live_run_comes_back_as_it_was_kept(self, storage: Storage) -> None:
+        await open_runs(storage, LIVE)
+        assert await storage.read(lambda r: r.live_run(ACME.id, LIVE.id)) == LIVE
+        assert await storage.read(lambda r: r.live_run(OTHER.id, LIVE.id)) is None
+
+    async def test_changes_without_commits_are_not_no_changes(self, storage: Storage) -> None:
+        for changes in (None, replace(CHANGES, base_sha=None, commits=(), truncated=True)):
+            run = replace(LIVE, covers_shas=(), changes=changes)
+            await open_runs(storage, run)
+            assert await storage.read(lambda r: r.live_run(ACME.id, LIVE.id)) == run
+
+    async def test_it_is_a_record_without_end_whose_tests_stand_as_told(
+        self, storage: Storage
+    ) -> None:
+        tests = [
+            LiveTest("boot", Outcome.PASS, 1),
+            LiveTest("flash", Outcome.FAIL, 3),
+            LiveTest("gpio", None, None),
+        ]
+
+        def work(writer: Writer) -> None:
+            writer.put_live_run(LIVE)
+            writer.put_live_tests(ACME.id, LIVE.id, tests)
+
+        await storage.write(work)
+        counts = TestCounts(total=3, passed=1, failed=1, retried=1)
+        assert await one(storage, LIVE.id) == RunWhole(
+            RunRecord(LIVE.id, HEAD, RunStatus.RUNNING, counts),
+            LIVE.covers_shas,
+            LIVE.changes,
+            live=tuple(tests),
+        )
+
+    async def test_a_test_told_again_keeps_its_place_and_a_run_put_again_its_tests(
+        self, storage: Storage
+    ) -> None:
+        def work(writer: Writer) -> None:
+            writer.put_live_run(LIVE)
+            writer.put_live_tests(
+                ACME.id, LIVE.id, [LiveTest("boot", None, None), LiveTest("spi", None, None)]
+            )
+            writer.put_live_tests(
+                ACME.id, LIVE.id, [LiveTest("uart", None, 1), LiveTest("boot", Outcome.PASS, 2)]
+            )
+            writer.put_live_run(replace(LIVE, head=replace(HEAD, branch="dev")))
+
+        await storage.write(work)
+        whole = await one(storage, LIVE.id)
+        assert whole is not None
+        assert whole.record.head.branch == "dev"
+        assert whole.live == (
+            LiveTest("boot", Outcome.PASS, 2),
+            LiveTest("spi", None, None),
+            LiveTest("uart", None, 1),
+        )
+
+    async def test_a_dropped_run_is_gone_with_its_tests(self, storage: Storage) -> None:
+        other = replace(LIVE, id=UUID(int=62))
+
+        def work(writer: Writer) -> None:
+            for run in (LIVE, other):
+                writer.put_live_run(run)
+                writer.put_live_tests(ACME.id, run.id, [LiveTest("boot", None, None)])
+            for _ in range(2):
+                writer.drop_live_run(ACME.id, LIVE.id)
+            writer.put_live_run(LIVE)
+
+        await storage.write(work)
+        assert [record.tests.total for record in await listed(storage)] == [0, 1]
+
+
+def seen_since(heard_since: datetime, reader: Reader) -> tuple[RunRecord | None, Sequence[LiveRun]]:
+    return reader.run_record(ACME.id, LIVE.id, heard_since), reader.lost_runs(heard_since)
+
+
+class TestLoss:
+    async def test_a_run_is_lost_from_the_moment_on_that_nothing_was_heard_after(
+        self, storage: Storage
+    ) -> None:
+        await open_runs(storage, LIVE)
+
+        for heard_since, status in ((NOON - TICK, RunStatus.RUNNING), (NOON, RunStatus.LOST)):
+            record, lost = await storage.read(partial(seen_since, heard_since))
+            assert record is not None
+            assert record.status is status
+            assert list(lost) == ([LIVE] if status is RunStatus.LOST else [])
+
+    async def test_a_loss_that_was_told_is_not_given_again_and_stays_one(
+        self, storage: Storage
+    ) -> None:
+        def work(writer: Writer) -> None:
+            writer.put_live_run(LIVE)
+            writer.mark_lost(ACME.id, LIVE.id)
+
+        await storage.write(work)
+        assert await storage.read(lambda r: r.lost_runs(NOON)) == []
+        whole = await one(storage, LIVE.id)
+        assert whole is not None
+        assert whole.record.status is RunStatus.LOST
+
+    async def test_a_lost_run_that_is_heard_of_is_live_again(self, storage: Storage) -> None:
+        def work(writer: Writer) -> None:
+            writer.put_live_run(replace(LIVE, lost=True))
+            writer.hear_run(ACME.id, LIVE.id, NOON + TICK)
+            writer.hear_run(ACME.id, LIVE.id, NOON)
+            writer.hear_run(OTHER.id, LIVE.id, NOON)
+
+        await storage.write(work)
+        heard = replace(LIVE, heard_at=NOON + TICK)
+        assert await storage.read(lambda r: r.live_run(ACME.id, LIVE.id)) == heard
+
+    async def test_losses_of_all_organizations_are_given(self, storage: Storage) -> None:
+        box = replace(BOX, org_id=OTHER.id)
+
+        def work(writer: Writer) -> None:
+            writer.add_box(box)
+            writer.put_live_run(LIVE)
+            writer.put_live_run(replace(LIVE, org_id=OTHER.id))
+
+        await storage.write(work)
+        lost = await storage.read(lambda r: r.lost_runs(NOON))
+        assert {run.org_id for run in lost} == {ACME.id, OTHER.id}

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run records of both stores equal a slow reference, for random reports with replacements and parts
+in random order, and for live runs beside them.
+"""
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from hwci.engine.facts import Part, Report
+from hwci.engine.identity import run_record_id
+from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.server.storage.memory.state import State
+from hwci.server.storage.memory.store import MemoryTransaction
+from hwci.server.storage.ports import Writer
+from hwci.server.storage.records import Box, LiveRun, LiveTest, RunFilter, RunHead
+from hwci.server.storage.sqlite.connections import open_writer
+from hwci.server.storage.sqlite.transaction import Transaction
+from tests.server.storage.examples import ACME
+from tests.server.storage.histories import BOXES, BRANCHES, NOON, REPOS, SHAS, SUITES, HistoryDraw
+
+HISTORIES = 60
+HEARD_SINCE = NOON
+BOX = Box(UUID(int=51), ACME.id, "b1", NOON)
+
+Shown = tuple[object, ...]
+
+
+def shown_reports(kept: list[Report]) -> list[Shown]:
+    """Give what must be shown of the reports that are kept, worked out record by record."""
+    shown: list[Shown] = []
+    for record in {record_of(report) for report in kept}:
+        reports = [report for report in kept if record_of(report) == record]
+        wholes = [report for report in reports if report.part_of is None]
+        firsts = [report for report in reports if part_number(report) == 1]
+        heads = wholes or sorted(firsts, key=lambda report: report.run_id)
+        if not heads:
+            continue
+        head = heads[0]
+        items = [item for report in reports for item in report.tests]
+        failed = [item for item in items if item.outcome is Outcome.FAIL]
+        retried = [item for item in items if item.attempts > 1]
+        counts = (len(items), len(items) - len(failed), len(failed), len(retried))
+        shown.append(
+            (
+                *(record, RunStatus.REPORTED, head.repo_key, head.suite, head.workflow),
+                *(head.branch, head.box_key, head.sha, head.started_at, counts, head.conclusion),
+            )
+        )
+    return shown
+
+
+def part_number(report: Report) -> int:
+    return 0 if report.part_of is None else report.part_of.part
+
+
+def record_of(report: Report) -> UUID:
+    run_id = report.run_id if report.part_of is None else report.part_of.run_id
+    return run_record_id(ACME.id, report.repo_key, run_id, report.run_attempt, report.box_key)
+
+
+def keep(kept: list[Report], report: Report) -> list[Report]:
+    """Give the reports that are kept after one more (semantics, 1.5 and 1.9)."""
+    last = 1 if report.part_of is None else report.part_of.parts
+    ends = part_number(report) <= 1
+    stays = [
+        other
+        for other in kept
+        if identity(other) != identity(report)
+        and not (ends and record_of(other) == record_of(report) and part_number(other) > last)
+    ]
+    return [*stays, report]
+
+
+def identity(report: Report) -> tuple[str, int, int, str]:
+    return (report.repo_key, report.run_id, report.run_attempt, report.box_key)
+
+
+class Story:
+    """One random history, told to both stores."""
+
+    def __init__(self, seed: int, writers: tuple[Writer, ...]) -> None:
+        self.draw = HistoryDraw(seed)
+        self.random = random.Random(seed)
+        self.writers = writers
+        self.kept: list[Report] = []
+        self.live: list[Shown] = []
+
+    def report(self) -> None:
+        report = self.draw.next_report()
+        if self.random.random() < 0.3:
+            number = self.random.randrange(1, 4)
+            whole = self.random.randrange(4)
+            run_id = whole if number == 1 else 100 * whole + number
+            report = replace(report, run_id=run_id, part_of=Part(whole, number, 3))
+        self.kept = keep(self.kept, report)
+        for writer in self.writers:
+            writer.put_report(ACME.id, report)
+
+    def live_run(self, number: int) -> None:
+        report = self.draw.next_report()
+        head = RunHead(
+            *(report.repo_key, report.suite, report.workflow, number, 1, report.box_key),
+            *(report.trigger, report.branch, report.sha, report.started_at),
+        )
+        heard_at = NOON + timedelta(minutes=self.random.randrange(-1, 2))
+        lost = self.random.random() < 0.2
+        run = LiveRun(UUID(int=number), ACME.id, BOX.id, head, (), None, heard_at, lost)
+        outcomes = [self.random.choice((None, *Outcome)) for _ in range(self.random.randrange(4))]
+        tests = [LiveTest(f"t{at}", outcome, 1 + at) for at, outcome in enumerate(outcomes)]
+        for writer in self.writers:
+            writer.put_live_run(run)
+            writer.put_live_tests(ACME.id, run.id, tests)
+        status = RunStatus.LOST if lost or heard_at <= NOON else RunStatus.RUNNING
+        told = (outcomes.count(Outcome.PASS), outcomes.count(Outcome.FAIL))
+        counts = (len(tests), *told, max(len(tests) - 1, 0))
+        self.live.append(
+            (
+                *(run.id, status, head.repo_key, head.suite, head.workflow),
+                *(head.branch, head.box_key, head.sha, head.started_at, counts, None),
+            )
+        )
+
+    def expected(self, wanted: RunFilter) -> list[Shown]:
+        found = [
+            one
+            for one in shown_reports(self.kept) + self.live
+            if wanted.status in {None, one[1]}
+            and wanted.repo_key in {None, one[2]}
+            and wanted.suite in {None, one[3]}
+            and wanted.branch in {None, one[5]}
+            and wanted.box_key in {None, one[6]}
+            and wanted.sha in {None, one[7]}
+        ]
+        found.sort(key=lambda one: str(one[0]))
+        return sorted(found, key=lambda one: str(one[8]), reverse=True)
+
+    def wanted(self) -> RunFilter:
+        return RunFilter(
+            repo_key=self._either(*REPOS),
+            suite=self._either(*SUITES, "unheard of"),
+            branch=self._either(*BRANCHES),
+            box_key=self._either(*BOXES),
+            sha=self._either(*SHAS),
+            status=self.random.choice((None, None, *RunStatus)),
+        )
+
+    def _either(self, *values: str) -> str | None:
+        return None if self.random.random() < 0.7 else self.random.choice(values)
+
+
+def shown(writer: Writer, wanted: RunFilter, offset: int, limit: int) -> tuple[list[Shown], int]:
+    found = writer.runs(ACME.id, wanted, HEARD_SINCE, offset, limit)
+    rows: list[Shown] = []
+    for record in found.items:
+        assert writer.run_record(ACME.id, record.id, HEARD_SINCE) == record
+        head, counts = record.head, record.tests
+        rows.append(
+            (
+                *(record.id, record.status, head.repo_key, head.suite, head.workflow),
+                *(head.branch, head.box_key, head.sha, head.started_at),
+                (counts.total, counts.passed, counts.failed, counts.retried),
+                None if record.end is None else record.end.conclusion,
+            )
+        )
+    return rows, found.total
+
+
+@pytest.mark.parametrize("seed", range(HISTORIES))
+def test_both_stores_show_the_records_of_the_reference(seed: int, tmp_path: Path) -> None:
+    connection = open_writer(tmp_path / "hwci.db")
+    connection.execute("BEGIN")
+    sqlite, memory = Transaction(connection), MemoryTransaction(State())
+    for writer in (sqlite, memory):
+        writer.add_organization(ACME)
+        writer.add_box(BOX)
+    story = Story(seed, (sqlite, memory))
+    for number in range(story.random.randrange(1, 30)):
+        story.report()
+        if story.random.random() < 0.2:
+            story.live_run(1_000 + number)
+    for wanted in (RunFilter(), *(story.wanted() for _ in range(12))):
+        expected = story.expected(wanted)
+        offset, limit = story.random.randrange(4), story.random.randrange(1, 9)
+        for writer in (sqlite, memory):
+            assert shown(writer, wanted, 0, 100) == (expected, len(expected))
+            page = expected[offset : offset + limit]
+            assert shown(writer, wanted, offset, limit) == (page, len(expected))
+    for record_id in {record_of(report) for report in story.kept}:
+        whole = sqlite.run(ACME.id, record_id, HEARD_SINCE)
+        assert whole == memory.run(ACME.id, record_id, HEARD_SINCE)
+    connection.close()
