@@ -164,7 +164,10 @@ VARIABLES: tuple[Variable, ...] = (
         "File of the providers of single sign-on, in TOML.",
     ),
     Variable(
-        "HWCI_PROMETHEUS", "prometheus", _yes, "`1`: figures for Prometheus stand at `/metrics`."
+        "HWCI_PROMETHEUS",
+        "prometheus",
+        _yes,
+        "`1`: figures for Prometheus stand at `/metrics`, for whom a proxy lets ask.",
     ),
 )
 

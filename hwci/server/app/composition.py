@@ -9,6 +9,7 @@ from aiohttp import web
 from hwci.server.app.fetching import fetch
 from hwci.server.clock import Clock
 from hwci.server.http.endpoint import endpoint
+from hwci.server.http.figures import Figures
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.protocol import AROUND
 from hwci.server.http.rate_limits import door
@@ -42,6 +43,9 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
             app.router.add_get(path, endpoint(route, services, bodies))
         else:
             app.router.add_route(route.method, path, endpoint(route, services, bodies))
+
+    if settings.prometheus:
+        Figures().watch(app)
 
     async def close(_: web.Application) -> None:
         await asyncio.to_thread(passwords.close)
