@@ -61,6 +61,10 @@ class OverloadedError(HwciServerError):
     """Too much of one kind of work waits already; trying again later helps."""
 
 
+class StoppingError(OverloadedError):
+    """The server stops; another, or the same a little later, can do this."""
+
+
 class LimiterError(HwciServerError):
     """The store of the rate limits does not answer: nobody can be let in within limits."""
 

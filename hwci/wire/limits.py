@@ -68,5 +68,7 @@ EVENTS_KEPT = timedelta(hours=24)
 
 STREAMS_PER_USER = 10
 STREAMS_PER_SERVER = 200
+STREAM_FRAME_BYTES = 4 * 1024
+"""A frame that a follower sends over a WebSocket."""
 RUN_EVENTS_BYTES = 8 * 1024 * 1024
 """Body of a request with events: the largest legal one."""

@@ -12,6 +12,7 @@ from hwci.server.http.endpoint import endpoint
 from hwci.server.http.figures import Figures
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.protocol import AROUND
+from hwci.server.http.own_origin import BASE_URL
 from hwci.server.http.rate_limits import door
 from hwci.server.http.responses import stamp_response
 from hwci.server.routes.table import ROUTES
@@ -34,6 +35,7 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
     services = make_services(tools, settings)
     bodies = LargeBodies()
     app = web.Application()
+    app[BASE_URL] = settings.base_url or ""
     app[AROUND] = door(services.rate_limits, settings.trusted_proxies)
     app.on_response_prepare.append(stamp_response)
     for route in ROUTES:
@@ -51,5 +53,9 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
         await asyncio.to_thread(passwords.close)
         await windows.close()
 
+    async def close_streams(_: web.Application) -> None:
+        services.streams.close()
+
+    app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app

@@ -18,6 +18,7 @@ from hwci.server.errors import HwciServerError, StorageError
 from hwci.server.http.body import parse, read_body, require_json
 from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.large_bodies import LargeBodies
+from hwci.server.http.own_origin import require_own_origin
 from hwci.server.http.query import parse_query
 from hwci.server.http.rate_limits import take_own_limit
 from hwci.server.http.responses import answer, error_answer, request_id, written
@@ -37,11 +38,15 @@ async def admit(call: Call) -> None:
         call.caller = await access.box(api_key(call.request))
     elif route.who is Who.USER:
         call.caller = await access.user(bearer_token(call.request))
+    elif route.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
+        require_own_origin(call.request)  # who follows is said by the first frame
     elif route.who is not Who.ANYONE:
         roles = ADMINS if route.who is Who.ADMIN else MEMBERS
         call.caller = await access.member(
             bearer_token(call.request), call.path_id("orgId"), roles, metrics=route.metrics
         )
+        if route.who is Who.FOLLOWER:
+            require_own_origin(call.request)
 
 
 async def take_body(call: Call) -> None:

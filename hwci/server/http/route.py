@@ -40,6 +40,7 @@ class Who(Enum):
     ANYONE = "anyone"
     USER = "user"
     MEMBER = "member"
+    FOLLOWER = "member, signed in by the header or by the first frame"
     ADMIN = "owner or admin"
     CI_KEY = "CI key"
     BOX = "box key"
@@ -98,6 +99,7 @@ class Route:
             Who.ANYONE: set[int](),
             Who.USER: {401},
             Who.MEMBER: {401, 404},
+            Who.FOLLOWER: {401, 404, 403},
             Who.ADMIN: {401, 404, 403},
             Who.CI_KEY: {401, 403},
             Who.BOX: {401},

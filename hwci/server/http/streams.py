@@ -1,17 +1,234 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events on the wire: server-sent events and WebSocket frames (contract, "Runs and streams")."""
+"""Events on the wire: server-sent events and WebSocket frames (contract, "Runs and streams").
 
-from aiohttp import web
+This module decides how events are framed, how a stream is resumed, and that a reader who does not
+read is cut. Who may follow, and for how long, is decided in `services/streams.py`.
+"""
 
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from socket import SO_SNDBUF, SOL_SOCKET
+
+from aiohttp import WSCloseCode, WSMsgType, hdrs, web
+from pydantic import ValidationError
+
+from hwci.server.errors import HwciServerError, StoppingError, UnauthenticatedError
+from hwci.server.http import error_map
+from hwci.server.http.faults import InvalidRequestError
+from hwci.server.http.responses import request_id
 from hwci.server.http.route import Call
-from hwci.wire.runs import StreamQuery
+from hwci.server.services.access import MEMBERS, Member
+from hwci.server.services.streams import Stream, Wish
+from hwci.server.services.tails import Told
+from hwci.wire import limits
+from hwci.wire.errors import Issue
+from hwci.wire.runs import StreamQuery, StreamSignIn
+
+LOG = logging.getLogger("hwci.server")
+
+DRAIN_SECONDS = 8.0
+"""A reader who has not taken within this what was sent is cut."""
+SIGN_IN_SECONDS = 5.0
+PING_SECONDS = 30.0
+GOODBYE_SECONDS = 2.0
+COME_BACK_MILLISECONDS = 2_000
+BUFFER_BYTES = 64 * 1024
+"""What may wait for a reader, here and in the system each: more would hide that nobody reads."""
+
+LAST_EVENT_ID = "Last-Event-ID"
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+_SILENCE = b":\n\n"
+_CLOSING = b": closing\n\n"
+
+_REFUSED = 4_000
+"""A WebSocket is closed with this and the status that a request would have been refused with."""
+_REASON_BYTES = 123
+_FIRST_FRAME = 'The first frame should be {"type": "auth", "token": …}, or the handshake signed'
 
 
 async def server_sent_events(call: Call, query: StreamQuery) -> web.StreamResponse:
     """Follow runs as server-sent events."""
-    raise NotImplementedError
+    request = call.request
+    wish = Wish(query.run_id, _last_event_id(request), _there(request))
+    async with call.services.streams.following(call.member, wish) as stream:
+        response = web.StreamResponse(headers={"X-Accel-Buffering": "no"})
+        response.content_type = "text/event-stream"
+        if request.method == hdrs.METH_HEAD:
+            return response
+        await response.prepare(request)
+        _limit_buffers(request)
+        with suppress(ConnectionError):
+            await _send_events(request, response, stream)
+    return response
 
 
 async def web_socket(call: Call, query: StreamQuery) -> web.StreamResponse:
     """Follow runs over a WebSocket."""
-    raise NotImplementedError
+    request = call.request
+    ws = web.WebSocketResponse(
+        heartbeat=PING_SECONDS,
+        timeout=GOODBYE_SECONDS,
+        max_msg_size=limits.STREAM_FRAME_BYTES,
+        compress=False,
+    )
+    _require_handshake(request, ws)
+    after = _last_event_id(request)
+    async with AsyncExitStack() as held:
+
+        async def follow(member: Member, after: int | None) -> Stream:
+            wish = Wish(query.run_id, after, _there(request))
+            return await held.enter_async_context(call.services.streams.following(member, wish))
+
+        stream = await follow(call.member, after) if call.caller else None
+        await ws.prepare(request)
+        _limit_buffers(request)
+        with suppress(ConnectionError):
+            try:
+                await _send_frames(request, ws, stream or await follow(*await _sign_in(call, ws)))
+            except HwciServerError as error:
+                await _close(request, ws, error)
+    return ws
+
+
+# Server-sent events
+
+
+async def _send_events(request: web.Request, response: web.StreamResponse, stream: Stream) -> None:
+    """Send until the stream ends. A block without data only gives the place to go on from."""
+    greeting = f": following\nretry: {COME_BACK_MILLISECONDS}\nid: {stream.place}\n\n"
+    await _taken(request, response.write(greeting.encode()), DRAIN_SECONDS)
+    last = b""
+    try:
+        while True:
+            told = await stream.next()
+            block = b"".join(map(_block, told)) or _SILENCE
+            await _taken(request, response.write(block), DRAIN_SECONDS)
+    except StoppingError:
+        last = _CLOSING
+    except HwciServerError as error:
+        # The answer has begun. Who comes back is told why.
+        LOG.debug("request %s: the stream ends: %s", request_id(request), error)
+    await _taken(request, response.write_eof(last), GOODBYE_SECONDS)
+
+
+def _block(told: Told) -> bytes:
+    """Write an event. JSON has no line break."""
+    return f"id: {told.number}\nevent: {told.type}\ndata: {told.data}\n\n".encode()
+
+
+# WebSocket
+
+
+def _require_handshake(request: web.Request, ws: web.WebSocketResponse) -> None:
+    """Refuse what is no handshake, and one that offers protocols: a token could be among them."""
+    if request.method != hdrs.METH_GET or not ws.can_prepare(request):
+        raise _header_fault(hdrs.UPGRADE, "Should be websocket: this address speaks nothing else")
+    if hdrs.SEC_WEBSOCKET_PROTOCOL in request.headers:
+        raise _header_fault(hdrs.SEC_WEBSOCKET_PROTOCOL, "Should not be given: none is spoken")
+
+
+async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int | None]:
+    """Take the first frame: who follows, and after which event.
+
+    Raises:
+        UnauthenticatedError: no such frame in time, or no token that works.
+        NotFoundError: no such organization, or none of the user's.
+        InvalidRequestError: the event is none.
+    """
+    try:
+        async with asyncio.timeout(SIGN_IN_SECONDS):
+            frame = await ws.receive()
+    except TimeoutError as fault:
+        raise UnauthenticatedError("The first frame did not come in time") from fault
+    if frame.type is not WSMsgType.TEXT:
+        raise UnauthenticatedError(_FIRST_FRAME)
+    try:
+        said = StreamSignIn.model_validate_json(frame.data)
+    except ValidationError as fault:
+        raise UnauthenticatedError(_FIRST_FRAME) from fault
+    member = await call.services.access.member(
+        said.token, call.path_id("orgId"), MEMBERS, metrics=False
+    )
+    return member, None if said.last_event_id is None else _number(said.last_event_id)
+
+
+async def _send_frames(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:
+    """Send until the stream ends or the reader leaves. What the reader sends is not looked at."""
+    leaving = asyncio.create_task(_left(ws))
+    telling = asyncio.create_task(_tell(request, ws, stream))
+    both = (leaving, telling)
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in both:
+            task.cancel()
+        await asyncio.wait(both)
+    if not telling.cancelled():
+        telling.result()
+
+
+async def _left(ws: web.WebSocketResponse) -> None:
+    async for _ in ws:
+        pass
+
+
+async def _tell(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:
+    while True:
+        for told in await stream.next():
+            await _taken(request, ws.send_str(told.data), DRAIN_SECONDS)
+
+
+async def _close(request: web.Request, ws: web.WebSocketResponse, error: HwciServerError) -> None:
+    body = error_map.error_body(error)
+    stops = isinstance(error, StoppingError)
+    code = WSCloseCode.GOING_AWAY if stops else _REFUSED + body.status_code
+    reason = body.message.encode()[:_REASON_BYTES].decode(errors="ignore").encode()
+    await _taken(request, ws.close(code=code, message=reason), 2 * GOODBYE_SECONDS)
+
+
+# Both
+
+
+def _last_event_id(request: web.Request) -> int | None:
+    """Read after which event to go on. Raises `InvalidRequestError`."""
+    given = request.headers.getall(LAST_EVENT_ID, [])
+    return _number(",".join(given)) if given else None
+
+
+def _number(event_id: str) -> int:
+    if _NUMBER.fullmatch(event_id) is None:
+        raise _header_fault(LAST_EVENT_ID, "Should be the id of an event, as a stream gave it")
+    return int(event_id)
+
+
+def _header_fault(name: str, message: str) -> InvalidRequestError:
+    return InvalidRequestError([Issue(path=["header", name], message=message)])
+
+
+def _there(request: web.Request) -> Callable[[], bool]:
+    return lambda: request.transport is not None and not request.transport.is_closing()
+
+
+def _limit_buffers(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.set_write_buffer_limits(BUFFER_BYTES)
+        request.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_SNDBUF, BUFFER_BYTES)
+
+
+async def _taken(request: web.Request, sending: Awaitable[object], seconds: float) -> None:
+    """Return when what is sent is taken. A reader who does not take it is cut.
+
+    Raises:
+        ConnectionError: nobody is there any more.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            await sending
+            await request.writer.drain()
+    except TimeoutError as fault:
+        if request.transport is not None:
+            request.transport.abort()
+        raise ConnectionResetError("The reader does not read") from fault

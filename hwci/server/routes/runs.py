@@ -53,12 +53,12 @@ ROUTES = (
     Route(
         "GET",
         "/api/orgs/{orgId}/runs/ws",
-        Who.ANYONE,
+        Who.FOLLOWER,
         socket,
         "Follow runs over a WebSocket, signed in by header or by the first frame",
         query=StreamQuery,
         status=101,
-        also=(400, 401, 403, 404, 409),
+        also=(409,),
     ),
     Route(
         "GET",

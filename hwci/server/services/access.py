@@ -67,16 +67,27 @@ class Access:
 
         def admit(reader: Reader) -> Member:
             user = _signed_in(reader, claims)
-            found = None if org_id is None else reader.membership(org_id, user.id)
-            if found is None:
-                raise NotFoundError("Organization not found")
-            if found.role not in roles:
-                raise ForbiddenError(f"This needs the role {_either(roles)}; you are {found.role}")
+            found = _membership(reader, org_id, user)
+            _require_role(found.role, roles)
             if metrics:
                 _require_metrics(found.organization)
             return Member(user, found, claims)
 
         return await self._storage.read(admit, short=True)
+
+    async def stands(self, member: Member) -> None:
+        """Return when a member who was let in may stay: the session has not ended, and they are a
+        member still, in whatever role.
+
+        Raises:
+            UnauthenticatedError: the session has ended.
+            NotFoundError: they are no member any more.
+        """
+
+        def look(reader: Reader) -> None:
+            _membership(reader, member.org_id, _signed_in(reader, member.claims))
+
+        await self._storage.read(look, short=True)
 
     async def ci_key(self, presented: str) -> CiKey:
         """Give the CI key that was presented. Raises as `live_ci_key`.
@@ -94,6 +105,18 @@ class Access:
         if digest is None:
             raise UnauthenticatedError(_NO_BOX_KEY)
         return await self._storage.read(lambda reader: live_box(reader, digest), short=True)
+
+
+def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
+    """Give what a member who was let in is by now, for a decision that must not come too late.
+
+    Raises:
+        NotFoundError: they are no member any more.
+        ForbiddenError: their role does not allow it any more.
+    """
+    role = _membership(reader, member.org_id, member.user).role
+    _require_role(role, roles)
+    return role
 
 
 def live_box(reader: Reader, digest: bytes) -> Box:
@@ -131,6 +154,18 @@ def _signed_in(reader: Reader, claims: Claims) -> User:
     if user is None:
         raise UnauthenticatedError("The session has ended; sign in again")
     return user
+
+
+def _membership(reader: Reader, org_id: UUID | None, user: User) -> Membership:
+    found = None if org_id is None else reader.membership(org_id, user.id)
+    if found is None:
+        raise NotFoundError("Organization not found")
+    return found
+
+
+def _require_role(role: Role, roles: Collection[Role]) -> None:
+    if role not in roles:
+        raise ForbiddenError(f"This needs the role {_either(roles)}; you are {role}")
 
 
 def _require_metrics(organization: Organization) -> None:

@@ -1,17 +1,181 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of runs for those who follow them: in order, each once, for as long as they may (contract,
-"Runs and streams"). It does not know how events are sent.
+"""Who follows the events of which organization, and for how long they may (contract, "Runs and
+streams").
+
+This module decides when a stream begins, waits and ends. It does not know how events are sent, or
+where they are taken from.
 """
 
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
 from hwci.server.clock import Clock
-from hwci.server.services.access import Access
+from hwci.server.errors import RateLimitedError, StoppingError, UnauthenticatedError
+from hwci.server.services.access import Access, Member
+from hwci.server.services.tails import Tail, Told
 from hwci.server.storage.ports import Storage
+from hwci.wire import limits
+
+SILENCE_SECONDS = 15.0
+CHECK_SECONDS = 4.0
+"""A sign-in or membership that ended is noticed within this time."""
+COME_BACK_SECONDS = 15
+_TOKEN_ENDED = "The access token has ended; renew it, then go on after the last event"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What someone wants to follow: one run or all, after an event or from now on. `there` says
+    whether they are still there.
+    """
+
+    run_id: UUID | None
+    after: int | None
+    there: Callable[[], bool]
+
+
+class Stream:
+    """The events that one follower is told."""
+
+    def __init__(self, streams: "Streams", tail: Tail, member: Member, wish: Wish) -> None:
+        self._streams = streams
+        self._tail = tail
+        self._wish = wish
+        self._check_at = _seconds() + CHECK_SECONDS
+        self.member = member
+        self.place = 0
+        """The number of the event that the follower stands after."""
+
+    @property
+    def there(self) -> bool:
+        """Whether the follower is still there."""
+        return self._wish.there()
+
+    async def begin(self) -> None:
+        """Find the place to begin at. Raises `ConflictError`: there is none such."""
+        self.place = await self._tail.place(self._wish.after)
+
+    async def next(self) -> Sequence[Told]:
+        """Give the next events, in order; none after a time of silence, or when nobody is there.
+
+        Raises:
+            UnauthenticatedError: the token or the session has ended.
+            NotFoundError: the follower is no member any more.
+            StoppingError: the server stops.
+        """
+        silent_at = _seconds() + SILENCE_SECONDS
+        while True:
+            heard = self._tail.heard
+            await self._require_leave()
+            found = await self._tail.after(self.place, self._wish.run_id)
+            moved, self.place = found.upto != self.place, found.upto
+            if found.events or not self.there or _seconds() >= silent_at:
+                return found.events
+            if not moved:
+                await self._wait(heard, min(silent_at, self._check_at) - _seconds())
+
+    async def _require_leave(self) -> None:
+        """Raise what ends the stream, if anything does."""
+        self._streams.require_open()
+        if self._left() <= 0:
+            raise UnauthenticatedError(_TOKEN_ENDED)
+        if _seconds() >= self._check_at:
+            await self._streams.access.stands(self.member)
+            self._check_at = _seconds() + CHECK_SECONDS
+
+    def _left(self) -> float:
+        """Give the seconds until the access token ends."""
+        ends_at = self.member.claims.ends_at
+        assert ends_at is not None, "only a token that is still to be made has no end"
+        return (ends_at - self._streams.clock()).total_seconds()
+
+    async def _wait(self, heard: int, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(max(0.0, min(seconds, self._left()))):
+                await self._tail.rung(heard)
+        except TimeoutError:
+            return
 
 
 class Streams:
-    """Who follows which organization."""
+    """All streams of one server."""
 
     def __init__(self, storage: Storage, clock: Clock, access: Access) -> None:
         self._storage = storage
-        self._clock = clock
-        self._access = access
+        self.clock = clock
+        self.access = access
+        self._open: set[Stream] = set()
+        self._tails: dict[UUID, Tail] = {}
+        self._unlisten: Callable[[], None] | None = None
+        self._closing = False
+
+    @property
+    def count(self) -> int:
+        """How many streams are followed now."""
+        return sum(stream.there for stream in self._open)
+
+    @asynccontextmanager
+    async def following(self, member: Member, wish: Wish) -> AsyncIterator[Stream]:
+        """Give a member a stream, which holds a place while the block runs.
+
+        Raises:
+            StoppingError: the server stops.
+            RateLimitedError: no place is left.
+            ConflictError: there is no such event to go on after.
+        """
+        self.require_open()
+        self._require_place(member)
+        stream = Stream(self, self._tail(member.org_id), member, wish)
+        self._open.add(stream)
+        try:
+            await stream.begin()
+            yield stream
+        finally:
+            self._open.discard(stream)
+            if all(other.member.org_id != member.org_id for other in self._open):
+                self._tails.pop(member.org_id, None)
+
+    def require_open(self) -> None:
+        """Raise `StoppingError` once streams are closed."""
+        if self._closing:
+            raise StoppingError("The server stops; follow again in a few seconds")
+
+    def close(self) -> None:
+        """End all streams, and let none begin."""
+        self._closing = True
+        if self._unlisten is not None:
+            self._unlisten()
+        for tail in self._tails.values():
+            tail.hear()
+
+    def _require_place(self, member: Member) -> None:
+        """Count those who are there: who left is still being noticed."""
+        theirs = sum(other.there and other.member.user.id == member.user.id for other in self._open)
+        if theirs >= limits.STREAMS_PER_USER:
+            raise RateLimitedError(
+                f"You follow {theirs} streams, as many as one person may;"
+                f" close one, or try again in {COME_BACK_SECONDS} seconds",
+                COME_BACK_SECONDS,
+            )
+        if self.count >= limits.STREAMS_PER_SERVER:
+            raise RateLimitedError(
+                "As many streams as this server can serve are followed;"
+                f" try again in {COME_BACK_SECONDS} seconds",
+                COME_BACK_SECONDS,
+            )
+
+    def _tail(self, org_id: UUID) -> Tail:
+        if self._unlisten is None:
+            self._unlisten = self._storage.listen(self._hear)
+        return self._tails.setdefault(org_id, Tail(self._storage, org_id))
+
+    def _hear(self, org_id: UUID) -> None:
+        if org_id in self._tails:
+            self._tails[org_id].hear()
+
+
+def _seconds() -> float:
+    return asyncio.get_running_loop().time()
