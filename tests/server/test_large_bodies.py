@@ -101,7 +101,7 @@ def test_who_has_room_and_sends_nothing_gives_it_back(
     monkeypatch.setattr("hwci.server.http.body.ARRIVAL_SECONDS", 0.05)
     with half_sent(server) as line:
         assert answer_on(line).error == (
-            503,
-            "The body did not arrive within 0.05 s; send it compressed",
+            408,
+            "The body did not arrive within 0.05 s; send it faster or smaller",
         )
     assert send_chunked(server).status == 204

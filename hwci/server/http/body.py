@@ -12,16 +12,16 @@ from typing import TypeVar
 
 from aiohttp import hdrs, web
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 
-from hwci.server.errors import OverloadedError
 from hwci.server.http.faults import (
     InvalidRequestError,
     TooLargeError,
+    TooSlowError,
     UnsupportedTypeError,
     body_fault,
 )
 from hwci.server.http.large_bodies import ARRIVAL_SECONDS, LARGE_BYTES, Room
+from hwci.server.http.strict_json import refuse_ambiguous, refuse_many_values
 from hwci.wire.errors import issues_of
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -29,6 +29,8 @@ Model = TypeVar("Model", bound=BaseModel)
 _JSON = re.compile(
     r'application/json(\s*;\s*charset\s*=\s*("?)utf-8\2)?\s*', re.IGNORECASE | re.ASCII
 )
+BODY_SECONDS = 60.0
+"""A body that is not large has arrived by then, or is not waited for."""
 _GZIP_WINDOW = zlib.MAX_WBITS | 16
 
 
@@ -54,24 +56,31 @@ async def read_body(request: web.Request, limit: int, room: Room, *, compressed:
     """Read the body, with room for it where it is or may become large.
 
     Raises:
-        OverloadedError: there is no room, or the body took the room and did not come.
+        OverloadedError: there is no room.
         TooLargeError: it is over its limit.
+        TooSlowError: it did not arrive in time.
     """
     if limit <= LARGE_BYTES:
-        return await read_bytes(request, limit)
+        return await _arrived(request, limit, BODY_SECONDS)
     announced = request.content_length
-    if announced is None or LARGE_BYTES < announced <= limit:
-        await room.claim()
-    try:
-        async with asyncio.timeout(ARRIVAL_SECONDS):
-            data = await read_bytes(request, limit)
-    except TimeoutError as fault:
-        raise OverloadedError(
-            f"The body did not arrive within {ARRIVAL_SECONDS:g} s; send it compressed"
-        ) from fault
+    if announced is not None and announced <= LARGE_BYTES:
+        data = await _arrived(request, limit, BODY_SECONDS)
+    else:
+        if announced is None or announced <= limit:
+            await room.claim()
+        data = await _arrived(request, limit, ARRIVAL_SECONDS)
     if compressed:
         await room.claim()
     return data
+
+
+async def _arrived(request: web.Request, limit: int, seconds: float) -> bytes:
+    """Read the body within so many seconds, however busily it drips."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await read_bytes(request, limit)
+    except TimeoutError as fault:
+        raise TooSlowError(seconds) from fault
 
 
 async def read_bytes(request: web.Request, limit: int) -> bytes:
@@ -98,26 +107,15 @@ async def parse(data: bytes, model: type[Model], limit: int, *, compressed: bool
 
 def _parse(data: bytes, model: type[Model], limit: int, compressed: bool) -> Model:
     plain = inflate(data, limit) if compressed else data
+    refuse_many_values(plain)
     try:
         # By the names of the contract alone: the models' own names are for Python.
         parsed = model.model_validate_json(plain, by_alias=True, by_name=False)
     except ValidationError as fault:
         # The fault holds the values, which may be secrets: it goes no further.
         raise InvalidRequestError(issues_of(fault, "body")) from None
-    _refuse_no_numbers(plain)
+    refuse_ambiguous(plain)
     return parsed
-
-
-def _refuse_no_numbers(plain: bytes) -> None:
-    """NaN and Infinity are no JSON, not even in a field that is ignored.
-
-    Only a body that holds these letters, be it within a string, is read once more for them.
-    """
-    if b"NaN" in plain or b"Infinity" in plain:
-        try:
-            from_json(plain, allow_inf_nan=False, cache_strings=False)
-        except ValueError as fault:
-            raise body_fault(f"Invalid JSON: {fault}") from fault
 
 
 def inflate(data: bytes, limit: int) -> bytes:

@@ -35,9 +35,11 @@ PHRASES = {
     408: "Request Timeout",
     409: "Conflict",
     413: "Content Too Large",
+    414: "URI Too Long",
     415: "Unsupported Media Type",
     417: "Expectation Failed",
     429: "Too Many Requests",
+    431: "Request Header Fields Too Large",
     500: "Internal Server Error",
     503: "Service Unavailable",
 }
@@ -47,8 +49,10 @@ SENTENCES = {
     400: "The request is not valid HTTP",
     404: "There is nothing at this address",
     405: "This method is not allowed here",
-    408: "The request did not arrive in time",
+    408: "The head of the request did not arrive in time",
+    414: "The address and its query are longer than this server takes",
     417: "Only the expectation 100-continue can be met",
+    431: "The request has too many headers, or one that is longer than this server takes",
     500: "Something went wrong on our side; quote the x-request-id when you report it",
 }
 

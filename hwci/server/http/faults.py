@@ -22,12 +22,22 @@ class UnsupportedTypeError(RefusedError):
 class TooSlowError(RefusedError):
     """A body that did not arrive in time."""
 
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"The body did not arrive within {seconds:g} s; send it faster or smaller")
+
 
 class TooLargeError(RefusedError):
     """A body over its limit, before or after inflation."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The body is larger than {limit} bytes")
+
+
+class TooManyValuesError(TooLargeError):
+    """A body that would be far larger once it is read."""
+
+    def __init__(self, limit: int) -> None:
+        RefusedError.__init__(self, f"The body holds more than {limit} values")
 
 
 def body_fault(message: str) -> InvalidRequestError:

@@ -12,12 +12,30 @@ from pydantic import BaseModel
 
 from hwci.server import errors
 from hwci.server.http import error_map
+from hwci.server.http.addresses import scheme_of
 from hwci.wire.errors import ErrorBody
 
 REQUEST_ID = "x-request-id"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 _KEY = web.RequestKey("request_id", str)
 RETRY_AFTER_SECONDS = "5"
+PEOPLE_USE_TLS = web.RequestKey("people_use_tls", bool)
+"""Set on a request when the address that people use begins with https, whatever came here."""
+
+# What a browser may do with our answers. Only one that is a page says what it may load.
+_ALWAYS = {
+    "Server": "hwci",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_POLICY = "Content-Security-Policy"
+_NOTHING_TO_SHOW = "default-src 'none'; frame-ancestors 'none'"
+_ONE_YEAR = "max-age=31536000"
+
+# Who sends these may still be sending; what comes next on the connection cannot be told apart.
+_CLOSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
 
 
 def request_id(request: web.BaseRequest) -> str:
@@ -31,10 +49,12 @@ def request_id(request: web.BaseRequest) -> str:
 def stamp(request: web.BaseRequest, headers: CIMultiDict[str]) -> None:
     """Set what every answer carries."""
     headers[REQUEST_ID] = request_id(request)
-    headers["Server"] = "hwci"
-    headers["X-Content-Type-Options"] = "nosniff"
+    headers.update(_ALWAYS)
+    headers.setdefault(_POLICY, _NOTHING_TO_SHOW)
     if request.rel_url.path.startswith("/api/"):
         headers["Cache-Control"] = "no-store"
+    if PEOPLE_USE_TLS in request or scheme_of(request) == "https":
+        headers["Strict-Transport-Security"] = _ONE_YEAR
 
 
 async def stamp_response(request: web.Request, response: web.StreamResponse) -> None:
@@ -72,10 +92,13 @@ def status_answer(status: int, headers: Mapping[str, str] | None = None) -> web.
 
 
 def _write_error(body: ErrorBody, headers: Mapping[str, str]) -> web.Response:
-    return web.Response(
+    response = web.Response(
         body=body.model_dump_json(exclude_none=True).encode(),
         status=body.status_code,
         reason=body.error,
         headers=headers,
         content_type="application/json",
     )
+    if body.status_code in _CLOSING:
+        response.force_close()
+    return response

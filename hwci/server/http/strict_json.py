@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a JSON parser lets pass and we do not (contract, "Everywhere"): a name twice in one object,
+at any depth; NaN and Infinity, be it in a field that is ignored; more values than a report has.
+
+Two readers of one body could read two different things, or one of them a thing that is not there.
+This module looks at bytes that are JSON already, and does not know what they say.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from hwci.server.http.faults import InvalidRequestError, TooManyValuesError, body_fault
+from hwci.wire import limits
+from hwci.wire.errors import Issue
+
+VALUES_MAX = 2_000_000
+"""The largest legal report has half a million. Each value takes up to 200 bytes once it is read:
+unbounded, 64 MiB of `[],[],[]` would take gigabytes.
+"""
+
+_Pairs = list[tuple[str, Any]]
+_Path = tuple[str | int, ...]
+
+
+def refuse_many_values(plain: bytes) -> None:
+    """Count what may begin a value, before it is read; in a string it counts too, which is cheap.
+
+    Raises:
+        TooManyValuesError: there are more than any report has.
+    """
+    if len(plain) > VALUES_MAX and sum(map(plain.count, (b",", b"[", b"{"))) > VALUES_MAX:
+        raise TooManyValuesError(VALUES_MAX)
+
+
+def refuse_ambiguous(plain: bytes) -> None:
+    """Read valid JSON once more, for what its first reader let pass. Nothing read is kept.
+
+    Raises:
+        InvalidRequestError: a name stands twice in an object, or a number is none.
+    """
+    repeats = 0
+
+    def look(pairs: _Pairs) -> None:
+        nonlocal repeats
+        repeats += len(pairs) - len(dict(pairs))
+
+    _read(plain, look)
+    if repeats:
+        issues = [
+            Issue(path=["body", *path], message="Should be given once")
+            for path in _repeats_in(_read(plain, _Repeating), ())
+        ]
+        raise InvalidRequestError(issues[: limits.ISSUES_MAX])
+
+
+def _read(plain: bytes, make: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    try:
+        # Numbers are not made: thousands of digits are slow to read, and more are refused.
+        return json.loads(
+            plain.decode(),
+            object_pairs_hook=make,
+            parse_int=len,
+            parse_float=len,
+            parse_constant=_refuse_constant,
+        )
+    except ValueError as fault:
+        raise body_fault("Invalid JSON") from fault
+
+
+def _refuse_constant(name: str) -> None:
+    raise body_fault(f"Invalid JSON: {name} is no number")
+
+
+class _Repeating(dict[str, Any]):
+    """An object, and the names that stand in it more than once."""
+
+    def __init__(self, pairs: _Pairs) -> None:
+        super().__init__(pairs)
+        times = Counter(name for name, _ in pairs)
+        self.repeated = [name for name, count in times.items() if count > 1]
+
+
+def _repeats_in(value: Any, path: _Path) -> Iterator[_Path]:  # noqa: ANN401 - whatever JSON holds
+    """Find where names repeat; as deep as the first reader goes, which is not deep."""
+    if isinstance(value, _Repeating):
+        yield from ((*path, _shown(name)) for name in value.repeated)
+        for name, member in value.items():
+            yield from _repeats_in(member, (*path, _shown(name)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _repeats_in(item, (*path, index))
+
+
+def _shown(name: str) -> str:
+    """A name may be as long as the body."""
+    return name[: limits.NAME_MAX]
