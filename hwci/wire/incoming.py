@@ -37,14 +37,15 @@ def report_fact(body: reports.RunReport) -> facts.Report:
             for item in body.tests
         ),
         covers_shas=tuple(body.covers_shas or ()),
-        changes=None if body.changes is None else _changes(body.changes),
+        changes=None if body.changes is None else changes_fact(body.changes),
         part_of=None
         if body.part_of is None
         else facts.Part(body.part_of.run_id, body.part_of.part, body.part_of.parts),
     )
 
 
-def _changes(body: reports.Changes) -> facts.Changes:
+def changes_fact(body: reports.Changes) -> facts.Changes:
+    """Turn the changes of a run into a fact."""
     return facts.Changes(
         base_sha=body.base_sha,
         commits=tuple(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from hwci.server.clock import Clock
 from hwci.server.services.access import live_ci_key
+from hwci.server.services.live_runs import end_run
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import CiKey
 from hwci.wire import incoming, reports
@@ -27,9 +28,14 @@ class Ingest:
         await self._keep(key, lambda writer: writer.announce(key.org_id, fact))
 
     async def report(self, key: CiKey, body: reports.RunReport) -> None:
-        """Keep a run report; one with the same identity is replaced."""
-        fact = incoming.report_fact(body)
-        await self._keep(key, lambda writer: writer.put_report(key.org_id, fact))
+        """Keep a run report; one with the same identity is replaced. A live run ends with it."""
+        fact, now = incoming.report_fact(body), self._clock()
+
+        def put(writer: Writer) -> None:
+            writer.put_report(key.org_id, fact)
+            end_run(writer, key.org_id, fact, now)
+
+        await self._keep(key, put)
 
     async def configure(self, key: CiKey, body: reports.SuiteConfiguration) -> None:
         """Keep a suite configuration; the product's earlier one is replaced."""

@@ -4,10 +4,15 @@
 from uuid import UUID
 
 from hwci.server.clock import Clock
+from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
-from hwci.server.storage.ports import Storage
+from hwci.server.services.live_runs import heard_since
+from hwci.server.services.run_answers import run_answer, run_detail
+from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.records import RunFilter
 from hwci.wire import runs as wire
 from hwci.wire.base import ListPage
+from hwci.wire.outgoing import Paging, list_page
 
 
 class Runs:
@@ -19,8 +24,33 @@ class Runs:
 
     async def listed(self, member: Member, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
         """List run records."""
-        raise NotImplementedError
+        since = heard_since(self._clock())
+        wanted = RunFilter(
+            repo_key=query.repo_key,
+            suite=query.suite,
+            branch=query.branch,
+            box_key=query.box_key,
+            sha=query.sha,
+            status=query.status,
+        )
+
+        def work(reader: Reader) -> ListPage[wire.RunAnswer]:
+            found = reader.runs(member.org_id, wanted, since, query.offset, query.limit)
+            items = [run_answer(record) for record in found.items]
+            return list_page(items, found.total, Paging(query.page, query.limit))
+
+        return await self._storage.read(work)
 
     async def show(self, member: Member, run_record_id: UUID | None) -> wire.RunDetail:
-        """Show one run record."""
-        raise NotImplementedError
+        """Show one run record. Raises `NotFoundError`."""
+        since = heard_since(self._clock())
+
+        def work(reader: Reader) -> wire.RunDetail:
+            found = (
+                None if run_record_id is None else reader.run(member.org_id, run_record_id, since)
+            )
+            if found is None:
+                raise NotFoundError("Run not found")
+            return run_detail(found)
+
+        return await self._storage.read(work)
