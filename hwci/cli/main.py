@@ -13,6 +13,8 @@ from hwci import __version__
 from hwci.cli.accounts import login, logout, orgs, whoami
 from hwci.cli.admin import admin
 from hwci.cli.announce import merge_announce
+from hwci.cli.box import box
+from hwci.cli.boxes import boxes
 from hwci.cli.demo import demo
 from hwci.cli.failing import Commands
 from hwci.cli.failures import failures
@@ -75,6 +77,8 @@ app.command("logout")(logout)
 app.command("whoami")(whoami)
 app.add_typer(orgs, name="orgs")
 app.add_typer(keys, name="keys")
+app.add_typer(boxes, name="boxes")
+app.add_typer(box, name="box")
 app.command("serve")(serve)
 app.command("demo")(demo)
 app.add_typer(admin, name="admin")

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The key of the box that this machine is, in a file of its own (contract, "Command line"). A lost
+key cannot be recovered, so a place for it is made before there is one.
+"""
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from hwci.cli.failing import CommandError, ExitCode, Failing, wrong_usage
+from hwci.cli.own_file import own_folder, replacing
+
+_ROOM = 4096
+_OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True)
+class BoxKey:
+    """What an install told: which box this is, in which organization, where, and its key."""
+
+    url: str
+    box_id: str
+    name: str
+    org_id: str
+    key: str = field(repr=False)
+
+
+_FIELDS = {one.name for one in fields(BoxKey)}
+
+
+def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
+    """Find the file: flag, else `$XDG_CONFIG_HOME/hwci/box.json`.
+
+    Raises:
+        CommandError: no flag, and the user has no home.
+    """
+    try:
+        return given or own_folder(environ) / "box.json"
+    except RuntimeError as fault:
+        raise wrong_usage(
+            "There is no place for the box's key",
+            "HOME is not set, and this user has no home folder",
+            "Name a file: --key-file FILE (or HWCI_BOX_FILE)",
+        ) from fault
+
+
+@contextmanager
+def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
+    """Give what keeps a key in place of an earlier one, once it is sure that it can be kept.
+
+    Raises:
+        CommandError: the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with replacing(path) as file:
+            file.write(" " * _ROOM)
+            file.flush()
+            os.fsync(file.fileno())  # a full disk says so now
+            file.seek(0)
+
+            def keep(key: BoxKey) -> None:
+                json.dump(asdict(key), file, indent=2)
+                file.truncate()
+
+            yield keep
+    except OSError as fault:
+        raise CommandError(
+            Failing(
+                f"The box's key cannot be kept in {path}",
+                fault.strerror or str(fault),
+                "Make the folder yours to write, or choose another file: --key-file FILE",
+            )
+        ) from fault
+
+
+def read_key(path: Path) -> BoxKey:
+    """Read the key.
+
+    Raises:
+        CommandError: there is none, it is not secret, or the file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            text = file.read()
+    except FileNotFoundError as fault:
+        raise _not_installed(path) from fault
+    except (OSError, UnicodeDecodeError) as fault:
+        raise wrong_usage(
+            f"The box's key in {path} cannot be read",
+            getattr(fault, "strerror", None) or "the file is not text",
+            "Make the file yours to read, or choose another: --key-file FILE",
+        ) from fault
+    if mode & _OF_OTHERS:
+        raise wrong_usage(
+            f"The box's key in {path} is no secret",
+            f"others can reach the file: its mode is {mode:04o}",
+            f"Take that away (chmod 600 {path}); if strangers use this machine, install anew",
+        )
+    return _parsed(text, path)
+
+
+def _parsed(text: str, path: Path) -> BoxKey:
+    try:
+        content: dict[str, Any] = json.loads(text)
+        if all(isinstance(content[name], str) for name in _FIELDS):
+            return BoxKey(**{name: content[name] for name in _FIELDS})
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise wrong_usage(
+        f"The box's key in {path} cannot be read",
+        "the file is not one that `hwci box install` wrote",
+        "Install the box again: hwci box install --url URL",
+    )
+
+
+def _not_installed(path: Path) -> CommandError:
+    return CommandError(
+        Failing(
+            "This machine is not installed as a box",
+            f"there is no file {path}",
+            "Install it: hwci box install --url URL (or set HWCI_URL and HWCI_BOX_KEY)",
+            ExitCode.SIGN_IN,
+        )
+    )

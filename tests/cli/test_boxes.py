@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes from the command line: as people manage them, and on the bench."""
+
+import json
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hwci.cli.box import ASKED_MAX_S, PAUSE_MAX_S, pause
+from hwci.cli.box_key import BoxKey
+from hwci.client.errors import RateLimitedError
+from tests.cli.conftest import Answer, Command
+from tests.cli.test_operating import HWCI, environment, started
+from tests.server.asking import ask, bearer
+from tests.server.running import RunningServer, running_in_thread
+
+
+@pytest.fixture
+def bench(cli: Command, server: RunningServer) -> Command:
+    """The command on a bench, which knows the server and no person."""
+
+    def run(*arguments: str, stdin: str | bytes = "", **env: str | None) -> Answer:
+        return cli(*arguments, stdin=stdin, **{"HWCI_URL": server.url, **env})
+
+    return run
+
+
+def created(server: RunningServer, name: str) -> Any:
+    address = f"/api/orgs/{server.org_id}/boxes"
+    return ask(server.url, "POST", address, bearer(server.token), json_body={"name": name}).json
+
+
+def status(server: RunningServer, name: str) -> str:
+    address = f"/api/orgs/{server.org_id}/boxes?limit=100"
+    items = ask(server.url, "GET", address, bearer(server.token)).json["items"]
+    return str(next(item["status"] for item in items if item["name"] == name))
+
+
+def kept(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+# As people manage them
+
+
+def test_a_new_box_s_token_stands_alone_on_stdout(
+    signed_in: Command, server: RunningServer
+) -> None:
+    code, out, err = signed_in("boxes", "create", "bench-new")
+
+    assert code == 0
+    assert re.fullmatch(r"[\w-]{43}\n", out)
+    assert f"hwci box install --url {server.url}\n" in err
+    assert out.strip() not in err
+    again = signed_in("boxes", "create", "bench-new")
+    assert (again.code, again.out) == (1, "")
+    assert "409 Conflict: A record with this name already exists" in again.err
+
+
+def test_boxes_are_listed_with_how_they_are(signed_in: Command, bench: Command) -> None:
+    token = signed_in("boxes", "create", "bench-listed").out
+    assert bench("box", "install", "--token-stdin", stdin=token).code == 0
+    signed_in("boxes", "create", "bench-waiting")
+
+    for form in ("table", "csv", "md"):
+        code, out, _ = signed_in("boxes", "list", "--output", form)
+        assert code == 0
+        assert re.search(r"bench-listed\W+online", out)
+        assert re.search(r"bench-waiting\W+new", out)
+    items = {item["name"]: item for item in json.loads(signed_in("boxes", "list", "--json").out)}
+    assert items["bench-listed"]["lastSeenAt"] is not None
+    assert items["bench-waiting"]["lastSeenAt"] is None
+
+
+@pytest.mark.parametrize("by", ["id", "name"])
+def test_a_box_gets_a_new_token_by_id_or_name(signed_in: Command, bench: Command, by: str) -> None:
+    made = json.loads(signed_in("boxes", "create", f"bench-by-{by}", "--json").out)
+    code, out, _ = signed_in("boxes", "install-token", made[by])
+
+    assert code == 0
+    assert bench("box", "install", "--token-stdin", stdin=made["installToken"]).code == 4
+    assert bench("box", "install", "--token-stdin", stdin=out).code == 0
+
+
+def test_a_box_that_is_not_there_gets_no_token(signed_in: Command) -> None:
+    code, out, err = signed_in("boxes", "install-token", "nobody")
+
+    assert (code, out) == (1, "")
+    assert err.startswith("error: There is no box 'nobody'\n")
+    assert err.endswith("fix: Look at those there are: hwci boxes list\n")
+
+
+# On the bench
+
+
+@pytest.mark.parametrize("way", ["stdin", "variable", "file"])
+def test_an_install_keeps_the_key_for_its_owner_alone(
+    bench: Command, server: RunningServer, tmp_path: Path, way: str
+) -> None:
+    made = created(server, f"bench-{way}")
+    (tmp_path / "token").write_text(made["installToken"] + "\n")
+    path = tmp_path / "config" / "hwci" / "box.json"
+    code, out, err = {
+        "stdin": lambda: bench(
+            "box", "install", "--token-stdin", stdin=made["installToken"] + "\n"
+        ),
+        "variable": lambda: bench("box", "install", HWCI_INSTALL_TOKEN=made["installToken"]),
+        "file": lambda: bench("box", "install", HWCI_INSTALL_TOKEN_FILE=str(tmp_path / "token")),
+    }[way]()
+
+    assert (code, out) == (0, "")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert kept(path) == {
+        "url": server.url,
+        "box_id": made["id"],
+        "name": f"bench-{way}",
+        "org_id": str(server.org_id),
+        "key": kept(path)["key"],
+    }
+    assert str(path) in err
+    assert kept(path)["key"] not in err
+    assert [one.name for one in path.parent.iterdir()] == ["box.json"]
+    assert bench("box", "heartbeat", "--once") == (0, "", "")
+
+
+def test_a_new_install_writes_over_the_key_that_ends(bench: Command, server: RunningServer) -> None:
+    made = created(server, "bench-again")
+    file = ("--key-file", "deep/er/box.json")
+    assert bench("box", "install", *file, HWCI_INSTALL_TOKEN=made["installToken"]).code == 0
+    first = kept(Path("deep/er/box.json"))["key"]
+    address = f"/api/orgs/{server.org_id}/boxes/{made['id']}/install-token"
+    token = ask(server.url, "POST", address, bearer(server.token)).json["installToken"]
+
+    assert bench("box", "install", *file, HWCI_INSTALL_TOKEN=token).code == 0
+    assert kept(Path("deep/er/box.json"))["key"] != first
+    assert bench("box", "heartbeat", "--once", HWCI_BOX_FILE="deep/er/box.json").code == 0
+    for once in (("--once",), ()):
+        code, _, err = bench("box", "heartbeat", *once, HWCI_BOX_KEY=first)
+        assert code == 4
+        assert err.startswith("error: The heartbeat did not get through\ncause: 401 Unauthorized:")
+        assert "\nfix: Install the box again." in err
+
+
+def test_a_token_is_not_used_up_when_the_key_could_not_be_kept(
+    bench: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    made = created(server, "bench-unwritable")
+    (tmp_path / "a-file").write_text("")
+    (tmp_path / "a-folder").mkdir()
+    for path in ("a-file/box.json", "a-folder"):
+        code, _, err = bench(
+            "box", "install", "--key-file", path, HWCI_INSTALL_TOKEN=made["installToken"]
+        )
+        assert code == 1
+        assert err.startswith(f"error: The box's key cannot be kept in {path}\n")
+        assert "--key-file" in err
+
+    assert status(server, "bench-unwritable") == "new"
+    assert bench("box", "install", HWCI_INSTALL_TOKEN=made["installToken"]).code == 0
+
+
+def test_a_refused_install_leaves_the_earlier_key_in_place(
+    bench: Command, server: RunningServer
+) -> None:
+    made = created(server, "bench-kept")
+    bench("box", "install", "--key-file", "box.json", HWCI_INSTALL_TOKEN=made["installToken"])
+    before = Path("box.json").read_text()
+    code, _, err = bench("box", "install", "--key-file", "box.json", HWCI_INSTALL_TOKEN="no-token")
+
+    assert code == 4
+    assert "error: The box was not installed\ncause: 401 Unauthorized: The install token" in err
+    assert "fix: Ask an owner or admin for a new token: hwci boxes install-token BOX\n" in err
+    assert Path("box.json").read_text() == before
+    assert [path.name for path in Path().iterdir()] == ["box.json"]
+
+
+def test_a_script_without_a_token_is_told_how_to_give_it(bench: Command) -> None:
+    code, _, err = bench("box", "install")
+
+    assert code == 2
+    assert "error: The install token is missing\n" in err
+    assert "--token-stdin" in err
+
+
+def test_a_bench_that_is_not_installed_is_told_so(bench: Command) -> None:
+    code, _, err = bench("box", "heartbeat")
+
+    assert code == 4
+    assert "error: This machine is not installed as a box\n" in err
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
+def test_a_key_that_others_can_reach_is_not_used(bench: Command, tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "box.json"
+    path.write_text("{}")
+    path.chmod(mode)
+    code, _, err = bench("box", "heartbeat", "--key-file", str(path))
+
+    assert code == 2
+    assert err.startswith(f"error: The box's key in {path} is no secret\n")
+    assert f"chmod 600 {path}" in err
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"url": 1}', "\xff"])
+def test_a_file_that_is_no_key_is_named(bench: Command, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "box.json"
+    path.write_bytes(content.encode("latin-1"))
+    path.chmod(0o600)
+    code, _, err = bench("box", "heartbeat", "--key-file", str(path))
+
+    assert code == 2
+    assert err.startswith(f"error: The box's key in {path} cannot be read\n")
+
+
+def test_a_key_is_shown_to_the_server_that_gave_it_alone(
+    bench: Command, server: RunningServer
+) -> None:
+    made = created(server, "bench-loyal")
+    bench("box", "install", HWCI_INSTALL_TOKEN=made["installToken"])
+    code, _, err = bench("box", "heartbeat", HWCI_URL="http://127.0.0.1:1")
+
+    assert code == 2
+    assert "is not shown to http://127.0.0.1:1\n" in err
+    assert bench("box", "heartbeat", "--once", HWCI_URL=None).code == 0
+
+
+def test_a_server_that_is_away_is_unreachable_to_one_heartbeat(bench: Command) -> None:
+    code, _, err = bench(
+        "box", "heartbeat", "--once", HWCI_URL="http://127.0.0.1:1", HWCI_BOX_KEY="svc_" + "0" * 64
+    )
+
+    assert code == 5
+    assert err.startswith("error: The heartbeat did not get through\ncause: No answer from")
+
+
+def test_a_key_is_in_no_text_of_its_record() -> None:
+    assert "svc_" not in repr(BoxKey("http://h", "i", "n", "o", "svc_secret"))
+
+
+def test_pauses_grow_while_the_server_is_away_and_obey_it() -> None:
+    asked = RateLimitedError(429, "Too Many Requests", "slow down", None)
+    asked.retry_after = 300.0
+
+    assert pause(60, 0, 0.0) == pause(60, 0, 0.9) == 60
+    assert [pause(10, failures, 1.0) for failures in (1, 2, 3)] == [20, 40, 80]
+    assert pause(10, 2, 0.0) == 20
+    assert pause(60, 5_000, 1.0) == PAUSE_MAX_S
+    assert pause(1, 1, 0.0, asked) == 300
+    asked.retry_after = 1e6
+    assert pause(1, 1, 0.0, asked) == ASKED_MAX_S
+
+
+@contextmanager
+def beating(folder: Path, **env: str) -> Iterator[subprocess.Popen[str]]:
+    """Send heartbeats from a process of its own, one a second."""
+    with subprocess.Popen(
+        [*HWCI, "box", "heartbeat", "--every", "1"],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**environment(folder), **env},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def free_port() -> int:
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", 0))
+        return int(line.getsockname()[1])
+
+
+@pytest.mark.parametrize("way", [signal.SIGTERM, signal.SIGINT])
+def test_heartbeats_outlive_a_server_that_is_away_and_end_on_a_signal(
+    tmp_path: Path, way: signal.Signals
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        token = created(server, "bench-1")["installToken"]
+        body = {"installToken": token}
+        key = ask(server.url, "POST", "/api/boxes/install", json_body=body).json["apiKey"]
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    serve = ("serve", "--port", str(port), "--database", str(server.database), "--quiet")
+
+    with beating(tmp_path, HWCI_URL=url, HWCI_BOX_KEY=key) as process:
+        assert process.stderr is not None
+        warning = [process.stderr.readline() for _ in range(3)]
+        with started(tmp_path, *serve):
+            heard = process.stderr.readline()
+            process.send_signal(way)
+            assert process.wait(30) == 0
+        assert warning[0] == "warning: The heartbeat did not get through\n"
+        assert warning[2].startswith("fix: Nothing yet: it goes on trying.")
+        assert heard == f"{url} hears the box, every 1 s.\n"
+        assert process.stderr.read() == "The heartbeats end.\n"
+
+
+def test_the_unit_of_the_example_starts_a_command_that_there_is(
+    cli: Command, tmp_path: Path
+) -> None:
+    text = (Path(__file__).parents[2] / "examples/bench/hwci-heartbeat.service").read_text()
+    (start,) = re.findall(r"^ExecStart=(.*)$", text, re.MULTILINE)
+
+    assert start == "/usr/local/bin/hwci box heartbeat"
+    assert cli(*start.split()[1:], "--help").code == 0
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd is not installed")
+    unit = tmp_path / "hwci-heartbeat.service"
+    unit.write_text(text.replace("/usr/local/bin/hwci", "/bin/true"))
+    found = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(unit)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert unit.name not in found.stdout + found.stderr  # it may have a word on other units
