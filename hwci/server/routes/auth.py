@@ -1,28 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registration, signing in and out, renewal of a sign-in, and who I am."""
+"""Registration, signing in and out, renewal of a sign-in, and who I am. A browser may ask for its
+refresh token in a cookie (contract, "Auth").
+"""
 
-from hwci.server.http.route import Call, OwnLimit, Route, Who
-from hwci.wire.accounts import Login, Logout, Me, Refresh, Registration, SignedIn, TokenPair
+from hwci.server.errors import UnauthenticatedError
+from hwci.server.http.cookies import forgotten, held_token, held_tokens, kept, refused
+from hwci.server.http.route import Answered, Call, OwnLimit, Route, Who
+from hwci.wire.accounts import (
+    Login,
+    Logout,
+    Me,
+    Refresh,
+    Registration,
+    SessionMode,
+    SignedIn,
+    TokenPair,
+)
 
 
-async def register(call: Call) -> SignedIn:
+async def register(call: Call) -> Answered:
     """Create an account and sign in."""
-    return await call.services.accounts.register(call.body(Registration))
+    body = call.body(Registration)
+    return kept(call, await call.services.accounts.register(body), body.session)
 
 
-async def login(call: Call) -> SignedIn:
+async def login(call: Call) -> Answered:
     """Sign in."""
-    return await call.services.accounts.login(call.body(Login))
+    body = call.body(Login)
+    return kept(call, await call.services.accounts.login(body), body.session)
 
 
-async def refresh(call: Call) -> TokenPair:
+async def refresh(call: Call) -> Answered:
     """Renew a sign-in."""
-    return await call.services.accounts.refresh(call.body(Refresh))
+    body = call.body(Refresh)
+    try:
+        pair = await call.services.accounts.refresh(held_token(call, body))
+    except UnauthenticatedError as error:
+        if body.session is SessionMode.TOKEN:
+            raise
+        return refused(call, error)
+    return kept(call, pair, body.session)
 
 
-async def logout(call: Call) -> None:
-    """Sign out."""
-    await call.services.accounts.logout(call.body(Logout))
+async def logout(call: Call) -> Answered:
+    """Sign out. Who has no cookie is signed out already."""
+    body = call.body(Logout)
+    for token in held_tokens(call, body):
+        await call.services.accounts.logout(token)
+    return None if body.session is SessionMode.TOKEN else forgotten(call)
 
 
 async def me(call: Call) -> Me:
@@ -63,7 +88,7 @@ ROUTES = (
         body=Refresh,
         own_limit=OwnLimit.REFRESH,
         answer=TokenPair,
-        also=(401,),
+        also=(401, 403),
     ),
     Route(
         "POST",
@@ -73,6 +98,7 @@ ROUTES = (
         "End a sign-in, its access tokens too",
         body=Logout,
         status=204,
+        also=(403,),
     ),
     Route("GET", "/api/auth/me", Who.USER, me, "Who am I, and where?", answer=Me),
 )

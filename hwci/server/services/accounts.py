@@ -109,7 +109,7 @@ class Accounts:
             self._tokens, await self._storage.write(lambda writer: start(writer, user, now))
         )
 
-    async def refresh(self, body: wire.Refresh) -> wire.TokenPair:
+    async def refresh(self, refresh_token: str) -> wire.TokenPair:
         """Exchange a refresh token for a new pair.
 
         Anyone may ask: a token that opens and ends nothing must not cost a write.
@@ -118,7 +118,7 @@ class Accounts:
             UnauthenticatedError: the token opens nothing. If that is because it was used before,
                 every session of its user has ended: this is committed by then.
         """
-        digest, now = token_digest(body.refresh_token or ""), self._clock()
+        digest, now = token_digest(refresh_token), self._clock()
         held = await self._storage.read(lambda reader: reader.refresh_token(digest), short=True)
         if held is None or held.expires_at <= now:
             raise UnauthenticatedError(_NO_REFRESH)
@@ -127,12 +127,12 @@ class Accounts:
             raise UnauthenticatedError(_NO_REFRESH)
         return renewed(self._tokens, held, token)
 
-    async def logout(self, body: wire.Logout) -> None:
+    async def logout(self, refresh_token: str) -> None:
         """End the sign-in of a refresh token; its access tokens end with it.
 
         Anyone may ask: a token that ends nothing must not cost a write.
         """
-        digest, now = token_digest(body.refresh_token or ""), self._clock()
+        digest, now = token_digest(refresh_token), self._clock()
 
         def find(reader: Reader) -> Session | None:
             held = reader.refresh_token(digest)

@@ -7,6 +7,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.services.access import Member
+from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import CiKey
 from hwci.wire import accounts as wire
@@ -28,7 +29,13 @@ class CiKeys:
         digest = key_digest(value)
         assert digest is not None
         key = CiKey(uuid4(), member.org_id, body.name, digest, self._clock())
-        await self._storage.write(lambda writer: writer.add_ci_key(key))
+
+        def work(writer: Writer) -> None:
+            writer.add_ci_key(key)
+            entry = entry_of(member.user, key.created_at, "ci_key.created", key.id, name=key.name)
+            writer.add_audit(member.org_id, entry)
+
+        await self._storage.write(work)
         return wire.CreatedCiKey(id=key.id, name=key.name, api_key=value, created_at=key.created_at)
 
     async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.CiKeyAnswer]:
@@ -46,8 +53,12 @@ class CiKeys:
         now = self._clock()
 
         def work(writer: Writer) -> None:
-            if key_id is None or writer.revoke_ci_key(member.org_id, key_id, now) is None:
+            key = None if key_id is None else writer.revoke_ci_key(member.org_id, key_id, now)
+            if key is None:
                 raise NotFoundError("CI key not found")
+            if key.revoked_at == now:  # an earlier revocation keeps its time, and its entry
+                entry = entry_of(member.user, now, "ci_key.revoked", key.id, name=key.name)
+                writer.add_audit(member.org_id, entry)
 
         await self._storage.write(work)
 

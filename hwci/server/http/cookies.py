@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cookie that keeps a browser signed in (contract, "Auth"): it holds the refresh token, which
+then no script and no answer holds.
+
+This module decides when a cookie is ours and who may have it used. What the token in it opens is
+decided in `services/accounts.py`.
+"""
+
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from aiohttp import hdrs, web
+
+from hwci.server.errors import ForbiddenError, UnauthenticatedError
+from hwci.server.http.addresses import scheme_of
+from hwci.server.http.own_origin import BASE_URL, require_own_origin
+from hwci.server.http.responses import answer, error_answer
+from hwci.server.http.route import Call
+from hwci.wire import limits
+from hwci.wire.accounts import HeldSession, SessionMode, TokenPair
+
+_NAME, _PATH = "hwci_rt", "/api/auth"
+_FETCH_SITE = "Sec-Fetch-Site"
+_OWN_PAGES = "same-origin"
+_NO_COOKIE = "The cookie of the sign-in is missing, or there are several; sign in again"
+_ANOTHER_SITE = "A page of another site asks; sign in on the server's own pages"
+
+
+def over_tls(call: Call) -> bool:
+    """Say whether people reach the service over TLS, be it a proxy's."""
+    base_url = call.request.config_dict.get(BASE_URL, "")
+    return urlsplit(base_url).scheme == "https" or scheme_of(call.request) == "https"
+
+
+def cookie_name(name: str, *, secure: bool) -> str:
+    """Give the name of a cookie. Browsers take the prefix over TLS only, and from nobody else."""
+    return f"__Secure-{name}" if secure else name
+
+
+def set_refresh_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
+    """Have the browser keep a refresh token for as long as it lives."""
+    _set(call, response, token, int(limits.REFRESH_TOKEN_LIFETIME.total_seconds()))
+
+
+def kept(call: Call, pair: TokenPair, session: SessionMode) -> TokenPair | web.StreamResponse:
+    """Give the answer of a sign-in, its refresh token where the caller asked for it."""
+    if session is SessionMode.TOKEN or pair.refresh_token is None:
+        return pair
+    response = answer(pair.model_copy(update={"refresh_token": None}), call.route.status)
+    set_refresh_cookie(call, response, pair.refresh_token)
+    return response
+
+
+def held_token(call: Call, body: HeldSession) -> str:
+    """Give the one refresh token that a caller holds.
+
+    Raises:
+        ForbiddenError: a page of another site would have the cookie used.
+        UnauthenticatedError: there is no cookie, or not one: a neighbouring host can add one, and
+            there is no telling which is ours.
+    """
+    found = held_tokens(call, body)
+    if len(found) != 1:
+        raise UnauthenticatedError(_NO_COOKIE)
+    return found[0]
+
+
+def held_tokens(call: Call, body: HeldSession) -> list[str]:
+    """Give every refresh token that a caller holds: in the body, or in cookies when they say so.
+
+    Raises:
+        ForbiddenError: a page of another site would have the cookie used.
+    """
+    if body.refresh_token is not None:
+        return [body.refresh_token]
+    require_own_origin(call.request)
+    sites = call.request.headers.getall(_FETCH_SITE, [])
+    if any(site != _OWN_PAGES for site in sites):
+        raise ForbiddenError(_ANOTHER_SITE)
+    return _values(call.request, cookie_name(_NAME, secure=over_tls(call)))
+
+
+def refused(call: Call, error: UnauthenticatedError) -> web.StreamResponse:
+    """Give the answer to a cookie that opens nothing, and have the browser forget it."""
+    response = error_answer(error)
+    response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
+    return _forgetting(call, response)
+
+
+def forgotten(call: Call) -> web.StreamResponse:
+    """Give the answer to who signed out, and have the browser forget the cookie."""
+    return _forgetting(call, web.Response(status=HTTPStatus.NO_CONTENT))
+
+
+def _forgetting(call: Call, response: web.StreamResponse) -> web.StreamResponse:
+    _set(call, response, "", 0)
+    return response
+
+
+def _set(call: Call, response: web.StreamResponse, token: str, seconds: int) -> None:
+    secure = over_tls(call)
+    response.set_cookie(
+        cookie_name(_NAME, secure=secure),
+        token,
+        max_age=seconds,
+        path=_PATH,
+        secure=secure,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def _values(request: web.Request, wanted: str) -> list[str]:
+    """Give every cookie of a name: the framework would keep one and hide that there are more."""
+    parts = ";".join(request.headers.getall(hdrs.COOKIE, [])).split(";")
+    named = [part.strip().partition("=") for part in parts]
+    return [value for name, _, value in named if name == wanted]
