@@ -91,12 +91,12 @@ def endpoint(
 
 
 async def _answered(call: Call) -> Answered:
-    """Give what a handler answers; a table or evidence, which may be long, is written in a thread.
+    """Give what a handler answers; what may be long (each metrics answer, too) is written in a thread.
 
     The event loop would stand still for as long.
     """
     found = await call.route.handler(call)
-    if call.route.metrics and isinstance(found, BaseModel):
+    if (call.route.metrics or call.route.long) and isinstance(found, BaseModel):
         return await asyncio.to_thread(written, found)
     return found
 

@@ -64,7 +64,7 @@ class OwnLimit(Enum):
 @dataclass(frozen=True, slots=True)
 class Route:
     """One row of the route table. `metrics`: only while CI Metrics is enabled. `media`: the content
-    type of an answer that is no JSON, `text/event-stream` or none at all.
+    type of an answer that is no JSON, `text/event-stream` or none at all. `long`: its answer may be.
     """
 
     method: str
@@ -81,6 +81,7 @@ class Route:
     also: tuple[int, ...] = ()
     own_limit: OwnLimit | None = None
     media: str = "application/json"
+    long: bool = False
 
     @property
     def limited(self) -> bool:

@@ -67,5 +67,6 @@ ROUTES = (
         show,
         "Show one run record with all that was told of it",
         answer=RunDetail,
+        long=True,
     ),
 )
