@@ -22,7 +22,7 @@ from hwci.server.errors import LimiterError, SettingsError
 
 VALKEY_SECONDS = 1.0
 """Longer than this nobody waits for Valkey."""
-KEYS_MAX = 30_000
+KEYS_MAX = 25_000
 _PREFIX = "hwci"
 
 
