@@ -13,6 +13,12 @@ from tests.server.asking import ask, bearer, read_reply, say
 from tests.server.running import RunningServer
 
 HOST = b"Host: x\r\n"
+HEAD = b"GET /healthz HTTP/1.1\r\n" + HOST
+END = b"\r\n\r\n"
+UPGRADE = (
+    b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -20,10 +26,17 @@ HOST = b"Host: x\r\n"
     [
         b"nonsense\r\n\r\n",
         b"GET /healthz HTTP/9.9\r\n" + HOST + b"\r\n",
-        b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
-        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Long: " + b"a" * 9000 + b"\r\n\r\n",
-        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: 1\r\n" * 200 + b"\r\n",
+        b"GET /healthz HTTP/1.1\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\n" + HOST + HOST + b"\r\n",
+        b"GET /healthz HTTP/1.1\n" + HOST + b"\r\n",
+        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: a\r\n b\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X : 1\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: a\x00b\r\n\r\n",
+        b"GET healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"CONNECT example.org:443 HTTP/1.1\r\n\r\n",
+        b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: -1\r\n\r\n",
+        b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: +1\r\n\r\na",
+        b"POST /healthz HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunky\r\n\r\n",
         b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: x\r\n\r\n",
         b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
         b"POST /healthz HTTP/1.1\r\n"
@@ -35,10 +48,17 @@ HOST = b"Host: x\r\n"
     ids=[
         "no request line",
         "unknown version",
-        "long target",
-        "long header",
-        "many headers",
+        "no host",
         "two hosts",
+        "bare line feed",
+        "folded header",
+        "space before the colon",
+        "NUL in a value",
+        "target of no form",
+        "tunnel",
+        "negative length",
+        "length with a sign",
+        "unknown transfer encoding",
         "length no number",
         "two lengths",
         "length and chunks",
@@ -53,6 +73,64 @@ def test_malformed_http_is_a_spec_shaped_400_with_a_request_id(
 
     assert reply.error == (400, "The request is not valid HTTP")
     assert reply.json["error"] == "Bad Request"
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "phrase"),
+    [
+        (b"GET /" + b"a" * 8_190 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "URI Too Long"),
+        (b"GET /?" + b"a" * 9_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "URI Too Long"),
+        (HEAD + b"X: " + b"a" * 9_000 + END, 431, "Request Header Fields Too Large"),
+        (HEAD + b"X" * 9_000 + b": 1" + END, 431, "Request Header Fields Too Large"),
+        (HEAD + b"X: 1\r\n" * 200 + END, 431, "Request Header Fields Too Large"),
+    ],
+    ids=["path", "query", "value", "name", "many"],
+)
+def test_a_head_that_is_too_long_is_spec_shaped_and_says_what_is(
+    server: RunningServer, raw: bytes, status: int, phrase: str
+) -> None:
+    reply = read_reply(say(server.url, raw))
+
+    assert reply.error[0] == reply.status == status
+    assert reply.json["error"] == phrase
+    assert b"aaaa" not in reply.body
+
+
+def test_a_head_of_the_greatest_length_is_taken(server: RunningServer) -> None:
+    path = b"/healthz?" + b"a" * (8_190 - len("/healthz?"))
+    raw = b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 8_191
+
+    assert read_reply(say(server.url, raw + b"\r\nConnection: close" + END)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/api/orgs/{org}/runs/stream", b"", 401),
+        ("GET", "/api/orgs/{org}/runs/ws", b"Authorization: Bearer x\r\n" + UPGRADE, 401),
+        ("GET", "/healthz", UPGRADE, 200),
+        ("GET", "/healthz", b"Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n", 200),
+        ("POST", "/api/auth/login", b"Content-Encoding: br\r\nContent-Length: 0\r\n", 415),
+        ("HEAD", "/api/auth/me", b"", 401),
+        ("HEAD", "/nothing", b"", 404),
+        ("GET", "http://x/nothing", b"", 404),
+        ("OPTIONS", "*", b"", 404),
+    ],
+)
+def test_answers_beside_the_beaten_path_are_spec_shaped(
+    server: RunningServer, method: str, path: str, headers: bytes, status: int
+) -> None:
+    target = path.format(org=server.org_id)
+    head = f"{method} {target} HTTP/1.1\r\n".encode() + HOST + headers
+
+    reply = read_reply(say(server.url, head + b"Connection: close" + END))
+
+    assert reply.status == status
+    assert reply.headers["x-request-id"]
+    if method == "HEAD":
+        assert reply.body == b""
+    elif status != 200:
+        assert reply.error[0] == status
 
 
 def test_an_unknown_expectation_is_a_spec_shaped_417(server: RunningServer) -> None:

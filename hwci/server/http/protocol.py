@@ -1,35 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every answer has the spec's shape, also those that the web framework gives before or beside any
-handler: malformed HTTP, no such route, an expectation, a fault of ours.
+"""What makes connections, listens, and leaves in order (contract, "Everywhere").
 
 The framework's own server forgets all its settings at one unknown keyword; this one does not, and
 `require_hardened` refuses to start without the parser that malformed requests are refused by.
+
+Leaving: a request is taken once its head is here, and is answered; each answer closes its
+connection. A connection that waits for a request when the server leaves is kept for
+`GRACE_SECONDS`, for what is under way to it, and is closed then. What is not answered within
+`LEAVE_SECONDS`, because its body never comes or its handler does not end, is cut.
 """
 
-import logging
+import asyncio
 from collections.abc import Awaitable, Callable
-from http import HTTPStatus
+from contextlib import suppress
+from ssl import SSLContext
 from typing import Any
 
 from aiohttp import hdrs, web
 from aiohttp.http import HttpRequestParser
 from aiohttp.http_parser import HttpRequestParserPy
 
+from hwci.server.http import connection
 from hwci.server.http.access_log import RequestLog
-from hwci.server.http.responses import request_id, stamp, status_answer
-
-LOG = logging.getLogger("hwci.server")
+from hwci.server.http.responses import PEOPLE_USE_TLS, status_answer
 
 # Inflation is ours (`body.py`); a body that nobody reads is waited for briefly.
 HARDENING: dict[str, Any] = {
     "auto_decompress": False,
     "keepalive_timeout": 75.0,
     "lingering_time": 2.0,
-    "max_line_size": 8_190,
-    "max_field_size": 8_190,
+    "max_line_size": connection.LINE_BYTES,
+    "max_field_size": connection.HEADER_BYTES,
     "max_headers": 128,
 }
-DRAIN_SECONDS = 10.0
+BACKLOG = 1_024
+ACCEPT_SECONDS = 0.02
+"""From a connection that the system has accepted to one that we know of."""
+GRACE_SECONDS = 0.5
+LEAVE_SECONDS = 6.5
+CUT_SECONDS = 0.5
+"""For a handler to end by itself once it is cut, and again to be cancelled."""
+TLS_GOODBYE_SECONDS = 2.0
 
 Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Around = Callable[[Handle], Handle]
@@ -37,60 +48,119 @@ AROUND: web.AppKey[Around] = web.AppKey("around")
 """What an application does around all handling, before there is a route: its rate limits."""
 
 
-class SpecProtocol(web.RequestHandler):
-    """A connection whose errors are spec-shaped too."""
-
-    __slots__ = ()
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """Answer what no handler did: 400 for malformed HTTP, else a 500 that leaks nothing."""
-        if status == HTTPStatus.BAD_REQUEST:
-            LOG.debug("request %s is not valid HTTP: %s", request_id(request), message)
-        else:
-            status = 500
-            LOG.error("request %s failed", request_id(request), exc_info=exc)
-        if request.writer.output_size > 0:
-            raise ConnectionError("The answer has begun; only closing the connection is left")
-        response = status_answer(status)
-        stamp(request, response.headers)
-        response.force_close()
-        return response
-
-
 class SpecServer(web.Server):
-    """Makes such connections, with all their settings or not at all."""
+    """Makes such connections, with all their settings or not at all, and counts them."""
 
-    def __call__(self) -> web.RequestHandler:
+    def __init__(self, handle: Handle, **settings: Any) -> None:  # noqa: ANN401 - the framework's
+        super().__init__(handle, **settings)
+        self.leaving = False
+        self._empty = asyncio.Event()
+
+    def __call__(self) -> connection.SpecProtocol:
         """Make the handler of a new connection."""
-        return SpecProtocol(self, loop=self._loop, **self._kwargs)
+        return connection.SpecProtocol(self, loop=self._loop, **self._kwargs)
+
+    def note_gone(self, _: object = None) -> None:
+        """Nothing runs any more for a connection."""
+        if self.leaving and not self._connections:
+            self._empty.set()
+
+    async def leave(self) -> None:
+        """Return when every request that was taken is answered, or it has taken too long."""
+        self.leaving = True
+        self.note_gone()
+        await self._emptied(GRACE_SECONDS)
+        for open_one in self.connections:
+            assert isinstance(open_one, connection.SpecProtocol)
+            open_one.leave()
+        await self._emptied(LEAVE_SECONDS)
+
+    async def _emptied(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._empty.wait()
 
 
 class SpecRunner(web.AppRunner):
-    """Runs an application on such a server."""
+    """Runs an application on such a server. `https`: people reach it by an https address."""
 
-    def __init__(self, app: web.Application) -> None:
+    def __init__(self, app: web.Application, *, https: bool = False) -> None:
         super().__init__(
-            app, access_log_class=RequestLog, shutdown_timeout=DRAIN_SECONDS, **HARDENING
+            app, access_log_class=RequestLog, shutdown_timeout=CUT_SECONDS, **HARDENING
         )
+        self._https = https
+
+    def close_after_answers(self) -> None:
+        """From now on each answer is its connection's last; new connections are still taken."""
+        assert isinstance(self.server, SpecServer)
+        self.server.leaving = True
+
+    async def cleanup(self) -> None:
+        """Leave: listen no longer, end the streams, answer what was taken, cut the rest."""
+        if isinstance(self.server, SpecServer):
+            await asyncio.sleep(ACCEPT_SECONDS)
+            for site in self.sites:
+                await site.stop()
+            await asyncio.sleep(ACCEPT_SECONDS)
+            await super().shutdown()
+            await self.server.leave()
+        await super().cleanup()
+
+    async def shutdown(self) -> None:
+        """The application was told before its connections were waited for."""
 
     async def _make_server(self) -> web.Server:
         plain = await super()._make_server()
         handle = _spec_shaped(plain.request_handler)
         around = self.app.get(AROUND)
         server = SpecServer(
-            around(handle) if around else handle,
+            self._noted(around(handle) if around else handle),
             request_factory=plain.request_factory,
             access_log_class=RequestLog,
             **HARDENING,
         )
         server()  # an unknown setting fails here, before the first connection
         return server
+
+    def _noted(self, handle: Handle) -> Handle:
+        async def noted(request: web.BaseRequest) -> web.StreamResponse:
+            request[PEOPLE_USE_TLS] = True
+            return await handle(request)
+
+        return noted if self._https else handle
+
+
+class SpecSite(web.BaseSite):
+    """Listens at an address; a TLS handshake may take as long as a head."""
+
+    __slots__ = ("_host", "_port")
+
+    def __init__(self, runner: SpecRunner, host: str, port: int, tls: SSLContext | None) -> None:
+        super().__init__(runner, ssl_context=tls, backlog=BACKLOG)
+        self._host, self._port = host, port
+
+    @property
+    def name(self) -> str:
+        """Its address, for people."""
+        scheme = "https" if self._ssl_context else "http"
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"{scheme}://{host}:{self._port}"
+
+    async def start(self) -> None:
+        """Listen; a port of 0 becomes the one that was free. Raises `OSError`."""
+        await super().start()
+        assert self._runner.server is not None
+        listener = await asyncio.get_running_loop().create_server(
+            self._runner.server,
+            self._host,
+            self._port,
+            ssl=self._ssl_context,
+            backlog=self._backlog,
+            ssl_handshake_timeout=connection.HEAD_SECONDS if self._ssl_context else None,
+            ssl_shutdown_timeout=TLS_GOODBYE_SECONDS if self._ssl_context else None,
+        )
+        self._server = listener
+        self._host, self._port = listener.sockets[0].getsockname()[:2]
 
 
 def require_hardened() -> None:
