@@ -18,6 +18,7 @@ from hwci.engine.facts import (
 from hwci.engine.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.server.storage.records import (
     AuditEntry,
+    Box,
     CiKey,
     Identity,
     Invite,
@@ -40,6 +41,7 @@ IDENTITY = Identity("https://id.example.org", "248289761001", ADA.id, NOON)
 INVITE = Invite(b"invite", ACME.id, "new@example.org", Role.ADMIN, NOON, NOON + timedelta(days=7))
 SET_UP = Invite(b"set-up", None, None, None, NOON, NOON + timedelta(days=1))
 KEY = CiKey(UUID(int=31), ACME.id, "nightly", b"key digest", NOON)
+BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)

@@ -11,11 +11,10 @@ from hwci.engine.vocabulary import Trigger
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Box, LiveRun, RunHead
-from tests.server.storage.examples import ACME, NOON, OTHER, REPORT
+from tests.server.storage.examples import ACME, BOX, NOON, OTHER, REPORT
 
 LATER = NOON + timedelta(hours=1)
 ENDS = NOON + timedelta(hours=24)
-BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", ENDS)
 INSTALLED = replace(
     BOX, install_digest=None, install_expires_at=None, key_digest=b"key", last_seen_at=LATER
 )

@@ -2,6 +2,7 @@
 """Every statement on a tenant's table names the organization for each table that it touches."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import (
     ACME,
     ADA,
+    BOX,
     ENTRY,
     FAILURE,
     IDENTITY,
@@ -33,6 +35,8 @@ from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 NO_TENANT = {"organization", "user", "session", "refresh_token", "identity", "invite"}
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
+    ("box", "WHERE b.key_digest = "),
+    ("box", "WHERE b.install_digest = "),
     ("membership", "m.user_id = "),
 }
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEXED|CROSS)\w+))?")
@@ -57,6 +61,10 @@ def record_everything(writer: Transaction) -> None:
     writer.touch_ci_key(ACME.id, KEY.id, NOON)
     writer.revoke_ci_key(ACME.id, KEY.id, NOON)
     writer.set_ci_metrics(ACME.id, enabled=True)
+    writer.add_box(BOX)
+    writer.set_install(ACME.id, BOX.id, b"install", NOON + timedelta(hours=1))
+    writer.install_box(ACME.id, BOX.id, b"install", b"key", NOON)
+    writer.touch_box(ACME.id, BOX.id, NOON)
     writer.add_audit(ACME.id, ENTRY)
     draw = HistoryDraw(3)
     for _ in range(60):
@@ -84,6 +92,10 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.refresh_token(TOKEN.digest)
     writer.memberships(ADA.id, 0, 1)
     writer.ci_keys(ORG, 0, 1)
+    writer.boxes(ORG, 0, 1)
+    writer.box(ORG, BOX.id)
+    writer.box_by_key(b"key")
+    writer.box_by_install(b"install")
     writer.audit_log(ORG, 0, 1)
     writer.configs(ORG, 0, 1)
     writer.version(ORG)
