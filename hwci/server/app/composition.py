@@ -6,7 +6,7 @@ import re
 
 from aiohttp import web
 
-from hwci.server.app.fetching import fetch
+from hwci.server.app.fetching import Fetching
 from hwci.server.clock import Clock
 from hwci.server.http.endpoint import endpoint
 from hwci.server.http.figures import Figures
@@ -28,10 +28,10 @@ from hwci.server.storage.ports import Storage
 
 def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Application:
     """Put a server's application together; `protocol.SpecRunner` runs it."""
-    passwords = Passwords()
+    passwords, fetching = Passwords(), Fetching()
     key = signing_key(settings.secret_key_file or Location(settings.database).key_file)
     windows = Windows(clock, settings.valkey_url)
-    tools = Tools(storage, clock, passwords, Signer(key, clock), fetch, windows)
+    tools = Tools(storage, clock, passwords, Signer(key, clock), fetching, windows)
     services = make_services(tools, settings)
     bodies = LargeBodies()
     app = web.Application()
@@ -51,6 +51,7 @@ def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Applic
 
     async def close(_: web.Application) -> None:
         await asyncio.to_thread(passwords.close)
+        await fetching.close()
         await windows.close()
 
     async def close_streams(_: web.Application) -> None:

@@ -46,7 +46,7 @@ ROUTES = (
         "Send the browser to a provider to sign in",
         query=SsoLoginQuery,
         status=302,
-        also=(404,),
+        also=(401, 404),
     ),
     Route(
         "GET",

@@ -20,9 +20,10 @@ from hwci.server.services.members import Members
 from hwci.server.services.metrics import Metrics
 from hwci.server.services.organizations import Organizations
 from hwci.server.services.rate_limits import RateLimits
+from hwci.server.services.relying_party import Fetch
 from hwci.server.services.reviews import Reviews
 from hwci.server.services.runs import Runs
-from hwci.server.services.sso import Fetch, Sso
+from hwci.server.services.sso import Sso
 from hwci.server.services.streams import Streams
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage

@@ -1,31 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single sign-on through OpenID Connect (contract, "Auth"): authorization code, PKCE, state, nonce,
-issuer; "accounts are linked only on a verified e-mail". It does not know how requests are sent.
+"""Single sign-on through OpenID Connect (contract, "Auth"): a sign-in from its first redirect to
+its session.
+
+It decides what binds the two ends of a sign-in, for how long, and what a person is told when it
+fails: what a provider did wrong is for the log. What is said to a provider is decided in
+`relying_party.py`, who may come in in `sso_people.py`.
+
+Nothing is kept between two requests but what the browser carries, signed: any server of several may
+take the next one.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
 
 from hwci.server.clock import Clock
+from hwci.server.errors import (
+    ForbiddenError,
+    NotFoundError,
+    ProviderError,
+    UnauthenticatedError,
+)
 from hwci.server.security.signing import Signer
-from hwci.server.security.tokens import AccessTokens
+from hwci.server.security.tokens import AccessTokens, new_token, same_token
+from hwci.server.services import sessions
+from hwci.server.services.relying_party import Binding, Fetch, Person, RelyingParty
+from hwci.server.services.sso_people import user_of
+from hwci.server.services.sso_providers import read_providers
 from hwci.server.settings import Settings
-from hwci.server.storage.ports import Storage
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import User
 from hwci.wire import sso as wire
 from hwci.wire.accounts import SignedIn
 
+LOG = logging.getLogger("hwci.server")
+
+TICKET_LIFETIME = timedelta(minutes=10)
+"""A person signs in at the provider within this."""
+_CODE_LIFETIME = timedelta(seconds=60)
+_TICKET, _CODE = "sso+jwt", "sso-code+jwt"
+_TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge")
+_CODE_CLAIMS = ("sub", "sid", "challenge")
+_ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
+
+_NOT_BEGUN = (
+    "This sign-in was not begun in this browser, or more than 10 minutes ago; begin it again"
+)
+_NO_CODE = "The code is not valid, has ended or was used before; begin the sign-in again"
+
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A request to a provider. `form`: it is posted, else asked for."""
+class Begun:
+    """A sign-in that has begun: where the browser goes, and what it brings back."""
 
     url: str
-    form: Mapping[str, str] | None = None
-    bearer: str | None = None
+    ticket: str = field(repr=False)
 
 
-Fetch = Callable[[Outgoing], Awaitable[bytes]]
-"""Sends a request and gives the body of a good answer. Raises `ProviderError`."""
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A sign-in that has come back: where the browser goes. `refresh_token`: the browser itself is
+    signed in, else a code in the address is the command line's.
+    """
+
+    url: str = field(repr=False)
+    refresh_token: str | None = field(default=None, repr=False)
 
 
 class Sso:
@@ -40,17 +84,131 @@ class Sso:
         settings: Settings,
         fetch: Fetch,
     ) -> None:
+        """Read the providers. Raises `SettingsError`."""
         self._storage = storage
         self._clock = clock
         self._signer = signer
         self._tokens = tokens
         self._settings = settings
-        self._fetch = fetch
+        self._parties = {
+            name: RelyingParty(provider, fetch, clock)
+            for name, provider in read_providers(settings.sso_file).items()
+        }
 
     def providers(self) -> wire.SsoProviders:
         """List the providers."""
-        raise NotImplementedError
+        return wire.SsoProviders(
+            providers=[
+                wire.SsoProvider(name=name, title=party.provider.title)
+                for name, party in self._parties.items()
+            ]
+        )
+
+    async def begin(self, name: str, origin: str, query: wire.SsoLoginQuery) -> Begun:
+        """Begin a sign-in. `origin`: the address that the browser knows us by.
+
+        Raises:
+            NotFoundError: there is no such provider.
+            UnauthenticatedError: it cannot be reached.
+        """
+        party = self._party(name)
+        binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
+        with _provider_faults(party, "cannot be reached now; try again in a minute"):
+            url = await party.authorization_url(binding, self._redirect_uri(name, origin))
+        said = {
+            "provider": name,
+            **asdict(binding),
+            "port": str(query.port or ""),
+            "challenge": query.challenge or "",
+        }
+        return Begun(url, self._signer.sign(_TICKET, said, TICKET_LIFETIME))
+
+    async def finish(
+        self, name: str, origin: str, ticket: str, query: wire.SsoCallbackQuery
+    ) -> Arrived:
+        """Take a browser back. `ticket`: what it was given at the beginning, or nothing.
+
+        Raises:
+            NotFoundError: there is no such provider.
+            UnauthenticatedError: it is not the answer to this browser's sign-in.
+            ForbiddenError: the provider or the operator does not let this person in.
+        """
+        party = self._party(name)
+        said = self._signer.read(_TICKET, ticket, _TICKET_CLAIMS)
+        if said is None or said["provider"] != name:
+            raise UnauthenticatedError(_NOT_BEGUN)
+        # A refusal signs nobody in and needs no proof: there are providers that forget the state.
+        _require_consent(party, query.error)
+        if not same_token(query.state, said["state"]):
+            raise UnauthenticatedError(_NOT_BEGUN)
+        binding = Binding(said["state"], said["nonce"], said["verifier"])
+        with _provider_faults(party, "gave no proof of who you are; begin the sign-in again"):
+            await party.require_issuer(query.iss)
+            if query.code is None:
+                raise ProviderError("the browser came back with neither code nor error")
+            person = await party.person(query.code, binding, self._redirect_uri(name, origin))
+        if said["port"]:
+            return await self._hand_over(person, said)
+        now, policy = self._clock(), self._settings.registration
+
+        def work(writer: Writer) -> sessions.Started:
+            return sessions.start(writer, user_of(writer, person, policy, now), now)
+
+        started = await self._storage.write(work)
+        return Arrived(f"{self._settings.base_url or ''}/", started.refresh_token)
 
     async def exchange(self, body: wire.SsoExchange) -> SignedIn:
-        """Give the command line its sign-in."""
-        raise NotImplementedError
+        """Give the command line its sign-in, once.
+
+        Raises:
+            UnauthenticatedError: the code has ended, was used, or is another's.
+        """
+        said = self._signer.read(_CODE, body.code, _CODE_CLAIMS)
+        if said is None or not same_token(wire.challenge_of(body.verifier), said["challenge"]):
+            raise UnauthenticatedError(_NO_CODE)
+        user_id, session_id, now = UUID(said["sub"]), UUID(said["sid"]), self._clock()
+
+        def work(writer: Writer) -> sessions.Started:
+            # The code promised this very session: one that is there has been taken.
+            user = writer.user(user_id)
+            if user is None or writer.session(session_id) is not None:
+                raise UnauthenticatedError(_NO_CODE)
+            return sessions.start(writer, user, now, session_id=session_id)
+
+        return sessions.signed_in(self._tokens, await self._storage.write(work))
+
+    async def _hand_over(self, person: Person, said: Mapping[str, str]) -> Arrived:
+        """Send the browser to the command line with a code that only who began it can use."""
+        now, policy = self._clock(), self._settings.registration
+
+        def work(writer: Writer) -> User:
+            return user_of(writer, person, policy, now)
+
+        user = await self._storage.write(work)
+        promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": said["challenge"]}
+        code = self._signer.sign(_CODE, promised, _CODE_LIFETIME)
+        return Arrived(f"http://127.0.0.1:{said['port']}/callback?{urlencode({'code': code})}")
+
+    def _party(self, name: str) -> RelyingParty:
+        if name not in self._parties:
+            raise NotFoundError("Provider not found; GET /api/auth/sso lists those there are")
+        return self._parties[name]
+
+    def _redirect_uri(self, name: str, origin: str) -> str:
+        return f"{self._settings.base_url or origin}/api/auth/sso/{name}/callback"
+
+
+def _require_consent(party: RelyingParty, error: str | None) -> None:
+    if error is not None:
+        code = error if _ERROR_CODE.fullmatch(error) else "error"
+        raise ForbiddenError(f"{party.provider.title} did not sign you in ({code}); begin it again")
+
+
+@contextmanager
+def _provider_faults(party: RelyingParty, sentence: str) -> Iterator[None]:
+    """Tell a person what they can do about a provider's fault, and the log what it was."""
+    try:
+        yield
+    except ProviderError as fault:
+        LOG.warning("single sign-on through %s: %s", party.provider.name, fault)
+        raise UnauthenticatedError(f"{party.provider.title} {sentence}") from fault

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who a provider's person is here, and whether they may come in (contract, "Auth": "accounts are
+linked only on a verified e-mail", "Policy is the operator's").
+
+A provider's own name for somebody, once linked, is enough ever after: e-mails move on to other
+people, those names do not.
+"""
+
+from datetime import datetime
+
+from hwci.server.errors import ForbiddenError
+from hwci.server.services.accounts import REFUSALS, email_key, new_user
+from hwci.server.services.audit import entry_of
+from hwci.server.services.invites import join
+from hwci.server.services.relying_party import Person
+from hwci.server.settings import Registration
+from hwci.server.storage.ports import Writer
+from hwci.server.storage.records import Identity, User
+from hwci.wire import limits
+
+_UNVERIFIED = (
+    "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
+)
+
+
+def user_of(writer: Writer, person: Person, policy: Registration, now: datetime) -> User:
+    """Give the user of a person: the one that is linked, else the one with the verified e-mail,
+    else a new one if the operator's policy has it.
+
+    Raises:
+        ForbiddenError: the e-mail is not verified, or nobody let them in.
+    """
+    linked = writer.user_by_identity(person.issuer, person.subject)
+    if linked is not None:
+        return linked
+    if person.email is None:
+        raise ForbiddenError(_UNVERIFIED)
+    user = writer.user_by_email(email_key(person.email))
+    if user is None:
+        user = _registered(writer, person, person.email, policy, now)
+    writer.add_identity(Identity(person.issuer, person.subject, user.id, now))
+    for membership in writer.memberships(user.id, 0, limits.INTEGER_MAX).items:
+        entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
+        writer.add_audit(membership.organization.id, entry)
+    return user
+
+
+def _registered(
+    writer: Writer, person: Person, email: str, policy: Registration, now: datetime
+) -> User:
+    """Make a user, who joins wherever the e-mail is invited."""
+    invites = writer.open_invites(email_key(email), now)
+    if policy is not Registration.OPEN and not (policy is Registration.INVITE and invites):
+        raise ForbiddenError(REFUSALS[policy])
+    user = new_user(email, person.name, None, now)
+    writer.add_user(user)
+    for invite in invites:
+        join(writer, invite, user, now)
+    return user

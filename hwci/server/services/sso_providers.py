@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which providers of single sign-on there are: the operator's file, checked whole at the start.
+
+This module decides the grammar of the file, and which addresses may be trusted with a sign-in. It
+speaks with no provider.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from hwci.server.errors import SettingsError
+from hwci.wire.errors import message_of
+
+_NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider, and who we are to it. `name` stands in addresses, `title` is for people."""
+
+    name: str
+    title: str
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    scopes: Sequence[str]
+
+
+def trusted_url(url: str) -> str:
+    """Take an address that secrets may go to: over TLS, or within this machine.
+
+    Raises:
+        PydanticCustomError: it is none.
+    """
+    try:
+        parts = urlsplit(url)
+        plain = parts.scheme == "http" and parts.hostname in _LOOPBACK
+        good = (plain or parts.scheme == "https") and parts.hostname and not parts.fragment
+    except ValueError:
+        good = False
+    if not good:
+        raise PydanticCustomError("url", "Should be an https address (http for this machine only)")
+    return url
+
+
+TrustedUrl = Annotated[str, AfterValidator(trusted_url)]
+_Filled = Annotated[str, Field(min_length=1)]
+
+
+class _Entry(BaseModel):
+    """A table `[providers.NAME]` as it is written."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
+
+    title: _Filled
+    issuer: TrustedUrl
+    client_id: _Filled
+    client_secret: _Filled | None = None
+    client_secret_file: _Filled | None = None
+    scopes: list[_Filled] = ["openid", "email", "profile"]
+
+    @model_validator(mode="after")
+    def _one_secret(self) -> Self:
+        if (self.client_secret is None) is (self.client_secret_file is None):
+            raise PydanticCustomError("secret", "Give either client_secret_file or client_secret")
+        if "openid" not in self.scopes:
+            raise PydanticCustomError("scopes", "scopes should name openid")
+        return self
+
+
+def read_providers(path: Path | None) -> Mapping[str, Provider]:
+    """Read the file of providers; without one there are none.
+
+    Raises:
+        SettingsError: the file cannot be used; the message names the key at fault.
+    """
+    if path is None:
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise SettingsError(f"HWCI_SSO_FILE {path} cannot be read: {fault}") from fault
+    unknown = sorted(set(content) - {"providers"})
+    entries = content.get("providers")
+    if unknown or not isinstance(entries, dict):
+        raise _fault(
+            path, unknown[0] if unknown else "providers", "there are [providers.NAME] only"
+        )
+    return {name: _provider(path, name, entry) for name, entry in entries.items()}
+
+
+def _provider(path: Path, name: str, written: object) -> Provider:
+    key = f"providers.{name}"
+    if not _NAME.fullmatch(name):
+        raise _fault(path, key, "a name is 1 to 32 of a-z, 0-9 and -")
+    try:
+        entry = _Entry.model_validate(written)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise _fault(path, ".".join([key, *map(str, first["loc"])]), message_of(first)) from None
+    secret = entry.client_secret or _kept(path, key, entry.client_secret_file or "")
+    return Provider(name, entry.title, entry.issuer, entry.client_id, secret, tuple(entry.scopes))
+
+
+def _kept(path: Path, key: str, named: str) -> str:
+    """Read a secret from its file; a relative name starts beside the file of providers."""
+    try:
+        secret = (path.parent / named).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise _fault(path, f"{key}.client_secret_file", f"cannot be read: {fault}") from fault
+    if not secret:
+        raise _fault(path, f"{key}.client_secret_file", f"{named} is empty")
+    return secret
+
+
+def _fault(path: Path, key: str, fault: str) -> SettingsError:
+    return SettingsError(f"HWCI_SSO_FILE {path}: {key}: {fault}")

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single sign-on in a browser, through a published provider (contract, "Auth"): the whole way, and
+who may come in.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from hwci.server.settings import Registration
+from tests.server.asking import Reply, ask, bearer
+from tests.server.browsing import Browser, browsing
+from tests.server.providers import mock_provider, sso_file
+from tests.server.running import EMAIL, MEMBER_EMAIL, RunningServer, running_in_thread
+
+LOGIN = "/api/auth/sso/acme/login"
+CALLBACK = "/api/auth/sso/acme/callback"
+NEW = {"sub": "new", "email": "New@Example.org", "email_verified": True, "name": "Nora New"}
+OWNER = {"sub": "olga", "email": EMAIL.upper(), "email_verified": True, "name": "Somebody Else"}
+UNVERIFIED = {"sub": "eve", "email": MEMBER_EMAIL, "email_verified": False}
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[str]:
+    with mock_provider(NEW, OWNER, UNVERIFIED) as found:
+        yield found
+
+
+@contextmanager
+def serving(folder: Path, issuer: str, policy: Registration) -> Iterator[RunningServer]:
+    file = sso_file(folder, acme=issuer, other=issuer)
+    with running_in_thread(folder, registration=policy, sso_file=file) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def server(issuer: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server that anyone may register at."""
+    with serving(tmp_path_factory.mktemp("server"), issuer, Registration.OPEN) as found:
+        yield found
+
+
+@pytest.fixture
+def by_invitation(issuer: str, tmp_path: Path) -> Iterator[RunningServer]:
+    with serving(tmp_path, issuer, Registration.INVITE) as found:
+        yield found
+
+
+def refreshed(server: RunningServer, browser: Browser) -> Reply:
+    """Renew the sign-in that a browser's cookie holds, as the dashboard does."""
+    cookie = ("Cookie", f"hwci_rt={browser.cookies()['hwci_rt'].value}")
+    body = {"session": "cookie"}
+    return ask(server.url, "POST", "/api/auth/refresh", cookie, json_body=body)
+
+
+def who(server: RunningServer, browser: Browser) -> Any:
+    token = refreshed(server, browser).json["accessToken"]
+    return ask(server.url, "GET", "/api/auth/me", bearer(token)).json
+
+
+def test_the_providers_are_listed_for_anyone(server: RunningServer) -> None:
+    reply = ask(server.url, "GET", "/api/auth/sso")
+
+    assert reply.json == {
+        "providers": [{"name": "acme", "title": "Acme"}, {"name": "other", "title": "Other"}]
+    }
+
+
+async def test_a_browser_comes_back_signed_in(server: RunningServer) -> None:
+    async with browsing(sub="new") as browser:
+        stop = await browser.open(server.url + LOGIN)
+
+        assert stop.url == f"{server.url}/"
+        cookie = browser.cookies()["hwci_rt"]
+        assert (cookie["httponly"], cookie["samesite"]) == (True, "Strict")
+        assert "hwci_sso" not in browser.cookies(), "the ticket is used up"
+        me = who(server, browser)
+    assert me["user"] == {"id": me["user"]["id"], "email": NEW["email"], "name": NEW["name"]}
+    assert me["organizations"] == []
+
+
+async def test_who_comes_again_is_the_same_user(server: RunningServer) -> None:
+    ids = set()
+    for path in (LOGIN, LOGIN.replace("acme", "other")):
+        async with browsing(sub="new") as browser:
+            await browser.open(server.url + path)
+            ids.add(who(server, browser)["user"]["id"])
+
+    assert len(ids) == 1
+
+
+async def test_a_verified_e_mail_links_the_account_that_has_it(server: RunningServer) -> None:
+    async with browsing(sub="olga") as browser:
+        await browser.open(server.url + LOGIN)
+        me = who(server, browser)
+
+    assert me["user"]["email"] == EMAIL
+    assert [org["id"] for org in me["organizations"]] == [str(server.org_id)]
+    log = ask(
+        server.org_url,
+        "GET",
+        f"{urlsplit(server.org_url).path}/audit-log?limit=100",
+        bearer(server.token),
+    ).json["items"]
+    assert [entry["target"] for entry in log if entry["action"] == "identity.linked"] == [
+        me["user"]["id"]
+    ]
+
+
+async def test_an_e_mail_that_is_not_verified_links_nothing(server: RunningServer) -> None:
+    async with browsing(sub="eve") as browser:
+        stop = await browser.open(server.url + LOGIN)
+
+    status, message = stop.message
+    assert status == 403
+    assert "verify it there" in message
+
+
+async def test_who_has_no_e_mail_at_the_provider_stays_out(server: RunningServer) -> None:
+    async with browsing(sub="never@seen") as browser:  # the mock says no `email_verified`
+        stop = await browser.open(server.url + LOGIN)
+
+    assert stop.status == 403
+
+
+async def test_who_says_no_at_the_provider_stays_out(server: RunningServer) -> None:
+    async with browsing(action="deny") as browser:
+        browser.presses = "action"
+        stop = await browser.open(server.url + LOGIN)
+
+    assert stop.message == (403, "Acme did not sign you in (access_denied); begin it again")
+
+
+async def test_without_an_invitation_a_stranger_stays_out(by_invitation: RunningServer) -> None:
+    async with browsing(sub="new") as browser:
+        stop = await browser.open(by_invitation.url + LOGIN)
+        assert stop.message == (
+            403,
+            "Registration needs an invitation; ask an owner of your organization",
+        )
+        assert "hwci_rt" not in browser.cookies()
+
+
+async def test_who_is_invited_joins_and_the_invitation_is_used_up(
+    by_invitation: RunningServer,
+) -> None:
+    server = by_invitation
+    made = ask(
+        server.url,
+        "POST",
+        f"{urlsplit(server.org_url).path}/invites",
+        bearer(server.token),
+        json_body={"email": "new@example.org", "role": "admin"},
+    ).json
+    async with browsing(sub="new") as browser:
+        await browser.open(server.url + LOGIN)
+        me = who(server, browser)
+
+    assert [(org["id"], org["role"]) for org in me["organizations"]] == [
+        (str(server.org_id), "admin")
+    ]
+    body = {
+        "email": "new@example.org",
+        "password": "long enough it is",
+        "inviteToken": made["inviteToken"],
+    }
+    assert ask(server.url, "POST", "/api/auth/register", json_body=body).status == 403
+
+
+async def test_who_has_an_account_needs_no_invitation(by_invitation: RunningServer) -> None:
+    async with browsing(sub="olga") as browser:
+        stop = await browser.open(by_invitation.url + LOGIN)
+
+        assert stop.url == f"{by_invitation.url}/"
+
+
+async def test_an_account_of_a_provider_has_no_password(server: RunningServer) -> None:
+    async with browsing(sub="new") as browser:
+        await browser.open(server.url + LOGIN)
+
+    for password in ("", "None", "correct horse battery"):
+        body = {"email": NEW["email"], "password": password}
+        reply = ask(server.url, "POST", "/api/auth/login", json_body=body)
+        assert reply.error == (401, "Invalid e-mail or password")
+
+
+async def test_a_callback_is_good_for_one_sign_in(server: RunningServer) -> None:
+    async with browsing(sub="new") as browser:
+        stop = await browser.open(server.url + LOGIN, until=CALLBACK)
+        ticket = browser.cookies()["hwci_sso"].value
+        assert (await browser.open(stop.url)).url == f"{server.url}/"
+        again = await browser.open(stop.url)
+        assert again.message[0] == 401
+
+    with_ticket = ask(
+        server.url, "GET", stop.url.removeprefix(server.url), ("Cookie", f"hwci_sso={ticket}")
+    )
+    assert with_ticket.error[0] == 401, "the provider takes its code once"
+
+
+@pytest.mark.parametrize("state", ["", "x", None])
+async def test_a_wrong_state_is_refused(server: RunningServer, state: str | None) -> None:
+    async with browsing(sub="new") as browser:
+        stop = await browser.open(server.url + LOGIN, until=CALLBACK)
+        right = parse_qs(urlsplit(stop.url).query)
+        query = f"code={right['code'][0]}" + ("" if state is None else f"&state={state}")
+        refused = await browser.open(f"{server.url}{CALLBACK}?{query}")
+
+        assert refused.message[0] == 401
+        assert "begin it again" in refused.message[1]
+        assert "hwci_rt" not in browser.cookies()
+
+
+async def test_a_browser_that_did_not_begin_the_sign_in_is_refused(server: RunningServer) -> None:
+    async with browsing(sub="new") as victim, browsing(sub="new") as attacker:
+        stop = await attacker.open(server.url + LOGIN, until=CALLBACK)
+        assert (await victim.open(stop.url)).message[0] == 401
+        await victim.open(server.url + LOGIN, until=CALLBACK)  # now it has a ticket of its own
+        assert (await victim.open(stop.url)).message[0] == 401
+
+
+async def test_an_answer_of_one_provider_is_not_one_of_another(server: RunningServer) -> None:
+    async with browsing(sub="new") as browser:
+        stop = await browser.open(server.url + LOGIN, until=CALLBACK)
+        mixed_up = await browser.open(stop.url.replace("/acme/", "/other/"))
+
+        assert mixed_up.message[0] == 401
+
+
+def test_a_provider_that_there_is_not_is_404(server: RunningServer) -> None:
+    for path in ("/api/auth/sso/none/login", "/api/auth/sso/none/callback?code=1&state=2"):
+        reply = ask(server.url, "GET", path)
+        assert reply.error == (404, "Provider not found; GET /api/auth/sso lists those there are")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "port=80",
+        f"challenge={'a' * 43}",
+        f"port=0&challenge={'a' * 43}",
+        "port=80&challenge=short",
+        f"port=80&challenge={'a' * 42}%0A",
+    ],
+)
+def test_a_loopback_address_has_a_port_and_a_challenge(server: RunningServer, query: str) -> None:
+    assert ask(server.url, "GET", f"{LOGIN}?{query}").error == (400, "Validation failed")
+
+
+def test_the_ticket_is_a_cookie_of_these_routes_that_no_script_reads(
+    server: RunningServer,
+) -> None:
+    reply = ask(server.url, "GET", LOGIN)
+
+    assert reply.status == 302
+    name, *attributes = reply.headers["set-cookie"].split("; ")
+    assert name.startswith("hwci_sso=")
+    assert set(attributes) == {"HttpOnly", "Max-Age=600", "Path=/api/auth/sso", "SameSite=Lax"}
+    asked = parse_qs(urlsplit(reply.headers["location"]).query)
+    assert asked["redirect_uri"] == [server.url + CALLBACK]
+    assert asked["code_challenge_method"] == ["S256"]
+    assert asked["scope"] == ["openid email profile"]
