@@ -109,7 +109,7 @@ def _prepare(settings: Settings) -> Account:
 
     password = secrets.token_urlsafe(12)
     user = CreateUser(email=EMAIL, password=password, name="Demo", organization=ORGANIZATION)
-    org_id = operate(settings.database, user).org_id
+    org_id = operate(settings.database, user, may_create=True).org_id
     assert org_id is not None
     operate(settings.database, SetCiMetrics(org_id=org_id, enabled=True))
     return Account(password, org_id)

@@ -9,7 +9,8 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
@@ -64,6 +65,21 @@ def note(line: str) -> None:
 def _write(stream: TextIO, line: str) -> None:
     stream.write(safe(line) + "\n")
     stream.flush()
+
+
+@contextmanager
+def telling(told: Callable[[], str]) -> Iterator[None]:
+    """Show on the terminal how far something long is; without one, say nothing."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    screen = Console(stderr=True)
+    with Live(get_renderable=lambda: Text(safe(told())), console=screen, transient=True):
+        yield
 
 
 def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:

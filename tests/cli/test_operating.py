@@ -63,7 +63,7 @@ def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
 
 def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:
     database = ("--database", "hwci.db")
-    made = hwci(tmp_path, *USER, *database, stdin="correct horse battery\n")
+    made = hwci(tmp_path, *USER, "--create", *database, stdin="correct horse battery\n")
     assert made.returncode == 0, made.stderr
     org_id = made.stdout.strip()
 
@@ -114,7 +114,8 @@ def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None
     database = ("--database", str(tmp_path / "hwci.db"))
     password = tmp_path / "password.txt"
     password.write_text("correct horse battery\n")
-    made = hwci(tmp_path, *USER[:-1], "--password-file", str(password), "--json", *database)
+    user = (*USER[:-1], "--password-file", str(password), "--create", "--json")
+    made = hwci(tmp_path, *user, *database)
     assert made.returncode == 0
     assert '"orgId": ' in made.stdout
 

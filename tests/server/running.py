@@ -105,6 +105,7 @@ def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = T
     made = operate(
         str(database),
         CreateUser(email=email, password=PASSWORD, name=NAME, organization=ORGANIZATION),
+        may_create=True,
     )
     assert made.org_id is not None
     operate(str(database), SetCiMetrics(org_id=made.org_id, enabled=ci_metrics))

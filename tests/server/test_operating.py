@@ -60,7 +60,7 @@ def test_a_user_created_while_the_server_runs_can_sign_in(server: RunningServer)
 
 def test_a_command_opens_a_free_database_itself(tmp_path: Path) -> None:
     database = tmp_path / "folder" / "hwci.db"
-    made = operate(str(database), USER)
+    made = operate(str(database), USER, may_create=True)
     assert made.org_id is not None
 
     switched = operate(str(database), SetCiMetrics(org_id=made.org_id, enabled=True))
@@ -84,7 +84,7 @@ def test_a_refused_command_says_why_the_same_way_server_or_not(tmp_path: Path, r
         with running_in_thread(tmp_path):
             refused()
     else:
-        operate(str(database), USER)
+        operate(str(database), USER, may_create=True)
         refused()
 
 
@@ -110,7 +110,7 @@ def test_a_command_reaches_the_server_through_any_link(server: RunningServer) ->
 
 def test_a_database_held_by_no_server_is_one_clear_line(tmp_path: Path) -> None:
     database = tmp_path / "hwci.db"
-    operate(str(database), USER)
+    operate(str(database), USER, may_create=True)
     held = os.open(f"{database}.lock", os.O_RDWR)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)

@@ -17,7 +17,7 @@ import pytest
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.errors import ListenError, SettingsError, StorageLockedError
-from hwci.server.security.secret_key import signing_key
+from hwci.server.security.secret_key import signing_keys
 from hwci.server.settings import Registration, Settings, read_settings
 from hwci.server.storage.opening import open_storage
 from tests.server.asking import ask, bearer
@@ -148,12 +148,12 @@ async def test_a_sign_in_outlives_the_server(tmp_path: Path) -> None:
 def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "key"
 
-    first = signing_key(path)
+    first = signing_keys(path)
 
-    assert signing_key(path) == first
-    assert len(first) >= 32
+    assert signing_keys(path) == first
+    assert len(first.present) >= 32
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert signing_key(None) != signing_key(None)
+    assert signing_keys(None) != signing_keys(None)
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 31, b" " * 64])
@@ -162,22 +162,22 @@ def test_a_short_secret_key_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").write_bytes(content)
 
     with pytest.raises(SettingsError, match="shorter than 32 bytes"):
-        signing_key(tmp_path / "key")
+        signing_keys(tmp_path / "key")
 
 
 def test_a_secret_key_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     with pytest.raises(SettingsError, match="secret key file cannot be used"):
-        signing_key(tmp_path)
+        signing_keys(tmp_path)
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
 def test_a_secret_key_that_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
-    signing_key(tmp_path / "key")
+    signing_keys(tmp_path / "key")
     (tmp_path / "key").chmod(mode)
 
     with pytest.raises(SettingsError, match=f"run: chmod 600 {tmp_path / 'key'}$"):
-        signing_key(tmp_path / "key")
+        signing_keys(tmp_path / "key")
 
 
 def test_settings_have_defaults() -> None:

@@ -1,20 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """The top floor: a server put together (`composition.py`), run (`serving.py`), and operated
-(`operating.py`).
+(`operating.py`, `operator_site.py`).
 """
 
 from hwci.server.app.composition import create_app
-from hwci.server.app.operating import operate
+from hwci.server.app.operating import copy_progress, migrate, operate, restore
 from hwci.server.app.serving import Server, run, serving
-from hwci.server.services.operator import CommandResult, CreateUser, SetCiMetrics
+from hwci.server.services.operator import (
+    BackUp,
+    CommandResult,
+    CreateUser,
+    ListOrganizations,
+    Rebuild,
+    RotateSecret,
+    SetCiMetrics,
+)
 
 __all__ = [
+    "BackUp",
     "CommandResult",
     "CreateUser",
+    "ListOrganizations",
+    "Rebuild",
+    "RotateSecret",
     "Server",
     "SetCiMetrics",
+    "copy_progress",
     "create_app",
+    "migrate",
     "operate",
+    "restore",
     "run",
     "serving",
 ]

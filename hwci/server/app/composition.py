@@ -3,6 +3,7 @@
 
 import asyncio
 import re
+from pathlib import Path
 
 from aiohttp import web
 
@@ -17,7 +18,7 @@ from hwci.server.http.rate_limits import door
 from hwci.server.http.responses import stamp_response
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.passwords import Passwords
-from hwci.server.security.secret_key import signing_key
+from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
 from hwci.server.security.windows import Windows
 from hwci.server.services.registry import Tools, make_services
@@ -26,12 +27,24 @@ from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
 
 
-def create_app(storage: Storage, settings: Settings, clock: Clock) -> web.Application:
+def key_file(settings: Settings) -> Path | None:
+    """Say where the keys are that tokens are signed with; None: in this process only."""
+    return settings.secret_key_file or Location(settings.database).key_file
+
+
+def make_signer(settings: Settings, clock: Clock) -> Signer:
+    """Make what signs tokens. Raises `SettingsError`: the keys cannot be used."""
+    keys = signing_keys(key_file(settings))
+    return Signer(keys.present, clock, keys.former)
+
+
+def create_app(
+    storage: Storage, settings: Settings, clock: Clock, signer: Signer
+) -> web.Application:
     """Put a server's application together; `protocol.SpecRunner` runs it."""
     passwords, fetching = Passwords(), Fetching()
-    key = signing_key(settings.secret_key_file or Location(settings.database).key_file)
     windows = Windows(clock, settings.valkey_url)
-    tools = Tools(storage, clock, passwords, Signer(key, clock), fetching, windows)
+    tools = Tools(storage, clock, passwords, signer, fetching, windows)
     services = make_services(tools, settings)
     bodies = LargeBodies()
     app = web.Application()

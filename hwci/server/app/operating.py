@@ -6,154 +6,132 @@ local socket beside the file, which only the file's owner can open.
 
 import asyncio
 import os
-import socket
 import stat
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
 
 import aiohttp
-from aiohttp import web
 
-from hwci.server.clock import Clock, system_clock
+from hwci.server.clock import system_clock
 from hwci.server.errors import (
-    HwciServerError,
-    ListenError,
-    NotFoundError,
     OperatorUnreachableError,
     RefusedError,
     StorageError,
     StorageLockedError,
 )
-from hwci.server.http.body import parse, read_bytes, require_json
-from hwci.server.http.protocol import SpecRunner
-from hwci.server.http.responses import answer, error_answer, stamp_response
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator import (
-    COMMANDS,
+    BackUp,
     Command,
     CommandResult,
     Operator,
-    SetCiMetrics,
+    Rebuild,
+    Secret,
 )
-from hwci.server.storage.location import MEMORY, Location
-from hwci.server.storage.opening import open_storage
+from hwci.server.storage import opening
+from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
-from hwci.wire import limits
 from hwci.wire.errors import ErrorBody
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)
+_UNTIL_DONE = aiohttp.ClientTimeout(total=None, sock_connect=30)
+_LONG = (BackUp, Rebuild)
 
 
-def open_database(location: Location) -> Storage:
-    """Open a database, and make its folder when it is not there. Raises `StorageError`."""
-    if location.file is not None:
-        try:
-            location.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as fault:
-            raise StorageError(
-                f"Cannot make the folder of {location.shown}: {fault.strerror}; name another file"
-            ) from fault
-    return open_storage(location.written)
-
-
-@asynccontextmanager
-async def operator_site(path: Path, storage: Storage, clock: Clock) -> AsyncIterator[None]:
-    """Take operators' commands at a socket while the block runs. The database's lock must be held.
-
-    So a socket that is there already belongs to nobody any more.
-    """
-    listener = _bind(path)
-    runner = SpecRunner(_operator_app(storage, clock))
-    try:
-        await runner.setup()
-        await web.SockSite(runner, listener).start()
-        yield
-    finally:
-        await runner.cleanup()
-        _unbind(listener, path)
-
-
-def _bind(path: Path) -> socket.socket:
-    """Bind a socket that its owner alone can open, from its first moment on.
-
-    Who holds the database's lock may replace a socket that a crash left behind.
-    """
-    listener = socket.socket(socket.AF_UNIX)
-    mask = os.umask(0o177)
-    try:
-        if path.is_socket():
-            path.unlink()
-        listener.bind(os.fspath(path))
-    except OSError as fault:
-        listener.close()
-        raise ListenError(
-            f"Cannot make the operator socket {path}: {fault.strerror}; "
-            "check that its folder is writable"
-        ) from fault
-    finally:
-        os.umask(mask)
-    return listener
-
-
-def _unbind(listener: socket.socket, path: Path) -> None:
-    listener.close()
-    path.unlink(missing_ok=True)
-
-
-def _operator_app(storage: Storage, clock: Clock) -> web.Application:
-    passwords = Passwords()
-    operator = Operator(storage, clock, passwords)
-
-    async def take(request: web.Request) -> web.StreamResponse:
-        try:
-            return answer(await operator.carry_out(await _read_command(request)), HTTPStatus.OK)
-        except HwciServerError as error:
-            return error_answer(error)
-
-    async def close(_: web.Application) -> None:
-        await asyncio.to_thread(passwords.close)
-
-    app = web.Application()
-    app.router.add_post("/{command}", take)
-    app.on_response_prepare.append(stamp_response)
-    app.on_cleanup.append(close)
-    return app
-
-
-async def _read_command(request: web.Request) -> Command:
-    for model in COMMANDS:
-        if model.command == request.match_info["command"]:
-            require_json(request, gzip=False)
-            data = await read_bytes(request, limits.BODY_BYTES)
-            return await parse(data, model, limits.BODY_BYTES, compressed=False)
-    raise NotFoundError("The server does not know this command; it is of another version")
-
-
-def operate(database: str, command: Command) -> CommandResult:
+def operate(
+    database: str,
+    command: Command,
+    *,
+    may_create: bool = False,
+    secret_key_file: Path | None = None,
+) -> CommandResult:
     """Carry a command out, here when the database is free, else by the server that has it.
+
+    `may_create`: a database that is not there is made. `secret_key_file`: as the settings say; a
+    server that runs knows its own.
 
     Raises:
         RefusedError: the command does not fit what is there.
         StorageError: the database cannot be used.
+        SettingsError: the secret key cannot be used.
         OperatorUnreachableError: a process holds the database and takes no commands.
     """
-    location = Location(database)
+    location = _kept(database)
+    if not may_create:
+        _require_made(location)
+    return asyncio.run(_operate(location, command, secret_key_file))
+
+
+def restore(database: str, copy: Path) -> Path | None:
+    """Put a backup in the place of a database that no server has; give what the former file is
+    called now, None when there was none. Raises `StorageError`.
+    """
+    location = _kept(database)
+    _make_folder(location)
+    return opening.restore_storage(location.written, copy)
+
+
+def migrate(database: str, *, check: bool) -> Sequence[str]:
+    """Bring a database to the present schema; give the steps that were missing. `check`: leave it
+    as it is. Raises `StorageError`.
+    """
+    location = _kept(database)
+    _require_made(location)
+    steps = opening.missing_steps(location.written)
+    if steps and not check:
+        asyncio.run(opening.open_storage(location.written).close())
+    return steps
+
+
+def copy_progress(database: str, to: Path) -> tuple[int, int]:
+    """Say how many bytes of a backup to `to` are written, and how many the database has."""
+    return _size(part_of(to)), _size(Location(database).file)
+
+
+def _size(file: Path | None) -> int:
+    try:
+        return 0 if file is None else file.stat().st_size
+    except OSError:  # not there yet, or any more
+        return 0
+
+
+def open_database(location: Location) -> Storage:
+    """Open a database, and make its folder when it is not there. Raises `StorageError`."""
+    _make_folder(location)
+    return opening.open_storage(location.written)
+
+
+def _kept(database: str) -> Location:
+    """Give a database that outlives its process."""
     if database == MEMORY:
         raise StorageError(f"{MEMORY} is inside the process that uses it; name a database file")
-    if location.file is not None and isinstance(command, SetCiMetrics):
-        _require_made(location.file)
-    return asyncio.run(_operate(location, command))
+    return Location(database)
 
 
-def _require_made(file: Path) -> None:
+def _require_made(location: Location) -> None:
     """A mistyped name must not make a database."""
-    if not file.exists():
-        raise StorageError(f"There is no database {file}; name the one that the server uses")
+    if location.file is not None and not location.file.exists():
+        raise StorageError(
+            f"There is no database {location.file}; name the server's own (`hwci serve` makes a "
+            "new one, and so does `hwci admin create-user --create`)"
+        )
 
 
-async def _operate(location: Location, command: Command) -> CommandResult:
+def _make_folder(location: Location) -> None:
+    if location.file is None:
+        return
+    try:
+        location.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StorageError(
+            f"Cannot make the folder of {location.shown}: {fault.strerror}; name another file"
+        ) from fault
+
+
+async def _operate(
+    location: Location, command: Command, secret_key_file: Path | None
+) -> CommandResult:
     try:
         storage = open_database(location)
     except StorageLockedError:
@@ -161,8 +139,9 @@ async def _operate(location: Location, command: Command) -> CommandResult:
         assert location.socket is not None
         return await _ask_server(location.file, location.socket, command)
     passwords = Passwords()
+    secret = Secret(secret_key_file or location.key_file)
     try:
-        return await Operator(storage, system_clock, passwords).carry_out(command)
+        return await Operator(storage, system_clock, passwords, secret).carry_out(command)
     finally:
         await asyncio.to_thread(passwords.close)
         await storage.close()
@@ -173,7 +152,8 @@ async def _ask_server(database: Path, path: Path, command: Command) -> CommandRe
     try:
         async with (
             aiohttp.ClientSession(
-                connector=aiohttp.UnixConnector(os.fspath(path)), timeout=_PATIENCE
+                connector=aiohttp.UnixConnector(os.fspath(path)),
+                timeout=_UNTIL_DONE if isinstance(command, _LONG) else _PATIENCE,
             ) as session,
             session.post(
                 f"http://hwci/{command.command}",
@@ -181,12 +161,20 @@ async def _ask_server(database: Path, path: Path, command: Command) -> CommandRe
                 headers={"Content-Type": "application/json"},
             ) as response,
         ):
-            status, data = response.status, await response.read()
+            return _read_result(response.status, await response.read())
+    except aiohttp.ServerDisconnectedError as fault:
+        raise OperatorUnreachableError(
+            f"The server of {database} stopped before this was done; start it and try again"
+        ) from fault
     except (aiohttp.ClientError, OSError) as fault:
         raise _unreachable(database, path) from fault
-    if status != HTTPStatus.OK:
-        raise RefusedError(ErrorBody.model_validate_json(data).message)
-    return CommandResult.model_validate_json(data)
+
+
+def _read_result(status: int, data: bytes) -> CommandResult:
+    if status == HTTPStatus.OK:
+        return CommandResult.model_validate_json(data)
+    message = ErrorBody.model_validate_json(data).message
+    raise (StorageError if status == HTTPStatus.SERVICE_UNAVAILABLE else RefusedError)(message)
 
 
 def _require_owner(path: Path, database: Path) -> None:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from hwci.server.app.composition import create_app
-from hwci.server.app.operating import open_database, operator_site
+from hwci.server.app.composition import create_app, key_file, make_signer
+from hwci.server.app.operating import open_database
+from hwci.server.app.operator_site import operator_site
 from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
 from hwci.server.http.access_log import log_requests
 from hwci.server.http.protocol import SpecRunner, require_hardened
+from hwci.server.services.operator import Secret
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
@@ -47,13 +49,17 @@ async def serving(
     """
     require_hardened()
     async with AsyncExitStack() as stack:
+        socket = None
         if storage is None:
             location = Location(settings.database)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
-            if location.socket is not None:
-                await stack.enter_async_context(operator_site(location.socket, storage, clock))
-        runner = SpecRunner(create_app(storage, settings, clock))
+            socket = location.socket
+        signer = make_signer(settings, clock)
+        if socket is not None:
+            secret = Secret(key_file(settings), signer)
+            await stack.enter_async_context(operator_site(socket, storage, clock, secret))
+        runner = SpecRunner(create_app(storage, settings, clock, signer))
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         yield Server(await _listen(runner, settings))

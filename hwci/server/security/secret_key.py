@@ -1,53 +1,129 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of the key that tokens are signed with. This module decides who may read it, and how a
-key comes into it.
+"""The file of the keys that tokens are signed with. This module decides who may read it, how a key
+comes into it, and how a new one takes the place of a former one.
+
+A line holds one key; the first is the present one. The others are former keys: what they signed is
+still read, until the time that stands after the key, or for as long as the line is there.
 """
 
 import os
+import re
 import secrets
 import stat
+from datetime import datetime
 from pathlib import Path
 
-from hwci.server.errors import SettingsError
+from hwci.server.errors import ForbiddenError, SettingsError
+from hwci.server.security.signing import FormerKey, SigningKeys
 
 KEY_BYTES_MIN = 32
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_LINE = re.compile(rf"([!-~]{{{KEY_BYTES_MIN},}})(?: +(\S+))?", re.ASCII)
 
 
-def signing_key(path: Path | None) -> bytes:
-    """Read the key that signs access tokens, made at the first start; None: one for this process.
+def signing_keys(path: Path | None) -> SigningKeys:
+    """Read the keys; one is made at the first start. None: one for this process.
 
     Raises:
-        SettingsError: the file cannot be read or written, others than its owner may read it, or it
-            holds too short a key.
+        SettingsError: the file cannot be read or written, others may read it, or a line of it is
+            no key.
     """
     if path is None:
-        return secrets.token_bytes(KEY_BYTES_MIN)
+        return SigningKeys(_new_key())
     try:
-        key = _kept_key(path) if path.exists() else _new_key(path)
+        return _kept_keys(path) if path.exists() else _first_key(path)
     except OSError as fault:
         raise SettingsError(f"The secret key file cannot be used: {fault}") from fault
-    if len(key.strip()) < KEY_BYTES_MIN:
-        raise SettingsError(
-            f"The secret key in {path} is shorter than {KEY_BYTES_MIN} bytes; "
-            "put more random bytes there, or remove the file to have one made"
-        )
-    return key
 
 
-def _kept_key(path: Path) -> bytes:
-    if path.stat().st_mode & _OTHERS:
+def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKeys:
+    """Put a new key before the others. The key before it is good until `until`, and keys that have
+    ended go; None: no former key is good any longer.
+
+    Raises:
+        SettingsError: as `signing_keys`.
+        ForbiddenError: the file is kept by the operator, who alone may write it.
+    """
+    present, former = signing_keys(path)
+    held = () if until is None else (FormerKey(present, until), *former)
+    keys = SigningKeys(_new_key(), tuple(key for key in held if key.good(now)))
+    try:
+        _replace(Path(os.path.realpath(path)), keys)
+    except OSError as fault:
+        raise ForbiddenError(
+            f"The secret key file {path} cannot be written ({fault.strerror}): it is yours to"
+            f" change. Put a new key (openssl rand -hex {KEY_BYTES_MIN}) before its first line,"
+            " restart the server, and remove the former line after 15 minutes"
+        ) from fault
+    return keys
+
+
+def _kept_keys(path: Path) -> SigningKeys:
+    _require_private(path)
+    text = path.read_bytes().decode("ascii", "replace")
+    # An empty file has one line, which is no key.
+    keys = [_read_line(line, path) for line in text.strip().split("\n")]
+    return SigningKeys(keys[0].value, tuple(keys[1:]))
+
+
+def _require_private(path: Path) -> None:
+    """A secret that is mounted belongs to root and to the group of who may read it."""
+    found = path.stat()
+    mounted = found.st_uid == 0 and os.geteuid() != 0
+    others = stat.S_IRWXO | (stat.S_IWGRP | stat.S_IXGRP if mounted else stat.S_IRWXG)
+    if found.st_mode & others:
         raise SettingsError(
             f"Others than its owner may use the secret key in {path}; run: chmod 600 {path}"
         )
-    return path.read_bytes()
 
 
-def _new_key(path: Path) -> bytes:
-    """Make a key file that its owner alone can read, from its first moment on."""
+def _read_line(line: str, path: Path) -> FormerKey:
+    found = _LINE.fullmatch(line.strip())
+    try:
+        if found is None:
+            raise ValueError
+        until = None if found[2] is None else datetime.fromisoformat(found[2])
+        if until is not None and until.tzinfo is None:
+            raise ValueError
+    except ValueError:
+        raise SettingsError(
+            f"A line of {path} is no secret key: it is shorter than {KEY_BYTES_MIN} bytes, or not "
+            f"text; write one with `openssl rand -hex {KEY_BYTES_MIN}`, or remove the file to have "
+            "one made"
+        ) from None
+    return FormerKey(found[1].encode(), until)
+
+
+def _first_key(path: Path) -> SigningKeys:
     path.parent.mkdir(parents=True, exist_ok=True)
-    key = secrets.token_hex(KEY_BYTES_MIN).encode()
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(key)
-    return key
+    keys = SigningKeys(_new_key())
+    _write(path, keys)
+    return keys
+
+
+def _replace(path: Path, keys: SigningKeys) -> None:
+    """Write the file anew under its name. One that may not be written stays as it is, although its
+    folder would allow it.
+    """
+    if not path.stat().st_mode & stat.S_IWUSR:
+        raise PermissionError(None, "its mode is read-only")
+    part = path.with_name(f"{path.name}.new")
+    part.unlink(missing_ok=True)
+    _write(part, keys)
+    part.rename(path)
+
+
+def _write(path: Path, keys: SigningKeys) -> None:
+    """Write a file that its owner alone can read, from its first moment on."""
+    former = [
+        " ".join([key.value.decode(), *([key.until.isoformat()] if key.until else [])])
+        for key in keys.former
+    ]
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.writelines(f"{line}\n" for line in (keys.present.decode(), *former))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _new_key() -> bytes:
+    return secrets.token_hex(KEY_BYTES_MIN).encode()

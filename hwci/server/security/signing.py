@@ -5,9 +5,10 @@ The only module that knows how they are signed (JWT, HS256). It decides issuer, 
 end; what a kind of token says is decided by who signs it.
 """
 
-from collections.abc import Collection, Mapping
-from datetime import timedelta
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 import jwt
 
@@ -19,12 +20,37 @@ _SIZE_MAX = 4_096
 _OURS = ("iss", "aud", "iat", "exp")
 
 
+@dataclass(frozen=True, slots=True)
+class FormerKey:
+    """A key that signs no more. What it signed is read until `until`, without end if None: who
+    stole it would else go on signing with it.
+    """
+
+    value: bytes = field(repr=False)
+    until: datetime | None = None
+
+    def good(self, now: datetime) -> bool:
+        """Say whether what it signed is still read."""
+        return self.until is None or now < self.until
+
+
+class SigningKeys(NamedTuple):
+    """The key that signs, and former ones."""
+
+    present: bytes
+    former: tuple[FormerKey, ...] = ()
+
+
 class Signer:
     """Signs and reads tokens of several kinds; one kind is never taken for another."""
 
-    def __init__(self, key: bytes, clock: Clock) -> None:
-        self._key = key
+    def __init__(self, key: bytes, clock: Clock, former: tuple[FormerKey, ...] = ()) -> None:
+        self._keys = SigningKeys(key, former)
         self._clock = clock
+
+    def change_keys(self, keys: SigningKeys) -> None:
+        """Sign and read with other keys from now on."""
+        self._keys = keys
 
     def sign(self, kind: str, claims: Mapping[str, str], lifetime: timedelta) -> str:
         """Sign a token that lives for `lifetime`. `kind` stands in its header as `typ`."""
@@ -36,7 +62,7 @@ class Signer:
             "exp": int((now + lifetime).timestamp()),
             **claims,
         }
-        return jwt.encode(payload, self._key, _ALGORITHM, headers={"typ": kind})
+        return jwt.encode(payload, self._keys.present, _ALGORITHM, headers={"typ": kind})
 
     def read(self, kind: str, token: str, claims: Collection[str]) -> Mapping[str, Any] | None:
         """Give what a token says; None when it is not ours, of another kind, lacks one of `claims`,
@@ -45,21 +71,30 @@ class Signer:
         if len(token) > _SIZE_MAX:
             return None
         try:
-            found = jwt.decode_complete(
-                token,
-                self._key,
-                algorithms=[_ALGORITHM],
-                audience=_AUDIENCE,
-                issuer=_ISSUER,
-                # Times are compared below, with the server's own clock and without leeway.
-                options={
-                    "require": [*_OURS, *claims],
-                    "verify_exp": False,
-                    "verify_iat": False,
-                },
-            )
+            found = self._decode(token, [*_OURS, *claims])
             payload: Mapping[str, Any] = found["payload"]
             live = self._clock().timestamp() < float(payload["exp"])
         except (jwt.PyJWTError, ValueError, TypeError, AttributeError):
             return None
         return payload if live and found["header"].get("typ") == kind else None
+
+    def _decode(self, token: str, claims: Sequence[str]) -> dict[str, Any]:
+        now, (present, former) = self._clock(), self._keys
+        for key in (key.value for key in former if key.good(now)):
+            try:
+                return _decode(token, key, claims)
+            except jwt.InvalidSignatureError:
+                continue
+        return _decode(token, present, claims)
+
+
+def _decode(token: str, key: bytes, claims: Sequence[str]) -> dict[str, Any]:
+    return jwt.decode_complete(
+        token,
+        key,
+        algorithms=[_ALGORITHM],
+        audience=_AUDIENCE,
+        issuer=_ISSUER,
+        # Times are compared by the caller, with the server's own clock and without leeway.
+        options={"require": list(claims), "verify_exp": False, "verify_iat": False},
+    )

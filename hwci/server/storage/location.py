@@ -53,3 +53,8 @@ class Location:
     def shown(self) -> str:
         """The location for people and logs: an address without what may be secret."""
         return _SECRETS.sub("", self.written) if "://" in self.written else self.written
+
+
+def part_of(file: Path) -> Path:
+    """Name the file that a copy grows in, beside the one that it will be."""
+    return file.with_name(f"{file.name}.hwci-part")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one place that names a database driver: from where a database is to a `Storage`."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from hwci.server.errors import StorageError
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
+from hwci.server.storage.sqlite.connections import steps_after
+from hwci.server.storage.sqlite.copying import put_back
 from hwci.server.storage.sqlite.locking import database_lock
 from hwci.server.storage.sqlite.store import SqliteStorage
 
@@ -30,6 +33,27 @@ def hold_database(where: str | Path) -> AbstractContextManager[None]:
         StorageLockedError: one has; ask it over its socket.
     """
     return database_lock(_file(Location(str(where))))
+
+
+def missing_steps(where: str | Path) -> Sequence[str]:
+    """Name the steps that a database file lacks of the present schema. Nothing is changed.
+
+    Raises:
+        StorageError: the file is not ours, or newer.
+    """
+    return steps_after(_file(Location(str(where))))
+
+
+def restore_storage(where: str | Path, copy: Path) -> Path | None:
+    """Put a backup in the place of a database; give what the former file is called now.
+
+    Raises:
+        StorageLockedError: another process, usually a running server, holds the file.
+        StorageError: the backup cannot take its place; everything is left as it was.
+    """
+    path = _file(Location(str(where)))
+    with database_lock(path):
+        return put_back(path, copy)
 
 
 def _file(location: Location) -> Path:

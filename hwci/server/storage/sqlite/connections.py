@@ -17,7 +17,7 @@ from sqlite_utils import Database
 
 from hwci.server.errors import StorageBusyError, StorageError
 from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.locking import refuse_newer
+from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
 _BUSY_MS = 5000
@@ -114,6 +114,7 @@ def open_writer(path: Path) -> Connection:
     try:
         _migrate(connection, path)
         _refuse_another_schema(connection, path)
+        connection.execute("PRAGMA journal_mode = WAL")  # another tool's copy may have left it
     except BaseException:
         connection.close()
         raise
@@ -131,6 +132,14 @@ def open_reader(path: Path) -> Connection:
 def known_version() -> int:
     """Number of migrations that this program knows."""
     return len(MIGRATIONS.pending(Database(memory=True)))
+
+
+def steps_after(path: Path) -> Sequence[str]:
+    """Name the migrations that a file has not had, from its header. Raises as `check_header`."""
+    check_header(path, known_version())
+    header = read_header(path)
+    steps = [step.name for step in MIGRATIONS.pending(Database(memory=True))]
+    return steps[header.user_version :] if header else steps
 
 
 def _migrate(connection: Connection, path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded `Storage`: one writer thread, two reader threads, one for short reads; one file, one
-process.
+"""The embedded `Storage`: one writer thread, two reader threads, one for short reads, one that
+copies; one file, one process.
 
 This module decides where a transaction begins and ends and which thread runs it. Writers wait in
 line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`.
@@ -8,6 +8,7 @@ line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BE
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +26,7 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
     storage_error,
 )
+from hwci.server.storage.sqlite.copying import back_up
 from hwci.server.storage.sqlite.locking import check_header, database_lock
 from hwci.server.storage.sqlite.transaction import Transaction
 from hwci.server.storage.threads import Threads
@@ -78,6 +80,7 @@ class SqliteStorage(Storage):
                 raise storage_error(error, path) from error
             raise
         self._writing = Threads("hwci-writer", str(path))
+        self._copying = Threads("hwci-copier", str(path))
 
     def _open(self) -> None:
         check_header(self._path, known_version())
@@ -108,8 +111,15 @@ class SqliteStorage(Storage):
         return self._listeners.listen(heard)
 
     async def backup(self, to: Path) -> None:
-        """Write a whole copy of the database, as of one moment, to a new file."""
-        raise NotImplementedError
+        """Write a whole copy of the database to a new file, in a thread of its own; who stops
+        waiting for it stops it.
+        """
+        stopped = threading.Event()
+        try:
+            await self._run(self._copying, lambda: back_up(self._path, to, stopped.is_set))
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
 
     async def ready(self) -> None:
         """Return when the database answers. The writer is left to those who write."""
@@ -138,6 +148,7 @@ class SqliteStorage(Storage):
         return result
 
     def _close(self) -> None:
+        self._copying.close()
         self._short.threads.close()
         self._long.threads.close()
         self._writing.close()

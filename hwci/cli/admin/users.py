@@ -1,60 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci admin`: what the operator of a server does, at its database. While a server runs, the
-command speaks to it over the socket beside the file: two processes never write one file.
-"""
+"""`hwci admin create-user`: a user of the service, the first one too."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
 from hwci.cli import bodies, options
-from hwci.cli.failing import CommandError, Failing, wrong_usage
+from hwci.cli.admin.asking import ask, is_default, operator_errors
+from hwci.cli.failing import wrong_usage
 from hwci.cli.render import emit_json, note, say
-from hwci.cli.serve import Database, server_errors
+from hwci.cli.serve import Database
 
 if TYPE_CHECKING:
-    from hwci.server.services.operator import Command, CommandResult
+    from hwci.server.services.operator import CreateUser
     from hwci.wire.errors import Issue
 
 NOT_CREATED = "The user was not created"
 EMAIL_SHAPE = "should look like name@example.org"
 
-admin = typer.Typer(no_args_is_help=True, help="Operator: CI Metrics, users.")
 
-
-class Switch(StrEnum):
-    """What can be done to CI Metrics of an organization."""
-
-    ENABLE = "enable"
-    DISABLE = "disable"
-
-
-@admin.command("ci-metrics")
-def ci_metrics(
-    switch: Annotated[Switch, typer.Argument(help="enable or disable.")],
-    org_id: Annotated[UUID, typer.Argument(metavar="ORG_ID", help="Id of the organization.")],
-    database: Database = None,
-) -> None:
-    """Turn CI Metrics on or off for an organization, also while the server runs.
-
-    For example:
-
-      hwci admin ci-metrics enable 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52
-    """
-    with _operator_errors("CI Metrics was not switched", "Check the id, and the --database"):
-        from hwci.server.app import SetCiMetrics
-
-        enabled = switch is Switch.ENABLE
-        _operate(database, SetCiMetrics(org_id=org_id, enabled=enabled))
-    note(f"CI Metrics is {'on' if enabled else 'off'} for organization {org_id}.")
-
-
-@admin.command("create-user")
 def create_user(
     *,
     email: Annotated[str, typer.Option(help="E-mail to sign in with.")],
@@ -68,19 +33,27 @@ def create_user(
     password_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="Read the password from a file.")
     ] = None,
+    create: Annotated[
+        bool, typer.Option("--create", help="Make the database when it is not there.")
+    ] = False,
     json: options.Json = False,
     database: Database = None,
 ) -> None:
     """Create a user, and an organization of their own. Its id is printed.
+
+    A database that is named must be there, unless --create: a mistyped name makes none.
 
     For example:
 
       hwci admin create-user --email ada@example.org --organization Acme
 
       hwci admin create-user --email bo@example.org --password-stdin < word.txt
+
+      hwci admin create-user --email cy@example.org --database new.db --create
     """
-    password = _password(password_stdin, password_file)
-    made = _create(database, email, password, name, organization)
+    command = _command(email, _password(password_stdin, password_file), name, organization)
+    with operator_errors(NOT_CREATED, "Give another --email"):
+        made = ask(database, command, may_create=create or is_default(database))
     if json:
         emit_json(made)
         return
@@ -90,23 +63,20 @@ def create_user(
         say(str(made.org_id))
 
 
-def _create(database: str | None, email: str, password: str, *names: str | None) -> "CommandResult":
+def _command(email: str, password: str, name: str | None, organization: str | None) -> "CreateUser":
     from pydantic import ValidationError
 
     from hwci.server.app import CreateUser
     from hwci.wire.errors import issues_of
 
-    name, organization = names
     try:
-        command = CreateUser(email=email, password=password, name=name, organization=organization)
+        return CreateUser(email=email, password=password, name=name, organization=organization)
     except ValidationError as fault:
         raise wrong_usage(
             NOT_CREATED,
             "; ".join(_told(issue) for issue in issues_of(fault, "flags")),
             "Correct what is named above, then try again",
         ) from fault
-    with _operator_errors(NOT_CREATED, "Give another --email"):
-        return _operate(database, command)
 
 
 def _told(issue: "Issue") -> str:
@@ -114,27 +84,6 @@ def _told(issue: "Issue") -> str:
     field = issue.path[1]
     shapeless = field == "email" and "pattern" in issue.message
     return f"{field}: {EMAIL_SHAPE if shapeless else issue.message}"
-
-
-@contextmanager
-def _operator_errors(what: str, fix: str) -> Iterator[None]:
-    """Let what the server refuses be three lines; a database that cannot be used stays one."""
-    with server_errors():
-        from hwci.server.errors import RefusedError
-
-        try:
-            yield
-        except RefusedError as fault:
-            raise CommandError(Failing(what, str(fault), fix)) from fault
-
-
-def _operate(database: str | None, command: "Command") -> "CommandResult":
-    import os
-
-    from hwci.server.app import operate
-    from hwci.server.settings import read_settings
-
-    return operate(database or read_settings(os.environ).database, command)
 
 
 def _password(from_stdin: bool, path: str | None) -> str:

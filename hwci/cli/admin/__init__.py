@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci admin`: what the operator of a server does, at its database. Which commands there are; what
+each does stands in the module that it comes from.
+"""
+
+import typer
+
+from hwci.cli.admin.copies import backup, migrate, restore
+from hwci.cli.admin.organizations import ci_metrics, rebuild
+from hwci.cli.admin.secret import rotate_secret
+from hwci.cli.admin.users import create_user
+
+admin = typer.Typer(
+    no_args_is_help=True,
+    help="Operator: CI Metrics, users, backup and restore, schema, signing key.",
+)
+admin.command("ci-metrics")(ci_metrics)
+admin.command("create-user")(create_user)
+admin.command("backup")(backup)
+admin.command("restore")(restore)
+admin.command("migrate")(migrate)
+admin.command("rebuild")(rebuild)
+admin.command("rotate-secret")(rotate_secret)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a running server takes operators' commands (contract, "Organizations"): a local socket
+beside the database, which only the file's owner can open. Who sends them is `operating.py`.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from pathlib import Path
+
+from aiohttp import web
+
+from hwci.server.clock import Clock
+from hwci.server.errors import HwciServerError, ListenError, NotFoundError, StorageError
+from hwci.server.http import error_map
+from hwci.server.http.body import parse, read_bytes, require_json
+from hwci.server.http.protocol import SpecRunner
+from hwci.server.http.responses import answer, error_answer, stamp_response
+from hwci.server.security.passwords import Passwords
+from hwci.server.services.operator import COMMANDS, Command, CommandResult, Operator, Secret
+from hwci.server.storage.ports import Storage
+from hwci.wire import limits
+from hwci.wire.errors import ErrorBody
+
+
+@asynccontextmanager
+async def operator_site(
+    path: Path, storage: Storage, clock: Clock, secret: Secret
+) -> AsyncIterator[None]:
+    """Take operators' commands at a socket while the block runs. The database's lock must be held.
+
+    So a socket that is there already belongs to nobody any more.
+    """
+    listener = _bind(path)
+    passwords = Passwords()
+    runner = SpecRunner(_operator_app(Operator(storage, clock, passwords, secret)))
+    try:
+        await runner.setup()
+        await web.SockSite(runner, listener).start()
+        yield
+    finally:
+        await runner.cleanup()
+        await asyncio.to_thread(passwords.close)
+        _unbind(listener, path)
+
+
+def _bind(path: Path) -> socket.socket:
+    """Bind a socket that its owner alone can open, from its first moment on.
+
+    Who holds the database's lock may replace a socket that a crash left behind.
+    """
+    listener = socket.socket(socket.AF_UNIX)
+    mask = os.umask(0o177)
+    try:
+        if path.is_socket():
+            path.unlink()
+        listener.bind(os.fspath(path))
+    except OSError as fault:
+        listener.close()
+        raise ListenError(
+            f"Cannot make the operator socket {path}: {fault.strerror}; "
+            "check that its folder is writable"
+        ) from fault
+    finally:
+        os.umask(mask)
+    return listener
+
+
+def _unbind(listener: socket.socket, path: Path) -> None:
+    listener.close()
+    path.unlink(missing_ok=True)
+
+
+def _operator_app(operator: Operator) -> web.Application:
+    running: set[asyncio.Task[CommandResult]] = set()
+
+    async def take(request: web.Request) -> web.StreamResponse:
+        try:
+            task = asyncio.ensure_future(operator.carry_out(await _read_command(request)))
+            running.add(task)
+            task.add_done_callback(running.discard)
+            return answer(await task, HTTPStatus.OK)
+        except HwciServerError as error:
+            return _refusal(error)
+
+    async def stop(_: web.Application) -> None:
+        """A server that ends does not wait for a copy of a large database."""
+        for task in running:
+            task.cancel()
+
+    app = web.Application()
+    app.router.add_post("/{command}", take)
+    app.on_response_prepare.append(stamp_response)
+    app.on_shutdown.append(stop)
+    return app
+
+
+def _refusal(error: HwciServerError) -> web.StreamResponse:
+    """The operator is told what callers of the API are not: what the database says."""
+    if isinstance(error, StorageError):
+        status = error_map.status_of(error)
+        return answer(
+            ErrorBody(status_code=status, error=error_map.phrase(status), message=str(error)),
+            status,
+        )
+    return error_answer(error)
+
+
+async def _read_command(request: web.Request) -> Command:
+    for model in COMMANDS:
+        if model.command == request.match_info["command"]:
+            require_json(request, gzip=False)
+            data = await read_bytes(request, limits.BODY_BYTES)
+            return await parse(data, model, limits.BODY_BYTES, compressed=False)
+    raise NotFoundError("The server does not know this command; it is of another version")

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole copies of the database file: made while it is in use, and put in its place.
+
+This module decides when a copy is good: it is read back whole before it has its name. A copy is
+made from a reader's snapshot, so it holds all that was committed before and disturbs no writer, and
+nothing is checkpointed beside the one who does (`connections.py`). Nothing is overwritten or
+removed that might be the only one of its kind.
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from itertools import count
+from pathlib import Path
+
+from hwci.server.errors import StorageError
+from hwci.server.storage.location import part_of
+from hwci.server.storage.sqlite.connections import known_version, open_reader
+from hwci.server.storage.sqlite.locking import check_header
+
+_PAGES_PER_STEP = 1_024
+_STEPS_PER_LOOK = 100_000
+_STOPPED = "The copy was stopped before its end; nothing is left of it"
+
+Stopped = Callable[[], bool]
+
+
+def back_up(path: Path, to: Path, stopped: Stopped) -> None:
+    """Write a copy of the open database at `path` to a new file, its owner's alone.
+
+    Raises:
+        StorageError: there is something at `to`, it cannot be written, or `stopped` said so.
+    """
+    _refuse_taken(to)
+    with _part(to) as part:
+        _copy_pages(path, part, stopped)
+        _require_whole(part, to, stopped)
+        _sync(part)
+        _refuse_taken(to)
+        if stopped():
+            raise StorageError(_STOPPED)
+        part.rename(to)
+        _sync(to.parent)
+
+
+def put_back(path: Path, copy: Path) -> Path | None:
+    """Put a copy in the place of the database at `path`, whose lock must be held; give what its
+    former file is called now, None when there was none.
+
+    Raises:
+        StorageError: it is no whole database of ours, or a newer one, or cannot be written.
+    """
+    _require_copy(path, copy)
+    with _part(path) as part:
+        shutil.copyfile(copy, part)
+        _require_whole(part, copy, lambda: False)
+        _sync(part)
+        kept = _set_aside(path)
+        part.rename(path)
+        _sync(path.parent)
+    return kept
+
+
+@contextmanager
+def _part(to: Path) -> Iterator[Path]:
+    """Give a new file beside `to` to be renamed, which is gone when it was not; one that a crash
+    left behind is replaced.
+
+    Raises:
+        StorageError: its folder, or the disk, does not take it.
+    """
+    part = part_of(to)
+    try:
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        yield part
+    except OSError as fault:
+        raise StorageError(
+            f"Cannot write {to}: {fault.strerror}; name a file in a folder with room for it, where "
+            "the process that has the database may write"
+        ) from fault
+    finally:
+        if part.parent.is_dir():
+            part.unlink(missing_ok=True)
+
+
+def _copy_pages(path: Path, part: Path, stopped: Stopped) -> None:
+    """Copy page by page from one snapshot, so that a writer does not make it begin again."""
+
+    def look(_status: int, _remaining: int, _total: int) -> None:
+        if stopped():
+            raise StorageError(_STOPPED)
+
+    with closing(open_reader(path)) as reader, closing(sqlite3.connect(part)) as target:
+        reader.execute("BEGIN")
+        reader.row("SELECT count(*) FROM sqlite_schema")  # the snapshot is that of the first read
+        # It is read back and synced below: a journal would guard what has no name yet.
+        target.execute("PRAGMA journal_mode = OFF")
+        target.execute("PRAGMA synchronous = OFF")
+        reader.raw.backup(target, pages=_PAGES_PER_STEP, progress=look)
+
+
+def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
+    """Read a copy whole. Raises `StorageError`: it is damaged, or `stopped` said so."""
+    uri = f"{part.absolute().as_uri()}?immutable=1"
+    with closing(sqlite3.connect(uri, uri=True)) as probe:
+        probe.set_progress_handler(stopped, _STEPS_PER_LOOK)
+        try:
+            (found,) = probe.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.DatabaseError as fault:
+            if stopped():
+                raise StorageError(_STOPPED) from fault
+            found = str(fault)
+    if found != "ok":
+        fault_in_one_line = " ".join(str(found).split())
+        raise StorageError(f"{shown} is damaged: {fault_in_one_line}; take an earlier backup")
+
+
+def _require_copy(path: Path, copy: Path) -> None:
+    """Refuse what cannot take the place of the database."""
+    if not copy.is_file():
+        raise StorageError(f"There is no backup {copy}; name one that `hwci admin backup` made")
+    if path.exists() and path.samefile(copy):
+        raise StorageError(f"{copy} is the database itself; name a backup of it")
+    check_header(copy, known_version())
+    log = copy.with_name(copy.name + "-wal")
+    if log.exists() and log.stat().st_size > 0:
+        raise StorageError(
+            f"{copy} is in use or was not closed: it has a log beside it; "
+            "make a whole copy of it with `hwci admin backup`"
+        )
+
+
+def _set_aside(path: Path) -> Path | None:
+    """Keep a database under another name, with the log that may hold its last writes; its index is
+    made anew from the log.
+    """
+    log = path.with_name(path.name + "-wal")
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)
+    if not path.exists() and not log.exists():
+        return None
+    kept = next(
+        name
+        for name in (path.with_name(f"{path.name}.before-restore-{n}") for n in count(1))
+        if not name.exists() and not name.with_name(name.name + "-wal").exists()
+    )
+    if log.exists():
+        log.rename(kept.with_name(kept.name + "-wal"))
+    if path.exists():
+        path.rename(kept)
+    return kept
+
+
+def _refuse_taken(to: Path) -> None:
+    if os.path.lexists(to):
+        raise StorageError(f"There is something at {to} already; name a new file")
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

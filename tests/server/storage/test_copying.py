@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ASYNC110, ASYNC240 - nothing else runs on the loop of these tests
+"""Copies of a database: whole, of one moment, never in the place of something else."""
+
+import asyncio
+import sqlite3
+import stat
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hwci.server.errors import StorageError, StorageLockedError
+from hwci.server.storage.location import part_of
+from hwci.server.storage.opening import missing_steps, open_storage, restore_storage
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.sqlite import copying
+from tests.server.storage.examples import ACME, REPORT
+
+
+async def fill(storage: Storage, numbers: range) -> None:
+    def work(writer: Writer) -> None:
+        for number in numbers:
+            writer.put_report(ACME.id, replace(REPORT, run_id=number))
+
+    await storage.write(work)
+
+
+async def run_ids(path: Path) -> set[int]:
+    storage = open_storage(path)
+    try:
+        facts = await storage.read(lambda r: r.facts(ACME.id))
+    finally:
+        await storage.close()
+    return {report.run_id for report in facts.reports}
+
+
+def integrity(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as database:
+        return str(database.execute("PRAGMA integrity_check").fetchone()[0])
+
+
+async def test_copies_during_full_ingest_are_whole_and_lack_nothing_that_was_acknowledged(
+    tmp_path: Path,
+) -> None:
+    storage = open_storage(tmp_path / "hwci.db")
+    acknowledged = 0
+    going_on = True
+
+    async def ingest() -> None:
+        nonlocal acknowledged
+        while going_on:
+            await fill(storage, range(acknowledged, acknowledged + 5))
+            acknowledged += 5
+
+    busy = asyncio.ensure_future(ingest())
+    before = []
+    for number in range(5):
+        while acknowledged < 50 * (number + 1):
+            await asyncio.sleep(0.01)
+        before.append(acknowledged)
+        await storage.backup(tmp_path / f"copy-{number}.db")
+    going_on = False
+    await busy
+    await storage.close()
+
+    for number, told in enumerate(before):
+        copy = tmp_path / f"copy-{number}.db"
+        assert integrity(copy) == "ok"
+        found = await run_ids(copy)
+        assert found == set(range(len(found))), "a copy is of one moment"
+        assert len(found) >= told
+        assert len(found) % 5 == 0, "no transaction is half in it"
+
+
+async def test_a_copy_is_one_file_that_its_owner_alone_can_read(tmp_path: Path) -> None:
+    storage = open_storage(tmp_path / "hwci.db")
+    await storage.backup(tmp_path / "copies.db")
+    await storage.close()
+
+    assert stat.S_IMODE((tmp_path / "copies.db").stat().st_mode) == 0o600
+    assert {path.name for path in tmp_path.iterdir()} == {"hwci.db", "hwci.db.lock", "copies.db"}
+
+
+async def test_a_copy_takes_the_place_of_nothing(tmp_path: Path) -> None:
+    storage = open_storage(tmp_path / "hwci.db")
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for taken in ("mine", "link", "hwci.db"):
+        with pytest.raises(StorageError, match=r"There is something at .* name a new file"):
+            await storage.backup(tmp_path / taken)
+    with pytest.raises(StorageError, match="No such file or directory; name a file in a folder"):
+        await storage.backup(tmp_path / "missing" / "copy.db")
+    await storage.close()
+
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert not part_of(tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize("held", ["open_reader", "_require_whole", "_sync"])
+async def test_a_copy_that_nobody_waits_for_any_more_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    go_on = threading.Event()
+    real = getattr(copying, held)
+    monkeypatch.setattr(copying, held, lambda *given: go_on.wait(30) and real(*given))
+    monkeypatch.setattr(copying, "_STEPS_PER_LOOK", 1)
+    storage = open_storage(tmp_path / "hwci.db")
+    copy = asyncio.ensure_future(storage.backup(tmp_path / "copy.db"))
+    while not part_of(tmp_path / "copy.db").exists():
+        await asyncio.sleep(0)
+    copy.cancel()
+    await asyncio.gather(copy, return_exceptions=True)
+    go_on.set()
+    await storage.close()
+
+    assert copy.cancelled()
+    assert {path.name for path in tmp_path.iterdir()} == {"hwci.db", "hwci.db.lock"}
+
+
+async def test_a_damaged_database_gives_no_copy(tmp_path: Path) -> None:
+    path = tmp_path / "hwci.db"
+    storage = open_storage(path)
+    await fill(storage, range(300))
+    await storage.close()
+    damage(path)
+    storage = open_storage(path)
+    with pytest.raises(StorageError, match="is damaged: "):
+        await storage.backup(tmp_path / "copy.db")
+    await storage.close()
+
+    assert not (tmp_path / "copy.db").exists()
+
+
+def damage(path: Path) -> None:
+    """Overwrite a page in the middle, which nothing reads while the file is opened."""
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096] = b"\xff" * 4096
+    path.write_bytes(content)
+
+
+async def backed_up(folder: Path) -> tuple[Path, Path]:
+    """Give a database that went on for a report after its backup, and the backup."""
+    path, copy = folder / "hwci.db", folder / "copy.db"
+    storage = open_storage(path)
+    await fill(storage, range(300))
+    await storage.backup(copy)
+    await fill(storage, range(300, 301))
+    await storage.close()
+    return path, copy
+
+
+async def test_a_restored_database_is_as_it_was_and_the_former_is_kept(tmp_path: Path) -> None:
+    path, copy = await backed_up(tmp_path)
+
+    kept = restore_storage(path, copy)
+    again = restore_storage(path, copy)
+
+    assert (kept, again) == (
+        tmp_path / "hwci.db.before-restore-1",
+        tmp_path / "hwci.db.before-restore-2",
+    )
+    assert await run_ids(path) == set(range(300))
+    assert kept is not None
+    assert await run_ids(kept) == set(range(301))
+    assert copy.exists()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_what_was_only_in_the_log_of_a_crashed_server_is_kept_with_its_file(
+    tmp_path: Path,
+) -> None:
+    path, copy = await backed_up(tmp_path)
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    storage = open_storage(path)
+    await fill(storage, range(301, 302))
+    for name in ("hwci.db", "hwci.db-wal", "hwci.db-shm"):
+        (crashed / name).write_bytes((tmp_path / name).read_bytes())
+    await storage.close()
+
+    kept = restore_storage(crashed / "hwci.db", copy)
+
+    assert kept is not None
+    assert await run_ids(crashed / "hwci.db") == set(range(300))
+    assert await run_ids(kept) == set(range(302))
+
+
+async def test_a_backup_makes_a_database_where_there_was_none(tmp_path: Path) -> None:
+    _, copy = await backed_up(tmp_path)
+    (tmp_path / "new").mkdir()
+
+    assert restore_storage(tmp_path / "new" / "hwci.db", copy) is None
+    assert await run_ids(tmp_path / "new" / "hwci.db") == set(range(300))
+
+
+async def test_nothing_is_restored_while_a_server_has_the_database(tmp_path: Path) -> None:
+    path, copy = await backed_up(tmp_path)
+    server = open_storage(path)
+    with pytest.raises(StorageLockedError, match="stop that server"):
+        restore_storage(path, copy)
+    await server.close()
+
+    assert await run_ids(path) == set(range(301))
+
+
+async def newer(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as database:
+        database.execute("PRAGMA user_version = 1000")
+
+
+async def damaged(copy: Path) -> None:
+    damage(copy)
+
+
+async def cut_short(copy: Path) -> None:
+    copy.write_bytes(copy.read_bytes()[:-8192])
+
+
+async def text(copy: Path) -> None:
+    copy.write_text("notes " * 100)
+
+
+async def nothing(copy: Path) -> None:
+    copy.unlink()
+
+
+async def in_use(copy: Path) -> None:
+    copy.with_name(copy.name + "-wal").write_bytes(b"something")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (newer, "newer hwci"),
+        (damaged, "copy.db is damaged: "),
+        (cut_short, "copy.db is damaged: "),
+        (text, "is not a database"),
+        (nothing, "There is no backup"),
+        (in_use, "in use or was not closed"),
+    ],
+)
+async def test_what_is_no_whole_backup_takes_no_ones_place(
+    tmp_path: Path, spoil: Callable[[Path], object], message: str
+) -> None:
+    path, copy = await backed_up(tmp_path)
+    await spoil(copy)  # type: ignore[misc]
+    before = path.read_bytes()
+
+    with pytest.raises(StorageError, match=message) as refused:
+        restore_storage(path, copy)
+
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == before
+    assert not list(tmp_path.glob("*before-restore*"))
+    assert not part_of(path).exists()
+
+
+async def test_a_database_is_no_backup_of_itself(tmp_path: Path) -> None:
+    path, _ = await backed_up(tmp_path)
+
+    with pytest.raises(StorageError, match="is the database itself"):
+        restore_storage(path, path)
+
+
+async def test_a_copy_that_another_tool_made_gets_its_log_back(tmp_path: Path) -> None:
+    path, _ = await backed_up(tmp_path)
+    with closing(sqlite3.connect(path)) as tool:
+        tool.execute("VACUUM INTO ?", (str(tmp_path / "vacuumed.db"),))
+    restore_storage(path, tmp_path / "vacuumed.db")
+    await run_ids(path)
+
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_steps_that_a_file_lacks_are_told_and_taken_when_it_is_opened(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "hwci.db"
+    path.touch()
+    assert list(missing_steps(path)) == ["0001_core", "0002_platform"]
+    assert path.read_bytes() == b""
+
+    await open_storage(path).close()
+
+    assert list(missing_steps(path)) == []
+
+
+async def test_a_store_in_memory_gives_no_copy(tmp_path: Path) -> None:
+    storage = open_storage("memory:")
+    with pytest.raises(StorageError, match="is not kept"):
+        await storage.backup(tmp_path / "copy.db")
+    await storage.close()
