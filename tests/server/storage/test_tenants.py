@@ -43,6 +43,22 @@ TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEX
 
 
 def record_everything(writer: Transaction) -> None:
+    record_people(writer)
+    record_keys_and_boxes(writer)
+    writer.add_audit(ACME.id, ENTRY)
+    draw = HistoryDraw(3)
+    for _ in range(60):
+        writer.put_report(ORG, draw.next_report())
+        writer.announce(ORG, draw.announcement())
+        writer.put_config(ORG, draw.config(), NOON)
+    writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
+    ask_everything(writer, draw)
+    writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
+    writer.rebuild(ORG)
+    writer.remove_membership(ACME.id, ADA.id)
+
+
+def record_people(writer: Transaction) -> None:
     writer.add_organization(ACME)
     writer.add_user(ADA)
     writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
@@ -57,25 +73,17 @@ def record_everything(writer: Transaction) -> None:
     writer.drop_expired(ADA.id, NOON)
     writer.end_session(SESSION.id, NOON)
     writer.end_sessions(ADA.id, NOON)
+    writer.set_ci_metrics(ACME.id, enabled=True)
+
+
+def record_keys_and_boxes(writer: Transaction) -> None:
     writer.add_ci_key(KEY)
     writer.touch_ci_key(ACME.id, KEY.id, NOON)
     writer.revoke_ci_key(ACME.id, KEY.id, NOON)
-    writer.set_ci_metrics(ACME.id, enabled=True)
     writer.add_box(BOX)
     writer.set_install(ACME.id, BOX.id, b"install", NOON + timedelta(hours=1))
     writer.install_box(ACME.id, BOX.id, b"install", b"key", NOON)
     writer.touch_box(ACME.id, BOX.id, NOON)
-    writer.add_audit(ACME.id, ENTRY)
-    draw = HistoryDraw(3)
-    for _ in range(60):
-        writer.put_report(ORG, draw.next_report())
-        writer.announce(ORG, draw.announcement())
-        writer.put_config(ORG, draw.config(), NOON)
-    writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
-    ask_everything(writer, draw)
-    writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
-    writer.rebuild(ORG)
-    writer.remove_membership(ACME.id, ADA.id)
 
 
 def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
