@@ -8,6 +8,7 @@ redirects. What is sent and what an answer means is `_protocol.py`'s to say.
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
+from http import HTTPStatus
 from itertools import count
 from types import TracebackType
 from typing import Self, TypeVar
@@ -17,17 +18,21 @@ import aiohttp
 from yarl import URL
 
 from hwci.client._address import parse_address, proxy_of
+from hwci.client._aio_following import AsyncFollowing
 from hwci.client._call import Call
 from hwci.client._protocol import (
     Credentials,
     NoAnswer,
     Request,
     Response,
+    Token,
     build_request,
     conclude,
     next_page,
     retry_delay,
 )
+from hwci.client.calls._writing import Id
+from hwci.client.following import SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
 
 T = TypeVar("T")
@@ -46,7 +51,7 @@ class AsyncClient:
     Args:
         url: the server's address.
         ci_key: signs the CI report calls.
-        token: the access token that signs the calls of a user.
+        token: the access token that signs the calls of a user, or what gives the present one.
         box_key: signs what a box says of itself.
         timeout: seconds of silence after which a try is given up.
         retries: tries after the first one, where repeating a call is safe.
@@ -57,7 +62,7 @@ class AsyncClient:
         url: str,
         *,
         ci_key: str | None = None,
-        token: str | None = None,
+        token: Token | None = None,
         box_key: str | None = None,
         timeout: float = 30,
         retries: int = 4,
@@ -116,6 +121,29 @@ class AsyncClient:
                 yield item
             following = next_page(following, page)
 
+    def follow(
+        self, org_id: Id, run_id: Id | None = None, last_event_id: str | None = None
+    ) -> AsyncFollowing:
+        """Give the events of an organization's runs as they come, or of one run; `last_event_id`:
+        those after this event first. Each comes once, however often the connection is cut.
+
+        Raises:
+            InvalidCallError: an id is none.
+        """
+        follower = Follower(org_id, run_id, last_event_id)
+        return AsyncFollowing(follower, self._dial, self._retries, self._sleep)
+
+    async def _dial(self, follower: Follower) -> aiohttp.ClientResponse | Response | NoAnswer:
+        request = follower.request(self._credentials, uuid4().hex)
+        patience = aiohttp.ClientTimeout(
+            total=None, sock_connect=self._timeout.sock_connect, sock_read=SILENCE_SECONDS
+        )
+        try:
+            answer = await self._ask(self._session(), request, patience)
+            return answer if answer.status == HTTPStatus.OK else await _whole(answer)
+        except (aiohttp.ClientError, OSError) as fault:
+            return self._no_answer(fault)
+
     async def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
         try:
             if not fresh:
@@ -126,10 +154,15 @@ class AsyncClient:
             return self._no_answer(fault)
 
     async def _exchange(self, session: aiohttp.ClientSession, request: Request) -> Response:
+        return await _whole(await self._ask(session, request, self._timeout))
+
+    async def _ask(
+        self, session: aiohttp.ClientSession, request: Request, patience: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
         # Taken as encoded: a path is sent as it was written, `..` and `%2F` included.
         url = URL(f"{self._server}{request.target}", encoded=True)
         signed = {} if self._proxy is None else self._proxy.headers
-        async with session.request(
+        return await session.request(
             request.method,
             url,
             # A proxy that leads blindly is signed for when the tunnel is asked for, and only then.
@@ -138,9 +171,8 @@ class AsyncClient:
             proxy=None if self._proxy is None else self._proxy.address.origin,
             proxy_headers=signed if self._tunnel else None,
             allow_redirects=False,
-        ) as answer:
-            headers = {name.lower(): value for name, value in answer.headers.items()}
-            return Response(answer.status, headers, await answer.read())
+            timeout=patience,
+        )
 
     def _session(self) -> aiohttp.ClientSession:
         if self._kept is None:
@@ -160,6 +192,12 @@ class AsyncClient:
             # A certificate that is not trusted now will not be a second later.
             passing=not isinstance(fault, aiohttp.ClientConnectorCertificateError),
         )
+
+
+async def _whole(answer: aiohttp.ClientResponse) -> Response:
+    async with answer:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        return Response(answer.status, headers, await answer.read())
 
 
 def _reason(fault: aiohttp.ClientError | OSError) -> str:

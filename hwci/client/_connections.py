@@ -78,6 +78,19 @@ class Connections:
                 raise
         return connection, kept
 
+    def apart(self, silence: float) -> HTTPConnection:
+        """Give a new connection, the caller's own to close. `silence`: seconds that may pass
+        before a byte comes.
+        """
+        connection = self._made()
+        try:
+            connection.connect()
+            connection.sock.settimeout(silence)
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:

@@ -7,7 +7,7 @@ This module decides headers, decoding and retries as functions of values (contra
 """
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -24,6 +24,7 @@ from hwci.client.errors import (
     ConnectionFailedError,
     CredentialMalformedError,
     CredentialMissingError,
+    HwciError,
     RateLimitedError,
     TimedOutError,
     error_class,
@@ -33,6 +34,8 @@ from hwci.wire.errors import ErrorBody
 
 T = TypeVar("T")
 Item = TypeVar("Item")
+
+Token = str | Callable[[], str]
 
 GZIP_FROM_BYTES = 8 * 1024
 GZIP_LEVEL = 6
@@ -46,10 +49,12 @@ RETRY_AFTER_MAX_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What the caller may sign calls with; `repr` tells what there is, never its value."""
+    """What the caller may sign calls with; `repr` tells what there is, never its value. A token
+    that is renewed is given as what gives the present one, and asked for at each request.
+    """
 
     ci_key: str | None = None
-    token: str | None = None
+    token: Token | None = None
     box_key: str | None = None
 
     def __repr__(self) -> str:
@@ -126,12 +131,13 @@ def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[
     return {}
 
 
-def _usable(credential: str | None, needed: Credential) -> str:
+def _usable(credential: Token | None, needed: Credential) -> str:
     if credential is None:
         raise CredentialMissingError(needed.value)
-    if not credential or not all("!" <= letter <= "~" for letter in credential):
+    present = credential() if callable(credential) else credential
+    if not present or not all("!" <= letter <= "~" for letter in present):
         raise CredentialMalformedError(needed.value)
-    return credential
+    return present
 
 
 def next_page(call: Call[ListPage[Item]], page: ListPage[Item]) -> Call[ListPage[Item]] | None:
@@ -191,16 +197,21 @@ def conclude(call: Call[T], outcome: Response | NoAnswer) -> T:
         ApiError: the server refused.
         AnswerShapeError: the answer is not one of this server's.
     """
-    if isinstance(outcome, NoAnswer):
-        kind = TimedOutError if outcome.timed_out else ConnectionFailedError
-        raise kind(outcome.address, outcome.reason, outcome.sent)
-    if outcome.status >= HTTPStatus.BAD_REQUEST:
-        raise _refusal(outcome)
-    if outcome.status != call.status:
-        raise AnswerShapeError(outcome.status, _surprise(call, outcome), _request_id(outcome))
+    if isinstance(outcome, NoAnswer) or outcome.status != call.status:
+        raise fault_of(call, outcome)
     if call.answer is None:
         return cast("T", None)
     return _decoded(call.answer, outcome)
+
+
+def fault_of(call: Call[T], outcome: Response | NoAnswer) -> HwciError:
+    """Give the error that an outcome means which is not the answer of a call."""
+    if isinstance(outcome, NoAnswer):
+        kind = TimedOutError if outcome.timed_out else ConnectionFailedError
+        return kind(outcome.address, outcome.reason, outcome.sent)
+    if outcome.status >= HTTPStatus.BAD_REQUEST:
+        return _refusal(outcome)
+    return AnswerShapeError(outcome.status, _surprise(call, outcome), _request_id(outcome))
 
 
 def _decoded(answer: type[T], response: Response) -> T:

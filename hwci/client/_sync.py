@@ -10,7 +10,8 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from itertools import count
 from types import TracebackType
 from typing import Self, TypeVar
@@ -24,11 +25,15 @@ from hwci.client._protocol import (
     NoAnswer,
     Request,
     Response,
+    Token,
     build_request,
     conclude,
     next_page,
     retry_delay,
 )
+from hwci.client._sync_following import Following, Line
+from hwci.client.calls._writing import Id
+from hwci.client.following import SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
 
 T = TypeVar("T")
@@ -41,7 +46,7 @@ class Client:
     Args:
         url: the server's address.
         ci_key: signs the CI report calls.
-        token: the access token that signs the calls of a user.
+        token: the access token that signs the calls of a user, or what gives the present one.
         box_key: signs what a box says of itself.
         timeout: seconds of silence after which a try is given up.
         retries: tries after the first one, where repeating a call is safe.
@@ -52,7 +57,7 @@ class Client:
         url: str,
         *,
         ci_key: str | None = None,
-        token: str | None = None,
+        token: Token | None = None,
         box_key: str | None = None,
         timeout: float = 30,
         retries: int = 4,
@@ -106,6 +111,35 @@ class Client:
             yield from page.items
             following = next_page(following, page)
 
+    def follow(
+        self, org_id: Id, run_id: Id | None = None, last_event_id: str | None = None
+    ) -> Following:
+        """Give the events of an organization's runs as they come, or of one run; `last_event_id`:
+        those after this event first. Each comes once, however often the connection is cut.
+
+        Raises:
+            InvalidCallError: an id is none.
+        """
+        follower = Follower(org_id, run_id, last_event_id)
+        return Following(follower, self._dial, self._retries, self._sleep)
+
+    def _dial(self, follower: Follower) -> Line | Response | NoAnswer:
+        request = follower.request(self._credentials, uuid4().hex)
+        try:
+            connection = self._connections.apart(SILENCE_SECONDS)
+        except (OSError, HTTPException) as fault:
+            return self._no_answer(fault, sent=False)
+        try:
+            answer = _ask(connection, self._route, request)
+            if answer.status == HTTPStatus.OK:
+                return Line(connection, answer)
+            response = _whole(answer)
+        except (OSError, HTTPException) as fault:
+            connection.close()
+            return self._no_answer(fault, sent=True)
+        connection.close()
+        return response
+
     def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
         try:
             connection, kept = self._connections.open(fresh=fresh)
@@ -133,10 +167,17 @@ class Client:
 
 
 def _exchange(connection: HTTPConnection, route: Route, request: Request) -> Response:
+    return _whole(_ask(connection, route, request))
+
+
+def _ask(connection: HTTPConnection, route: Route, request: Request) -> HTTPResponse:
     headers = {**request.headers, **route.headers}
     # A server may refuse a body unread, and close: its answer is already on the way.
     with suppress(BrokenPipeError, ConnectionResetError):
         connection.request(request.method, route.before + request.target, request.body, headers)
-    answer = connection.getresponse()
+    return connection.getresponse()
+
+
+def _whole(answer: HTTPResponse) -> Response:
     received = {name.lower(): value for name, value in answer.getheaders()}
     return Response(answer.status, received, answer.read())

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Following runs: what is asked for, what comes, and when to ask again (contract, "Runs and
+streams"), without I/O. `with client.follow(org_id) as events:` of either shell does the rest.
+
+A stream that ends or is cut is taken up again after the last event that was given: none is missed,
+none comes twice.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from hwci.client._call import Call
+from hwci.client._protocol import (
+    Credentials,
+    NoAnswer,
+    Request,
+    Response,
+    build_request,
+    fault_of,
+    retry_delay,
+)
+from hwci.client._sse import EventStream, ServerSentEvent
+from hwci.client.calls._writing import Id, org_path, query_of
+from hwci.client.errors import AnswerShapeError, InvalidCallError
+from hwci.engine.vocabulary import RunEventType
+from hwci.wire.errors import Issue
+from hwci.wire.runs import RunEvent, StreamQuery
+
+MEDIA = "text/event-stream"
+SILENCE_SECONDS = 45.0
+"""The server says something each 15 seconds: whoever hears nothing for this long is cut off."""
+RESUMES = 60
+"""Tries in a row to take up again a stream that had begun: some minutes."""
+LAST_EVENT_ID = "Last-Event-ID"
+_PAUSE_MILLISECONDS = 2_000
+_NO_ID = "Should be the id of an event, as a stream gave it"
+_OURS = {str(kind) for kind in RunEventType}
+
+
+class Follower:
+    """Someone who follows, and the place where they stand.
+
+    Raises:
+        InvalidCallError: the run's id is none, or the event's.
+    """
+
+    def __init__(self, org_id: Id, run_id: Id | None, last_event_id: str | None) -> None:
+        query = query_of(StreamQuery, run_id=run_id)
+        self._call: Call[None] = Call(
+            "GET", f"{org_path(org_id)}/runs/stream", None, 200, query=query
+        )
+        if last_event_id is not None and not _is_id(last_event_id):
+            raise InvalidCallError([Issue(path=["header", LAST_EVENT_ID], message=_NO_ID)])
+        self._after = last_event_id
+        self._stream = EventStream()
+        self._request_id: str | None = None
+        self._begun = False
+        self._failed = 0
+        self.events: deque[RunEvent] = deque()
+        """What came and was not given yet."""
+
+    @property
+    def placed(self) -> bool:
+        """Whether the server said where this begins: nothing that happens now is missed."""
+        return self._begun and self._after is not None
+
+    def request(self, credentials: Credentials, request_id: str) -> Request:
+        """Write the request that begins, or goes on. Raises as `build_request`."""
+        asked = build_request(self._call, credentials, request_id)
+        after = {} if self._after is None else {LAST_EVENT_ID: self._after}
+        return replace(asked, headers={**asked.headers, "Accept": MEDIA, **after})
+
+    def begin(self, headers: Mapping[str, str]) -> None:
+        """Take note that the server streams; header names in lower case.
+
+        Raises:
+            AnswerShapeError: it is not one of this server's streams.
+        """
+        self._request_id = headers.get("x-request-id")
+        media = headers.get("content-type", "")
+        if media.partition(";")[0].strip().lower() != MEDIA:
+            raise self._misshapen(f"{MEDIA} was expected, and {media or 'nothing'} came")
+        self._stream, self._begun, self._failed = EventStream(), True, 0
+
+    def take(self, chunk: bytes) -> None:
+        """Read what came.
+
+        Raises:
+            AnswerShapeError: it is no event of this server.
+        """
+        try:
+            for event in self._stream.feed(chunk):
+                if event.type in _OURS:  # a newer server may tell of more
+                    self.events.append(self._read(event))
+        except ValueError as fault:
+            raise self._misshapen(str(fault)) from None
+        if self._stream.id is not None:
+            if not _is_id(self._stream.id):
+                raise self._misshapen("the id of an event is none")
+            self._after = self._stream.id
+
+    def pause_after_end(self, chance: float) -> float:
+        """Give the seconds to wait once a stream has ended: as long as the server asked for, at the
+        most, so that those who were cut off together do not come back together.
+        """
+        asked = self._stream.retry
+        return chance * (_PAUSE_MILLISECONDS if asked is None else asked) / 1_000
+
+    def pause_after(self, outcome: Response | NoAnswer, retries: int, chance: float) -> float:
+        """Give the seconds to wait after a try that gave no stream.
+
+        Raises:
+            HwciError: waiting would not help, or was tried long enough.
+        """
+        left = (RESUMES if self._begun else retries) - self._failed
+        delay = retry_delay(self._call, outcome, left, self._failed, chance)
+        if delay is None:
+            raise fault_of(self._call, outcome)
+        self._failed += 1
+        return delay
+
+    def _read(self, event: ServerSentEvent) -> RunEvent:
+        try:
+            return RunEvent.model_validate_json(event.data)
+        except ValidationError as fault:
+            first = fault.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(step) for step in first["loc"]) or "data"
+            raise self._misshapen(f"event {event.id}: {where}: {first['msg']}") from None
+
+    def _misshapen(self, reason: str) -> AnswerShapeError:
+        return AnswerShapeError(200, reason, self._request_id)
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit()
