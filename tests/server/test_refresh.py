@@ -107,6 +107,28 @@ def test_a_second_use_ends_every_session_of_that_user_and_of_nobody_else(
     assert is_in(server, login(server, MEMBER_EMAIL))
 
 
+def test_a_second_use_is_told_in_the_log_and_in_the_audit_log_once(
+    server: RunningServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, _ = login(server, ADMIN_EMAIL), login(server, ADMIN_EMAIL)
+    second = refresh(server, first).json
+    for _ in range(3):
+        assert refresh(server, first).error == REFUSED
+
+    user_id = first["user"]["id"]
+    told = [one for one in caplog.records if "used twice" in one.getMessage()]
+    assert [one.levelname for one in told] == 3 * ["WARNING"]
+    assert all(user_id in one.getMessage() for one in told)
+    log = ask(server.url, "GET", f"{server.org_url}/audit-log", bearer(server.token))
+    of_user = [one for one in log.json["items"] if one["actor"]["id"] == user_id]
+    (entry,) = [one for one in of_user if one["action"] == "session.reuse"]
+    assert entry["target"] == user_id
+    assert entry["details"]["sessions"] >= 2
+    for token in (first["refreshToken"], second["refreshToken"], first["accessToken"]):
+        assert token not in caplog.text
+        assert token.encode() not in log.body
+
+
 def test_a_token_that_was_never_given_ends_nothing(server: RunningServer) -> None:
     pair = login(server)
 
@@ -221,6 +243,24 @@ def test_what_has_expired_is_forgotten(moved: RunningServer, clock: Hands) -> No
     connection.close()
 
 
+def test_a_sign_in_is_forgotten_when_nothing_of_it_works_any_more(
+    moved: RunningServer, clock: Hands
+) -> None:
+    renewed = login(moved)
+    for _ in range(30):
+        clock.move(days=1)
+        login(moved)
+        renewed = refresh(moved, renewed).json
+
+    connection = open_reader(moved.database)
+    kept = connection.rows(
+        "SELECT count(*) FROM session s JOIN user u ON u.id = s.user_id WHERE email = ?", (EMAIL,)
+    )
+    assert kept == [(8,)], "those of the last seven days, and the one that was renewed"
+    assert is_in(moved, renewed)
+    connection.close()
+
+
 async def test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_out(
     tmp_path: Path,
 ) -> None:
@@ -228,25 +268,33 @@ async def test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_
         running(tmp_path) as server,
         aiohttp.ClientSession(server.url, connector=aiohttp.TCPConnector(limit=AT_ONCE)) as http,
     ):
+        _, somebody_else = await post(http, "login", {"email": MEMBER_EMAIL, "password": PASSWORD})
         for _ in range(ROUNDS):
-            await one_round(http)
+            somebody_else = await one_round(http, somebody_else)
         assert await opens(http, server.token) == 401, "a sign-in from before the first round"
-        assert await opens(http, server.member_token) == 200
+        assert await opens(http, server.member_token) == 200, "one of somebody else"
 
 
-async def one_round(http: aiohttp.ClientSession) -> None:
+async def one_round(http: aiohttp.ClientSession, somebody_else: Pair) -> Pair:
+    """Use one token many times at once, and see who is out; give somebody else's next pair."""
     body = {"email": EMAIL, "password": PASSWORD}
     _, pair = await post(http, "login", body)
+    _, other_sign_in = await post(http, "login", body)
     held = {"refreshToken": pair["refreshToken"]}
     replies = await asyncio.gather(*(post(http, "refresh", held) for _ in range(AT_ONCE)))
 
     won = [answer for status, answer in replies if status == 200]
     assert len(won) == 1
     assert [status for status, _ in replies].count(401) == AT_ONCE - 1
-    for answer in (pair, *won):
+    for answer in (pair, other_sign_in, *won):
         assert await opens(http, answer["accessToken"]) == 401
-    status, _ = await post(http, "refresh", {"refreshToken": won[0]["refreshToken"]})
-    assert status == 401
+    for answer in (other_sign_in, *won):
+        status, _ = await post(http, "refresh", {"refreshToken": answer["refreshToken"]})
+        assert status == 401
+    assert await opens(http, somebody_else["accessToken"]) == 200
+    status, renewed = await post(http, "refresh", {"refreshToken": somebody_else["refreshToken"]})
+    assert status == 200
+    return renewed
 
 
 async def post(http: aiohttp.ClientSession, what: str, body: Pair) -> tuple[int, Pair]:
