@@ -91,7 +91,7 @@ def endpoint(
 
 
 async def _answered(call: Call) -> Answered:
-    """Give what a handler answers; what may be long (each metrics answer, too) is written in a thread.
+    """Give what a handler answers; an answer that may be long is written in a thread.
 
     The event loop would stand still for as long.
     """

@@ -64,7 +64,8 @@ class OwnLimit(Enum):
 @dataclass(frozen=True, slots=True)
 class Route:
     """One row of the route table. `metrics`: only while CI Metrics is enabled. `media`: the content
-    type of an answer that is no JSON, `text/event-stream` or none at all. `long`: its answer may be.
+    type of an answer that is no JSON, `text/event-stream` or none at all. `long`: its answer may be
+    so long that it is written in a thread; those with `metrics` always are.
     """
 
     method: str

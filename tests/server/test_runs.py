@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run records over HTTP, as members read them (contract, "Runs and streams")."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+
+from tests.server.asking import ask, bearer
+from tests.server.benches import Benches
+from tests.server.running import PASSWORD, Hands, running_in_thread
+
+NO_RUN = (404, "Run not found")
+NO_ORGANIZATION = (404, "Organization not found")
+OTHER = {
+    "repo_key": "acme/bootloader",
+    "suite": "smoke",
+    "branch": "dev/über",
+    "box_key": "bench-2",
+    "sha": "d" * 40,
+}
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
+    """A server with two runs of different products, one running and one reported."""
+    folder: Path = tmp_path_factory.mktemp("runs")
+    hands = Hands()
+    with running_in_thread(folder, clock=hands) as server:
+        benches = Benches(server, hands)
+        key = benches.installed("bench-1")
+        benches.opened(key, run_id=11)
+        benches.report(run_id=12, **OTHER)
+        yield benches
+
+
+def item(name: str, outcome: str = "pass", attempts: int = 1, **fields: Any) -> dict[str, Any]:
+    return {"id": name, "outcome": outcome, "attempts": attempts, "duration_s": 0.5, **fields}
+
+
+class TestShow:
+    def test_a_report_is_shown_whole(self, benches: Benches) -> None:
+        at = "2026-01-31T09:30:00.000001Z"
+        benches.report(
+            run_id=21,
+            run_attempt=2,
+            workflow="nightly",
+            trigger="nightly",
+            started_at="2026-01-31T10:30:00.000001+01:00",
+            ended_at="2026-01-31T09:45:00Z",
+            conclusion="failure",
+            hello_ok=False,
+            covers_shas=["B" * 40],
+            tests=[
+                item("boot"),
+                item("flash", "fail", 3, verdict="device"),
+                item("spi", attempts=2),
+            ],
+            changes={
+                "base_sha": "c" * 40,
+                "commits": [
+                    {"sha": "b" * 40, "subject": "Über", "committed_at": at, "files": ["fw/a.c"]}
+                ],
+            },
+        )
+        [found] = [run for run in benches.listed("&branch=main") if run["runId"] == 21]
+        expected = {
+            "id": found["id"],
+            "repoKey": "acme/firmware",
+            "suite": "nightly",
+            "workflow": "nightly",
+            "runId": 21,
+            "runAttempt": 2,
+            "boxKey": "bench-1",
+            "trigger": "nightly",
+            "branch": "main",
+            "sha": "a" * 40,
+            "status": "reported",
+            "startedAt": at,
+            "endedAt": "2026-01-31T09:45:00Z",
+            "conclusion": "failure",
+            "helloOk": False,
+            "tests": {"total": 3, "passed": 2, "failed": 1, "retried": 2},
+        }
+        assert found == expected
+        shown = benches.show(found["id"])
+        assert shown.pop("items") == [
+            _shown("boot", "pass", 1, "unknown"),
+            _shown("flash", "fail", 3, "device"),
+            _shown("spi", "pass", 2, "unknown"),
+        ]
+        assert shown.pop("coversShas") == ["b" * 40]
+        assert shown.pop("changes") == {
+            "baseSha": "c" * 40,
+            "commits": [
+                {
+                    "sha": "b" * 40,
+                    "subject": "Über",
+                    "committedAt": at,
+                    "files": ["fw/a.c"],
+                    "filesTruncated": False,
+                }
+            ],
+            "truncated": False,
+        }
+        assert shown == expected
+
+    def test_the_id_stays_when_the_report_is_replaced(self, benches: Benches) -> None:
+        benches.report(run_id=22)
+        [before] = [run for run in benches.listed() if run["runId"] == 22]
+        benches.report(run_id=22, suite="replaced", tests=[])
+        [after] = [run for run in benches.listed() if run["runId"] == 22]
+
+        assert after["id"] == before["id"]
+        assert (after["suite"], after["tests"]["total"]) == ("replaced", 0)
+
+    def test_a_report_in_parts_is_one_run_as_ci_knows_it(self, benches: Benches) -> None:
+        for number in (2, 1):
+            benches.report(
+                run_id=23 if number == 1 else 9023,
+                part_of={"run_id": 23, "part": number, "parts": 2},
+                tests=[item(f"of part {number}", "fail")],
+            )
+        [found] = [run for run in benches.listed() if run["runId"] in {23, 9023}]
+        shown = benches.show(found["id"])
+        assert found["tests"] == {"total": 2, "passed": 0, "failed": 2, "retried": 0}
+        assert [one["id"] for one in shown["items"]] == ["of part 1", "of part 2"]
+
+    @pytest.mark.parametrize("run", [str(uuid4()), "no-uuid", "0", "%00"])
+    def test_an_unknown_id_and_no_id_are_404(self, benches: Benches, run: str) -> None:
+        assert benches.member("GET", f"runs/{run}").error == NO_RUN
+
+
+def _shown(name: str, outcome: str, attempts: int, verdict: str) -> dict[str, Any]:
+    told = {"id": name, "outcome": outcome, "attempts": attempts}
+    return {**told, "durationS": 0.5, "verdict": verdict}
+
+
+class TestList:
+    @pytest.mark.parametrize(
+        ("query", "value"),
+        [
+            ("repoKey", OTHER["repo_key"]),
+            ("suite", OTHER["suite"]),
+            ("branch", OTHER["branch"]),
+            ("boxKey", OTHER["box_key"]),
+            ("sha", OTHER["sha"].upper()),
+        ],
+    )
+    def test_a_filter_leaves_what_fits(self, benches: Benches, query: str, value: str) -> None:
+        found = benches.listed(f"&{query}={quote(value, safe='')}")
+        assert [run["runId"] for run in found] == [12]
+        assert benches.listed(f"&{query}={'e' * 9}") == []
+
+    def test_a_status_leaves_the_runs_that_have_it(self, benches: Benches) -> None:
+        assert [run["runId"] for run in benches.listed("&status=running")] == [11]
+        assert {run["status"] for run in benches.listed("&status=reported")} == {"reported"}
+        assert benches.listed("&status=lost") == []
+
+    def test_filters_narrow_each_other(self, benches: Benches) -> None:
+        assert benches.listed("&status=running&boxKey=bench-2") == []
+
+    def test_the_latest_start_comes_first_and_pages_make_up_the_list(
+        self, benches: Benches
+    ) -> None:
+        for hour in (1, 3, 2):
+            at = f"2026-02-01T0{hour}:00:00Z"
+            benches.report(run_id=30 + hour, branch="paged", started_at=at, ended_at=at)
+
+        pages = [
+            benches.member("GET", f"runs?branch=paged&limit=1&page={page}").json
+            for page in (1, 2, 3, 4)
+        ]
+        assert [run["runId"] for page in pages for run in page["items"]] == [33, 32, 31]
+        assert [(page["total"], page["page"], page["limit"]) for page in pages] == [
+            (3, page, 1) for page in (1, 2, 3, 4)
+        ]
+
+    @pytest.mark.parametrize(
+        ("query", "where"),
+        [
+            ("limit=101", "limit"),
+            ("page=0", "page"),
+            ("status=ended", "status"),
+            ("sha=xyz", "sha"),
+            ("repoKey=", "repoKey"),
+            ("status=lost&status=lost", "status"),
+        ],
+    )
+    def test_a_faulty_query_is_400(self, benches: Benches, query: str, where: str) -> None:
+        assert benches.member("GET", f"runs?{query}").issue_paths == [["query", where]]
+
+
+class TestWho:
+    def test_every_member_reads_and_nobody_else(self, benches: Benches) -> None:
+        run = benches.listed()[0]["id"]
+        server = benches.server
+        for path in ("runs", f"runs/{run}"):
+            address = f"/api/orgs/{server.org_id}/{path}"
+            assert ask(server.url, "GET", address, bearer(server.member_token)).status == 200
+            assert ask(server.url, "GET", address).error[0] == 401
+            assert ask(server.url, "GET", address, ("X-API-Key", server.ci_key)).error[0] == 401
+
+    def test_another_organization_sees_neither_the_run_nor_the_organization(
+        self, benches: Benches
+    ) -> None:
+        server, run = benches.server, benches.listed()[0]["id"]
+        person = {"email": "mallory@example.org", "password": PASSWORD, "organization": "Other"}
+        made = ask(server.url, "POST", "/api/auth/register", json_body=person).json
+        token, own = bearer(made["accessToken"]), made["organization"]["id"]
+
+        for path in ("runs", f"runs/{run}"):
+            reply = ask(server.url, "GET", f"/api/orgs/{server.org_id}/{path}", token)
+            assert reply.error == NO_ORGANIZATION
+        assert ask(server.url, "GET", f"/api/orgs/{own}/runs/{run}", token).error == NO_RUN
+        assert ask(server.url, "GET", f"/api/orgs/{own}/runs", token).json["items"] == []
