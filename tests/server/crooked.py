@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A provider of single sign-on that is honest until a test bends it. It asks nobody anything: the
+browser is sent straight back, as the one person that it knows.
+"""
+
+import asyncio
+import hashlib
+import threading
+import time
+from base64 import b64decode, urlsafe_b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote_plus, urlencode
+
+import jwt
+from aiohttp import web
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.server.providers import CLIENT, SECRET
+
+Json = dict[str, Any]
+KID = "of-the-day"
+PERSON: Json = {
+    "sub": "mallory",
+    "email": "mallory@crooked.example.org",
+    "email_verified": True,
+    "name": "Mallory",
+}
+
+
+def rsa_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+def public(key: Any, kind: type[Any] = jwt.algorithms.RSAAlgorithm, **fields: Any) -> Json:
+    """Give the published half of a key."""
+    found: Json = kind.to_jwk(key.public_key(), as_dict=True)
+    return {**found, **fields}
+
+
+def laid_over(base: Json, bends: Json) -> Json:
+    """Lay values over others; None takes one away."""
+    return {name: value for name, value in {**base, **bends}.items() if value is not None}
+
+
+@dataclass
+class Crooked:
+    """What it says next; each field bends a part of it. `asked` counts requests by path."""
+
+    url: str
+    key: rsa.RSAPrivateKey
+    claims: Json = field(default_factory=dict)
+    userinfo: Json = field(default_factory=dict)
+    discovery: Json = field(default_factory=dict)
+    back: Json = field(default_factory=dict)
+    tokens: Json = field(default_factory=dict)
+    keys: list[Json] = field(default_factory=list)
+    sign: Callable[[Json], str] | None = None
+    answers: dict[str, Callable[[], web.Response]] = field(default_factory=dict)
+    asked: Counter[str] = field(default_factory=Counter)
+    codes: dict[str, Json] = field(default_factory=dict)
+    forms: list[Json] = field(default_factory=list)
+
+    def straighten(self) -> None:
+        """Be honest again."""
+        fresh = Crooked(self.url, self.key)
+        fresh.keys = [public(self.key, kid=KID)]
+        self.__dict__.update(fresh.__dict__)
+
+    def signed(self, claims: Json) -> str:
+        return jwt.encode(claims, self.key, "RS256", headers={"kid": KID})
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.asked[request.path] += 1
+        if request.path in self.answers:
+            return self.answers[request.path]()
+        kinds = {
+            "/.well-known/openid-configuration": self._describe,
+            "/authorize": self._authorize,
+            "/token": self._token,
+            "/keys": self._keys,
+            "/userinfo": self._userinfo,
+        }
+        return await kinds[request.path](request)
+
+    async def _describe(self, _: web.Request) -> web.Response:
+        honest = {
+            "issuer": self.url,
+            "authorization_endpoint": f"{self.url}/authorize?tenant=1",
+            "token_endpoint": f"{self.url}/token",
+            "jwks_uri": f"{self.url}/keys",
+            "userinfo_endpoint": f"{self.url}/userinfo",
+        }
+        return web.json_response(laid_over(honest, self.discovery))
+
+    async def _authorize(self, request: web.Request) -> web.Response:
+        asked = dict(request.query)
+        assert asked["response_type"] == "code"
+        assert asked["code_challenge_method"] == "S256"
+        assert (asked["client_id"], asked["tenant"]) == (CLIENT, "1")
+        code = f"code-{len(self.codes)}"
+        self.codes[code] = asked
+        back = laid_over({"code": code, "state": asked["state"]}, self.back)
+        raise web.HTTPFound(f"{asked['redirect_uri']}?{urlencode(back)}")
+
+    async def _token(self, request: web.Request) -> web.Response:
+        form = dict(await request.post())
+        self.forms.append({**form, "authorization": request.headers.get("Authorization")})
+        asked = self.codes.pop(str(form["code"]), None)
+        challenge = hashlib.sha256(str(form["code_verifier"]).encode()).digest()
+        met = urlsafe_b64encode(challenge).rstrip(b"=").decode()
+        if (
+            asked is None
+            or met != asked["code_challenge"]
+            or form["redirect_uri"] != asked["redirect_uri"]
+            or not self._is_client(request, form)
+        ):
+            return web.json_response({"error": "invalid_grant"}, status=400)
+        now = int(time.time())
+        honest = {
+            "iss": self.url,
+            "aud": CLIENT,
+            "iat": now,
+            "exp": now + 300,
+            "nonce": asked["nonce"],
+            **PERSON,
+        }
+        token = (self.sign or self.signed)(laid_over(honest, self.claims))
+        tokens = {"access_token": "sesame", "token_type": "Bearer", "id_token": token}
+        return web.json_response(laid_over(tokens, self.tokens))
+
+    def _is_client(self, request: web.Request, form: Json) -> bool:
+        if "client_secret" in form:
+            return (form["client_id"], form["client_secret"]) == (CLIENT, SECRET)
+        pair = b64decode(request.headers["Authorization"].removeprefix("Basic ")).decode()
+        return [unquote_plus(part) for part in pair.split(":")] == [CLIENT, SECRET]
+
+    async def _keys(self, _: web.Request) -> web.Response:
+        return web.json_response({"keys": self.keys})
+
+    async def _userinfo(self, request: web.Request) -> web.Response:
+        assert request.headers["Authorization"] == "Bearer sesame"
+        return web.json_response(laid_over(PERSON, self.userinfo))
+
+
+@contextmanager
+def crooked_provider() -> Iterator[Crooked]:
+    """Run it in a thread of its own."""
+    started: Future[Crooked] = Future()
+    stop = threading.Event()
+
+    async def serve() -> None:
+        provider = Crooked("", rsa_key())
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", provider.answer)
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            provider.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            provider.straighten()
+            started.set_result(provider)
+            await asyncio.to_thread(stop.wait)
+        finally:
+            await runner.cleanup()
+
+    with ThreadPoolExecutor(1, "provider-of-a-test") as thread:
+        served = thread.submit(lambda: asyncio.run(serve()))
+        try:
+            yield started.result(timeout=30)
+        finally:
+            stop.set()
+            served.result()
