@@ -5,33 +5,72 @@ import asyncio
 import fcntl
 import os
 import socket
+import sqlite3
 import stat
 import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.server.app import CreateUser, SetCiMetrics, operate, serving
+from hwci.server.app import (
+    CreateUser,
+    ListOrganizations,
+    Rebuild,
+    RotateSecret,
+    SetCiMetrics,
+    operate,
+    serving,
+)
 from hwci.server.errors import (
     ListenError,
     OperatorUnreachableError,
     RefusedError,
     StorageError,
 )
+from hwci.server.security.secret_key import signing_keys
+from hwci.server.security.signing import Signer
+from hwci.server.services.operator import COMMANDS
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
-from tests.server.asking import ask, bearer
+from tests.server.asking import ask, bearer, ci_key
 from tests.server.running import (
     EMAIL,
     PASSWORD,
+    Hands,
     RunningServer,
     new_organization,
+    report,
     running_in_thread,
     sign_in,
 )
 
 USER = CreateUser(email=EMAIL, password=PASSWORD, organization="Acme")
+
+
+@contextmanager
+def serving_in_thread(database: Path) -> Iterator[str]:
+    """Start a server on a database that is there; give its address."""
+    started: Future[str] = Future()
+    stop = threading.Event()
+
+    async def serve() -> None:
+        async with serving(Settings(database=str(database), port=0)) as server:
+            started.set_result(server.url)
+            await asyncio.to_thread(stop.wait)
+
+    with ThreadPoolExecutor(1) as thread:
+        served = thread.submit(lambda: asyncio.run(serve()))
+        try:
+            yield started.result(30)
+        finally:
+            stop.set()
+            served.result()
 
 
 def enabled(server: RunningServer) -> bool:
@@ -167,5 +206,101 @@ def test_a_long_path_has_a_short_socket_whatever_the_temp_folder_is(
 
 
 def test_operators_commands_cannot_be_given_over_the_network(server: RunningServer) -> None:
-    for path in ("/ci-metrics", "/create-user"):
-        assert ask(server.url, "POST", path, json_body={}).status == 404
+    for command in COMMANDS:
+        assert ask(server.url, "POST", f"/{command.command}", json_body={}).status == 404
+
+
+def test_deeds_of_the_operator_stand_in_the_audit_log(server: RunningServer) -> None:
+    database = str(server.database)
+    operate(database, SetCiMetrics(org_id=server.org_id, enabled=False))
+    operate(database, SetCiMetrics(org_id=server.org_id, enabled=True))
+    operate(database, Rebuild(org_id=server.org_id))
+    path = f"/api/orgs/{server.org_id}/audit-log?limit=3"
+    entries = ask(server.url, "GET", path, bearer(server.token)).json["items"]
+
+    assert [entry["action"] for entry in entries] == [
+        "records.rebuilt",
+        "ci_metrics.enabled",
+        "ci_metrics.disabled",
+    ]
+    operator = {"id": "00000000-0000-0000-0000-000000000000", "name": "operator"}
+    assert all(entry["actor"] == operator for entry in entries)
+    assert all(entry["target"] == str(server.org_id) for entry in entries)
+
+
+def test_everything_derived_is_computed_anew_while_the_server_runs(tmp_path: Path) -> None:
+    body = report(tests=[{"id": "t", "outcome": "fail", "attempts": 1, "duration_s": 1.0}])
+    with running_in_thread(tmp_path) as server:
+        key, page = ci_key(server.ci_key), f"/api/orgs/{server.org_id}/ci-metrics"
+        assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+        before = ask(server.url, "GET", page, bearer(server.token)).json["tiles"]
+    with closing(sqlite3.connect(server.database, isolation_level=None)) as damaged:
+        assert damaged.execute("DELETE FROM failure").rowcount == 1
+    with serving_in_thread(server.database) as url:
+        ids = operate(str(server.database), ListOrganizations()).org_ids
+        assert ids == [server.org_id]
+        operate(str(server.database), Rebuild(org_id=server.org_id))
+        assert ask(url, "GET", page, bearer(server.token)).json["tiles"] == before
+        with pytest.raises(RefusedError, match="There is no organization"):
+            operate(str(server.database), Rebuild(org_id=uuid4()))
+
+
+class TestSigningKey:
+    """Another key for access tokens, and what becomes of those of the former."""
+
+    def me(self, server: RunningServer, token: str) -> int:
+        return ask(server.url, "GET", "/api/auth/me", bearer(token)).status
+
+    def test_a_new_key_signs_at_once_and_the_formers_tokens_live_out_their_time(
+        self, tmp_path: Path
+    ) -> None:
+        clock = Hands()
+        with running_in_thread(tmp_path, clock=clock) as server:
+            first = signing_keys(tmp_path / "hwci.db.key").present
+            operate(str(server.database), RotateSecret())
+            assert self.me(server, server.token) == 200
+            renewed = asyncio.run(sign_in(server.url, EMAIL))
+            assert self.me(server, renewed) == 200
+
+            forged = Signer(first, clock)
+            user, session = (str(uuid4()) for _ in range(2))
+            clock.move(minutes=15)
+            late = forged.sign("at+jwt", {"sub": user, "sid": session}, timedelta(days=1))
+            told = ask(server.url, "GET", "/api/auth/me", bearer(late)).error
+            assert self.me(server, server.token) == 401
+
+        assert told == (401, "The access token is not valid or has ended; sign in again")
+        keys = signing_keys(tmp_path / "hwci.db.key")
+        assert keys.present != first
+        assert [key.value for key in keys.former] == [first]
+
+    def test_tokens_of_the_former_key_can_be_refused_at_once(self, tmp_path: Path) -> None:
+        with running_in_thread(tmp_path) as server:
+            operate(str(server.database), RotateSecret())
+            operate(str(server.database), RotateSecret(drop_former=True))
+            assert self.me(server, server.token) == 401
+            assert self.me(server, asyncio.run(sign_in(server.url, EMAIL))) == 200
+
+        assert signing_keys(tmp_path / "hwci.db.key").former == ()
+
+    def test_a_server_that_starts_later_reads_the_same_tokens(self, tmp_path: Path) -> None:
+        with running_in_thread(tmp_path) as server:
+            operate(str(server.database), RotateSecret())
+            renewed = asyncio.run(sign_in(server.url, EMAIL))
+        operate(str(server.database), RotateSecret())  # and once more while none runs
+
+        with serving_in_thread(server.database) as url:
+            for token in (server.token, renewed):
+                assert ask(url, "GET", "/api/auth/me", bearer(token)).status == 200
+
+    def test_a_file_that_the_operator_keeps_is_left_to_the_operator(self, tmp_path: Path) -> None:
+        kept = tmp_path / "mounted"
+        kept.write_text("k" * 64)
+        kept.chmod(0o400)
+        with running_in_thread(tmp_path, secret_key_file=kept) as server:
+            with pytest.raises(RefusedError, match="it is yours to change"):
+                operate(str(server.database), RotateSecret())
+            assert self.me(server, server.token) == 200
+
+        assert kept.read_text() == "k" * 64
+        assert not (tmp_path / "hwci.db.key").exists()

@@ -57,7 +57,7 @@ def test_no_secret_stands_in_the_database_files_or_in_the_log(
 
     assert any(name.endswith("-wal") for name in while_it_runs)
     assert "GET /api/orgs/" in caplog.text, "the access log was listened to"
-    key = (tmp_path / "hwci.db.key").read_text()
+    key = (tmp_path / "hwci.db.key").read_text().strip()
     for secret in (*said, key):
         bare = secret.removeprefix("svc_")
         forms = [bare.encode(), bytes.fromhex(bare) if is_hex(bare) else bare.encode()]

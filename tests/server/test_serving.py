@@ -2,6 +2,7 @@
 """A server's life, as a process and as a block; its settings and its secret key."""
 
 import asyncio
+import os
 import re
 import signal
 import socket
@@ -9,7 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,50 @@ def test_a_secret_key_that_others_may_use_is_refused(tmp_path: Path, mode: int) 
 
     with pytest.raises(SettingsError, match=f"run: chmod 600 {tmp_path / 'key'}$"):
         signing_keys(tmp_path / "key")
+
+
+def test_a_mounted_secret_of_root_may_be_read_by_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a file of root")
+    path = tmp_path / "key"
+    keys = signing_keys(path)
+    path.chmod(0o440)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+    assert signing_keys(path) == keys
+    path.chmod(0o444)
+    with pytest.raises(SettingsError, match="Others than its owner"):
+        signing_keys(path)
+
+
+def test_former_keys_stand_below_the_present_one_with_the_time_of_their_end(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "key"
+    path.touch(0o600)
+    path.write_text(f"{'a' * 32}\n{'b' * 64} 2026-03-07T12:00:00+00:00\n{'c' * 43}=\n")
+
+    present, former = signing_keys(path)
+
+    assert present == b"a" * 32
+    assert [key.value for key in former] == [b"b" * 64, b"c" * 43 + b"="]
+    noon = datetime(2026, 3, 7, 12, tzinfo=UTC)
+    assert [key.good(noon - timedelta(seconds=1)) for key in former] == [True, True]
+    assert [key.good(noon) for key in former] == [False, True]
+
+
+@pytest.mark.parametrize("line", ["b" * 31, "b" * 64 + " soon", "b" * 64 + " 2026-03-07T12:00:00"])
+def test_a_line_that_is_no_key_is_refused_without_being_shown(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "key"
+    path.touch(0o600)
+    path.write_text(f"{'a' * 64}\n{line}\n")
+
+    with pytest.raises(SettingsError, match="openssl rand -hex 32") as refused:
+        signing_keys(path)
+
+    assert "bbb" not in str(refused.value)
 
 
 def test_settings_have_defaults() -> None:

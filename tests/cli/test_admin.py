@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's commands, at a server that runs and at a database that is free."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from hwci.server.security.secret_key import signing_keys
+from tests.cli.conftest import Command
+from tests.server.asking import ask, bearer
+from tests.server.running import RunningServer, new_organization
+
+PASSWORD = "correct horse battery\n"
+
+
+@pytest.fixture
+def at_server(cli: Command, server: RunningServer) -> Command:
+    """The command of the operator of a server that runs."""
+
+    def run(*arguments: str, **others: Any) -> Any:
+        return cli("admin", *arguments, "--database", str(server.database), **others)
+
+    return run
+
+
+@pytest.fixture
+def free(tmp_path: Path) -> Path:
+    """A database that no server has."""
+    database = tmp_path / "free" / "hwci.db"
+    new_organization(database)
+    return database
+
+
+def test_a_backup_is_made_by_the_server_and_its_name_is_printed(
+    at_server: Command, tmp_path: Path
+) -> None:
+    done = at_server("backup", "copy.db")  # relative: to where the command is, not the server
+
+    assert (done.code, done.out) == (0, f"{tmp_path / 'copy.db'}\n")
+    assert done.err.startswith("The backup is whole: ")
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+
+    again = at_server("backup", "copy.db")
+    assert (again.code, again.out) == (1, "")
+    assert again.err == (
+        f"error: There is something at {tmp_path / 'copy.db'} already; name a new file\n"
+    )
+
+
+def test_a_backup_is_restored_where_no_server_runs(
+    cli: Command, free: Path, tmp_path: Path
+) -> None:
+    where = ("--database", str(free))
+    assert cli("admin", "backup", "copy.db", *where).code == 0
+
+    done = cli("admin", "restore", "copy.db", *where)
+
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines() == [
+        f"{free} is what copy.db was.",
+        f"The former database is {free}.before-restore-1",
+        "Next: start the server; CI keys that were revoked since the backup work again.",
+    ]
+    missing = cli("admin", "restore", "none.db", *where)
+    assert missing.code == 1
+    assert missing.err == (
+        f"error: There is no backup {tmp_path / 'none.db'}; name one that `hwci admin backup`"
+        " made\n"
+    )
+
+
+def test_a_database_that_a_server_has_is_not_restored(at_server: Command) -> None:
+    assert at_server("backup", "copy.db").code == 0
+
+    done = at_server("restore", "copy.db")
+
+    assert done.code == 1
+    assert "is in use by another process; stop that server" in done.err
+
+
+def test_steps_that_are_missing_are_a_failure_of_the_check_and_then_taken(
+    cli: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.db").touch()
+    where = ("--database", "empty.db")
+
+    checked = cli("admin", "migrate", "--check", *where)
+    taken = cli("admin", "migrate", *where)
+    after = cli("admin", "migrate", "--check", *where)
+
+    assert (checked.code, checked.out) == (1, "")
+    error, cause, fix = checked.err.splitlines()
+    assert error == "error: empty.db lacks steps of the schema"
+    assert cause == f"cause: {', '.join(taken.out.split())}"
+    assert fix == "fix: Make a backup, then: hwci admin migrate"
+    assert (taken.code, taken.out.split()[0]) == (0, "0001_core")
+    assert (after.code, after.out, after.err) == (
+        0,
+        "",
+        "empty.db is at the present schema.\n",
+    )
+
+
+def test_all_organizations_are_computed_anew_one_by_one(
+    at_server: Command, server: RunningServer
+) -> None:
+    second = new_organization(server.database, "second@example.org")
+
+    every = at_server("rebuild")
+    one = at_server("rebuild", str(second))
+    none = at_server("rebuild", str(uuid4()))
+
+    assert (every.code, every.out) == (0, "")
+    assert sorted(line.split(":")[0] for line in every.err.splitlines()) == ["1 of 2", "2 of 2"]
+    for org_id in (server.org_id, second):
+        assert f"organization {org_id} is computed anew." in every.err
+    assert one.err == f"1 of 1: organization {second} is computed anew.\n"
+    assert none.code == 1
+    assert none.err.splitlines()[0] == "error: The organization was not computed anew"
+
+
+def test_a_service_without_organizations_has_nothing_to_compute(
+    cli: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.db").touch()
+
+    done = cli("admin", "rebuild", "--database", "empty.db")
+
+    assert (done.code, done.err) == (0, "There is no organization yet.\n")
+
+
+def test_the_signing_key_is_changed_while_the_server_runs(
+    at_server: Command, server: RunningServer
+) -> None:
+    def known() -> int:
+        return ask(server.url, "GET", "/api/auth/me", bearer(server.token)).status
+
+    changed = at_server("rotate-secret")
+    assert (changed.code, changed.out) == (0, "")
+    assert "are accepted until they end, 15 minutes at most" in changed.err
+    assert known() == 200
+
+    now = at_server("rotate-secret", "--now")
+    assert now.err == "A new key signs access tokens; those of the former ended.\n"
+    assert known() == 401
+
+
+def test_a_key_file_of_the_settings_is_the_one_that_is_changed(
+    cli: Command, free: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.key"
+    kept.touch(0o600)
+    kept.write_text("k" * 64)
+    where = ("--database", str(free))
+
+    assert cli("admin", "rotate-secret", *where, HWCI_SECRET_KEY_FILE=str(kept)).code == 0
+    assert signing_keys(kept).present != b"k" * 64
+
+    kept.chmod(0o400)
+    done = cli("admin", "rotate-secret", *where, HWCI_SECRET_KEY_FILE=str(kept))
+    error, cause, fix = done.err.splitlines()
+    assert (done.code, error) == (1, "error: The signing key was not changed")
+    assert "openssl rand -hex 32" in cause
+    assert fix == "fix: Change the file as said above"
+
+
+def test_a_mistyped_database_makes_none_and_a_new_one_is_made_when_it_is_meant(
+    cli: Command, tmp_path: Path
+) -> None:
+    user = ("admin", "create-user", "--email", "ada@example.org", "--password-stdin")
+
+    typo = cli(*user, "--database", "typo.db", stdin=PASSWORD)
+    assert typo.code == 1
+    assert "There is no database" in typo.err
+    assert "--create" in typo.err
+    assert not (tmp_path / "typo.db").exists()
+
+    variable = cli(*user, stdin=PASSWORD, HWCI_DATABASE="typo.db")
+    assert variable.code == 1
+
+    assert cli(*user, "--database", "new.db", "--create", stdin=PASSWORD).code == 0
+    assert (tmp_path / "new.db").exists()
+    # Its name was not typed: the first user of a new service needs no flag.
+    assert cli(*user, stdin=PASSWORD).code == 0
+    assert (tmp_path / "hwci-data" / "hwci.db").exists()
+
+
+@pytest.mark.parametrize("command", ["rebuild", "rotate-secret", "migrate", "backup"])
+def test_no_command_makes_a_database(cli: Command, tmp_path: Path, command: str) -> None:
+    to = ("copy.db",) if command == "backup" else ()
+    done = cli("admin", command, *to, "--database", "typo.db")
+
+    assert done.code == 1
+    assert done.err.startswith("error: There is no database ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_person_at_a_terminal_sees_how_far_a_copy_is(free: Path, tmp_path: Path) -> None:
+    import pty
+    import subprocess
+
+    master, slave = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "hwci", "admin", "backup", "copy.db", "--database", str(free)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm"},
+        timeout=60,
+        check=True,
+    )
+    os.close(slave)
+    shown = os.read(master, 65536).decode()
+    os.close(master)
+
+    assert done.stdout.decode() == f"{tmp_path / 'copy.db'}\n"
+    assert "Copying: " in shown
+    assert "The backup is whole: " in shown
