@@ -93,7 +93,7 @@ def read_providers(path: Path | None) -> Mapping[str, Provider]:
     entries = content.get("providers")
     if unknown or not isinstance(entries, dict):
         raise _fault(
-            path, unknown[0] if unknown else "providers", "there are [providers.NAME] only"
+            path, unknown[0] if unknown else "providers", "the file holds tables [providers.NAME] and nothing else"
         )
     return {name: _provider(path, name, entry) for name, entry in entries.items()}
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the command line takes a sign-in over from the browser: a code at a loopback address, good
+once, for 60 seconds, and only with the verifier of who began.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from hwci.wire.sso import challenge_of
+from tests.server.asking import Reply, ask, bearer
+from tests.server.browsing import browsing
+from tests.server.crooked import PERSON, Crooked, crooked_provider
+from tests.server.providers import sso_file
+from tests.server.running import Hands, RunningServer, running_in_thread
+
+VERIFIER = "v" * 43
+PORT = 40_404
+LOGIN = f"/api/auth/sso/crooked/login?port={PORT}&challenge={challenge_of(VERIFIER)}"
+REFUSED = (401, "The code is not valid, has ended or was used before; begin the sign-in again")
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Crooked]:
+    with crooked_provider() as found:
+        yield found
+
+
+@pytest.fixture
+def clock() -> Hands:
+    hands = Hands()
+    hands.now = hands.now.replace(microsecond=0)
+    return hands
+
+
+@pytest.fixture
+def server(tmp_path: Path, provider: Crooked, clock: Hands) -> Iterator[RunningServer]:
+    file = sso_file(tmp_path, crooked=provider.url)
+    with running_in_thread(tmp_path, clock=clock, sso_file=file) as found:
+        yield found
+
+
+async def handed_over(server: RunningServer) -> str:
+    """Sign a browser in for the command line, and give the code."""
+    async with browsing() as browser:
+        stop = await browser.open(server.url + LOGIN, until=f":{PORT}/")
+        assert not {"hwci_rt", "hwci_sso"} & browser.cookies().keys(), "it is not signed in itself"
+    assert stop.url.startswith(f"http://127.0.0.1:{PORT}/callback?code=")
+    return parse_qs(urlsplit(stop.url).query)["code"][0]
+
+
+def exchange(server: RunningServer, code: str, verifier: str = VERIFIER) -> Reply:
+    body = {"code": code, "verifier": verifier}
+    return ask(server.url, "POST", "/api/auth/sso/token", json_body=body)
+
+
+async def test_a_code_is_exchanged_for_a_sign_in(server: RunningServer) -> None:
+    reply = exchange(server, await handed_over(server))
+
+    assert reply.status == 200
+    assert reply.json["user"]["email"] == PERSON["email"]
+    assert (reply.json["tokenType"], reply.json["expiresIn"]) == ("Bearer", 900)
+    me = ask(server.url, "GET", "/api/auth/me", bearer(reply.json["accessToken"]))
+    assert me.json["user"] == reply.json["user"]
+    body = {"refreshToken": reply.json["refreshToken"]}
+    assert ask(server.url, "POST", "/api/auth/refresh", json_body=body).status == 200
+
+
+async def test_a_code_works_once_and_what_it_gave_works_on(server: RunningServer) -> None:
+    code = await handed_over(server)
+    first = exchange(server, code).json
+
+    assert exchange(server, code).error == REFUSED
+    assert ask(server.url, "GET", "/api/auth/me", bearer(first["accessToken"])).status == 200
+    body = {"refreshToken": first["refreshToken"]}
+    assert ask(server.url, "POST", "/api/auth/logout", json_body=body).status == 204
+    assert exchange(server, code).error == REFUSED, "nor does it after the end of its session"
+
+
+@pytest.mark.parametrize("verifier", ["", "w" * 43, "v" * 42, "é", challenge_of(VERIFIER)])
+async def test_a_code_is_nothing_to_who_did_not_begin(server: RunningServer, verifier: str) -> None:
+    code = await handed_over(server)
+
+    assert exchange(server, code, verifier).error == REFUSED
+    assert exchange(server, code).status == 200, "and a wrong try does not use it up"
+
+
+async def test_a_code_lives_sixty_seconds(server: RunningServer, clock: Hands) -> None:
+    codes = [await handed_over(server), await handed_over(server)]
+
+    clock.move(seconds=59)
+    assert exchange(server, codes[0]).status == 200
+    clock.move(seconds=1)
+    assert exchange(server, codes[1]).error == REFUSED
+
+
+async def test_no_other_token_is_a_code_and_a_code_is_no_other_token(
+    server: RunningServer,
+) -> None:
+    async with browsing() as browser:
+        await browser.open(server.url + LOGIN, until="/callback?")
+        ticket = browser.cookies()["hwci_sso"].value
+        stop = await browser.open(server.url + LOGIN, until=f":{PORT}/")
+    code = parse_qs(urlsplit(stop.url).query)["code"][0]
+
+    for other in (ticket, server.token, f"{code[:-4]}AAAA", "", "é"):
+        assert exchange(server, other).error == REFUSED
+    assert ask(server.url, "GET", "/api/auth/me", bearer(code)).status == 401
+    callback = "/api/auth/sso/crooked/callback?code=x&state=x"
+    for other in (code, server.token):
+        cookie = ("Cookie", f"hwci_sso={other}")
+        assert ask(server.url, "GET", callback, cookie).error[0] == 401
+
+
+def test_a_body_that_breaks_the_field_rules_is_400(server: RunningServer) -> None:
+    assert exchange(server, "x" * 2049).issue_paths == [["body", "code"]]

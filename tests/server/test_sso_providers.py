@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's file of providers: what it may hold, and that a server does not start with a bad
+one.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from hwci.server.app import serving
+from hwci.server.errors import SettingsError
+from hwci.server.services.sso_providers import read_providers
+from hwci.server.settings import Settings
+
+GOOD = """
+[providers.acme]
+title = "Acme"
+issuer = "https://accounts.example.org"
+client_id = "hwci"
+client_secret = "s3cret"
+"""
+
+
+def file_of(folder: Path, text: str) -> Path:
+    file = folder / "sso.toml"
+    file.write_text(text)
+    return file
+
+
+def test_without_a_file_there_is_no_provider() -> None:
+    assert read_providers(None) == {}
+
+
+def test_a_secret_stands_in_the_file_or_in_one_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s3cret\n")
+    beside = GOOD.replace('client_secret = "s3cret"', 'client_secret_file = "secret"')
+    absolute = GOOD.replace('client_secret = "s3cret"', f"client_secret_file = '{tmp_path}/secret'")
+
+    for text in (GOOD, beside, absolute):
+        provider = read_providers(file_of(tmp_path, text))["acme"]
+        assert (provider.name, provider.title) == ("acme", "Acme")
+        assert provider.client_secret == "s3cret"
+        assert "s3cret" not in repr(provider)
+
+
+def test_scopes_are_the_usual_ones_unless_told(tmp_path: Path) -> None:
+    assert read_providers(file_of(tmp_path, GOOD))["acme"].scopes == ("openid", "email", "profile")
+    told = read_providers(file_of(tmp_path, f'{GOOD}scopes = ["openid", "groups"]'))["acme"]
+    assert told.scopes == ("openid", "groups")
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    ["http://127.0.0.1:9", "http://localhost", "http://[::1]:9/realm", "https://x.example/realm/"],
+)
+def test_an_issuer_is_https_or_on_this_machine(tmp_path: Path, issuer: str) -> None:
+    text = GOOD.replace("https://accounts.example.org", issuer)
+
+    assert read_providers(file_of(tmp_path, text))["acme"].issuer == issuer
+
+
+BAD = {
+    "": "providers: the file holds tables [providers.NAME] and nothing else",
+    "providers = 1": "providers: the file holds",
+    f"{GOOD}[provider.acme]": "provider: the file holds",
+    "[providers": "cannot be read: ",
+    GOOD.replace("acme", "Acme"): "providers.Acme: a name is 1 to 32 of a-z, 0-9 and -",
+    GOOD.replace("acme", "a" * 33): "a name is 1 to 32",
+    GOOD.replace("acme", '"a/b"'): "providers.a/b: a name",
+    "[providers]\nacme = 1": "providers.acme: Input should be an object",
+    GOOD.replace('title = "Acme"', ""): "providers.acme.title: Field required",
+    GOOD.replace('"Acme"', '""'): "providers.acme.title: String should have at least 1 character",
+    GOOD.replace("https", "http"): "providers.acme.issuer: Should be an https address",
+    GOOD.replace("https://accounts.example.org", "https://"): "providers.acme.issuer: ",
+    GOOD.replace("https://accounts.example.org", "https://[::"): "providers.acme.issuer: ",
+    GOOD.replace('"hwci"', "7"): "providers.acme.client_id: Input should be a valid string",
+    GOOD.replace("client_secret", "client_secrets"): "providers.acme.client_secrets: Extra inputs",
+    GOOD.replace('client_secret = "s3cret"', ""): "providers.acme: Give either client_secret_file",
+    f'{GOOD}client_secret_file = "x"': "providers.acme: Give either client_secret_file",
+    GOOD.replace('client_secret = "s3cret"', 'client_secret_file = "away"'): (
+        "providers.acme.client_secret_file: cannot be read: "
+    ),
+    GOOD.replace('client_secret = "s3cret"', 'client_secret_file = "empty"'): (
+        "providers.acme.client_secret_file: empty is empty"
+    ),
+    f'{GOOD}scopes = ["email"]': "providers.acme: scopes should name openid",
+}
+
+
+@pytest.mark.parametrize(("text", "fault"), BAD.items(), ids=list(BAD.values()))
+async def test_a_server_does_not_start_with_a_bad_file(
+    tmp_path: Path, text: str, fault: str
+) -> None:
+    (tmp_path / "empty").write_text("\n")
+    file = file_of(tmp_path, text)
+    with pytest.raises(SettingsError) as raised:
+        async with serving(Settings(database="memory:", port=0, sso_file=file)):
+            pass
+
+    message = str(raised.value)
+    assert message.startswith(f"HWCI_SSO_FILE {file}")
+    assert fault in message
+    assert "s3cret" not in message
+    assert "\n" not in message
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"sso\.toml cannot be read: "):
+        read_providers(tmp_path / "sso.toml")
