@@ -93,7 +93,7 @@ async def read_bytes(request: web.Request, limit: int) -> bytes:
             body += chunk
             if len(body) > limit:
                 raise TooLargeError(limit)
-    except web.RequestPayloadError as fault:
+    except (web.RequestPayloadError, ConnectionError) as fault:
         raise body_fault("The body could not be read to its end") from fault
     return bytes(body)
 
