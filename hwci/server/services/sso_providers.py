@@ -92,9 +92,8 @@ def read_providers(path: Path | None) -> Mapping[str, Provider]:
     unknown = sorted(set(content) - {"providers"})
     entries = content.get("providers")
     if unknown or not isinstance(entries, dict):
-        raise _fault(
-            path, unknown[0] if unknown else "providers", "the file holds tables [providers.NAME] and nothing else"
-        )
+        key = unknown[0] if unknown else "providers"
+        raise _fault(path, key, "the file holds tables [providers.NAME] and nothing else")
     return {name: _provider(path, name, entry) for name, entry in entries.items()}
 
 
