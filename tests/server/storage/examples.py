@@ -22,8 +22,10 @@ from hwci.server.storage.records import (
     CiKey,
     Identity,
     Invite,
+    LiveRun,
     Organization,
     RefreshToken,
+    RunHead,
     Session,
     User,
 )
@@ -69,3 +71,7 @@ ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON)
 CONFIG = SuiteConfig("fw", "hil", ("fw/**",), ("hil/**",), trigger_paths=("fw/**",))
 FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
 REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)
+RUN_HEAD = RunHead("fw", "hil", "nightly", 7, 1, "b1", Trigger.NIGHTLY, "main", "bbbbbbb", NOON)
+LIVE_RUN = LiveRun(
+    UUID(int=61), ACME.id, BOX.id, RUN_HEAD, ("bbbbbbb", "ccccccc"), CHANGES, heard_at=NOON
+)

@@ -12,29 +12,35 @@ import pytest
 
 from hwci.engine.facts import Part, Report
 from hwci.engine.identity import run_record_id
-from hwci.engine.vocabulary import Outcome, RunStatus, Trigger
+from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
-    Box,
     LiveRun,
     LiveTest,
     RunEnd,
     RunFilter,
-    RunHead,
     RunRecord,
     RunWhole,
     TestCounts,
 )
-from tests.server.storage.examples import ACME, CHANGES, FAIL, NOON, OTHER, PASS, REPORT
+from tests.server.storage.examples import (
+    ACME,
+    BOX,
+    CHANGES,
+    FAIL,
+    NOON,
+    OTHER,
+    PASS,
+    REPORT,
+)
+from tests.server.storage.examples import LIVE_RUN as LIVE
+from tests.server.storage.examples import RUN_HEAD as HEAD
 
 TEN_MINUTES = timedelta(minutes=10)
 TICK = timedelta(microseconds=1)
 BEFORE = NOON - TEN_MINUTES
 ANY = RunFilter()
 
-BOX = Box(UUID(int=51), ACME.id, "b1", NOON)
-HEAD = RunHead("fw", "hil", "nightly", 7, 1, "b1", Trigger.NIGHTLY, "main", "bbbbbbb", NOON)
-LIVE = LiveRun(UUID(int=61), ACME.id, BOX.id, HEAD, ("bbbbbbb", "ccccccc"), CHANGES, NOON)
 RECORD_ID = run_record_id(ACME.id, "fw", 7, 1, "b1")
 RECORD = RunRecord(
     RECORD_ID,
@@ -338,7 +344,7 @@ class TestLoss:
         assert await storage.read(lambda r: r.live_run(ACME.id, LIVE.id)) == heard
 
     async def test_losses_of_all_organizations_are_given(self, storage: Storage) -> None:
-        box = replace(BOX, org_id=OTHER.id)
+        box = replace(BOX, org_id=OTHER.id, install_digest=None)
 
         def work(writer: Writer) -> None:
             writer.add_box(box)

@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, TestItem
-from hwci.engine.vocabulary import Outcome
+from hwci.engine.identity import run_record_id
+from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.server.storage.records import RunFilter
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
-from tests.server.storage.examples import NOON, REPORT
+from tests.server.storage.examples import ACME, BOX, NOON, REPORT
 from tests.server.storage.histories import ORG, HistoryDraw, questions
+from tests.server.storage.test_tenants import ask_runs, record_runs
 
 WIDE = re.compile(r"\((org_id=\?)?( AND repo_key=\?)?( AND product_id=\?)?( AND \w+>\?)?\)")
 STEPS = 50  # of the virtual machine, per call of the handler
@@ -60,6 +63,68 @@ def test_every_search_goes_by_index(connection: Connection) -> None:
             assert not any(WIDE.search(step) for step in plan), (statement, plan)
         if "INDEXED BY place_order" in statement:
             assert not any("TEMP B-TREE" in step for step in plan), (statement, plan)
+
+
+def test_every_search_for_run_records_and_events_goes_by_index(connection: Connection) -> None:
+    writer = Transaction(connection)
+    writer.add_organization(ACME)
+    writer.add_box(BOX)
+    for number in range(20):
+        writer.put_report(ORG, replace(REPORT, run_id=number))
+    asked: set[str] = set()
+    connection.raw.set_trace_callback(asked.add)
+    record_runs(writer)
+    ask_runs(writer)
+    connection.raw.set_trace_callback(None)
+    statements = {shape(statement): statement for statement in asked}
+    assert len(statements) > 25
+    for statement in statements.values():
+        plan = [row[3] for row in connection.rows(f"EXPLAIN QUERY PLAN {statement}")]
+        # `j` is the list that the statement was given; what is counted is a query with indexes.
+        scans = [step for step in plan if step.startswith("SCAN")]
+        no_table = re.compile(r"SCAN (j |\(subquery|CONSTANT ROW)")
+        assert all(no_table.match(step) for step in scans), (statement, plan)
+
+
+@pytest.mark.parametrize("wanted", [RunFilter(), RunFilter(box_key="b1")])
+def test_the_first_page_of_runs_is_read_in_order_and_not_sorted(
+    connection: Connection, wanted: RunFilter
+) -> None:
+    writer = Transaction(connection)
+    asked: list[str] = []
+    connection.raw.set_trace_callback(asked.append)
+    writer.runs(ORG, replace(wanted, status=RunStatus.REPORTED), NOON, 0, 20)
+    connection.raw.set_trace_callback(None)
+    [page] = [statement for statement in asked if "LIMIT" in statement]
+    plan = [row[3] for row in connection.rows(f"EXPLAIN QUERY PLAN {page}")]
+    assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+def test_one_run_record_costs_the_same_after_a_long_history(connection: Connection) -> None:
+    writer = Transaction(connection)
+    cost = [0]
+
+    def step() -> int:
+        cost[0] += 1
+        return 0
+
+    def ask(number: int) -> int:
+        record_id = run_record_id(ORG, "fw", number, 1, "b1")
+        cost[0] = 0
+        assert writer.run(ORG, record_id, NOON) is not None
+        assert writer.run_record(ORG, record_id, NOON) is not None
+        return cost[0]
+
+    connection.execute("BEGIN")
+    for number in range(400):
+        writer.put_report(ORG, run_of(number))
+        if number == 20:
+            connection.raw.set_progress_handler(step, 1)
+            early = ask(10)
+            connection.raw.set_progress_handler(None, 1)
+    connection.raw.set_progress_handler(step, 1)
+    assert ask(10) < 1.3 * early
+    assert ask(390) < 1.3 * early
 
 
 def run_of(number: int) -> Report:

@@ -2,6 +2,7 @@
 """Every statement on a tenant's table names the organization for each table that it touches."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
@@ -11,7 +12,8 @@ import pytest
 from hwci.engine.evidence import evidence
 from hwci.engine.history import Scope
 from hwci.engine.identity import failure_id
-from hwci.engine.vocabulary import Role
+from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus
+from hwci.server.storage.records import Happening, LiveTest, RunFilter
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import (
@@ -23,6 +25,7 @@ from tests.server.storage.examples import (
     IDENTITY,
     INVITE,
     KEY,
+    LIVE_RUN,
     NOON,
     REVIEW,
     SESSION,
@@ -31,13 +34,16 @@ from tests.server.storage.examples import (
 )
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 
-# `ports.py` names these exceptions: no organization is known yet when they are asked.
+# `ports.py` names these exceptions: no organization is known yet when they are asked, or it is the
+# housekeeping, which goes over all of them.
 NO_TENANT = {"organization", "user", "session", "refresh_token", "identity", "invite"}
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
     ("box", "WHERE b.key_digest = "),
     ("box", "WHERE b.install_digest = "),
     ("membership", "m.user_id = "),
+    ("live_run", "WHERE l.lost = ? AND l.heard_at <= "),
+    ("event", "SELECT DISTINCT org_id FROM event INDEXED BY event_at WHERE at < "),
 }
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEXED|CROSS)\w+))?")
 
@@ -46,6 +52,7 @@ def record_everything(writer: Transaction) -> None:
     record_people(writer)
     record_keys_and_boxes(writer)
     writer.add_audit(ACME.id, ENTRY)
+    record_runs(writer)
     draw = HistoryDraw(3)
     for _ in range(60):
         writer.put_report(ORG, draw.next_report())
@@ -86,6 +93,34 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.touch_box(ACME.id, BOX.id, NOON)
 
 
+def record_runs(writer: Transaction) -> None:
+    other = replace(LIVE_RUN, id=UUID(int=62))
+    for run in (LIVE_RUN, other):
+        writer.put_live_run(run)
+        writer.put_live_tests(ORG, run.id, [LiveTest("boot", Outcome.PASS, 2)])
+    writer.hear_run(ORG, LIVE_RUN.id, NOON)
+    writer.mark_lost(ORG, LIVE_RUN.id)
+    writer.drop_live_run(ORG, LIVE_RUN.id)
+    for at in (NOON, NOON + timedelta(hours=1)):
+        writer.add_event(ORG, Happening(at, RunEventType.TEST, other.id, {}))
+    writer.drop_events(NOON + timedelta(minutes=1))
+
+
+def ask_runs(writer: Transaction) -> None:
+    narrow = RunFilter("fw", "hil", "main", "b1", "bbbbbbb")
+    for status in (None, *RunStatus):
+        for wanted in (RunFilter(status=status), replace(narrow, status=status)):
+            writer.runs(ORG, wanted, NOON, 0, 1)
+    for record in writer.runs(ORG, RunFilter(), NOON, 0, 9).items:
+        writer.run_record(ORG, record.id, NOON)
+        writer.run(ORG, record.id, NOON)
+    writer.live_run(ORG, LIVE_RUN.id)
+    writer.lost_runs(NOON)
+    writer.events(ORG, 0, 1)
+    writer.events(ORG, 0, 1, LIVE_RUN.id)
+    writer.event_extent(ORG)
+
+
 def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.user(ADA.id)
     writer.any_user()
@@ -107,6 +142,7 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.audit_log(ORG, 0, 1)
     writer.configs(ORG, 0, 1)
     writer.version(ORG)
+    ask_runs(writer)
     facts = writer.facts(ORG)
     for _ in questions(writer.history(ORG), facts, draw.random):
         pass

@@ -15,6 +15,7 @@ from hwci.server.storage.sqlite.connections import Connection
 from hwci.server.storage.sqlite.rows import Rows
 
 _EVENT = "SELECT number, at, type, run_id, body FROM event WHERE org_id = ? AND number > ?"
+_OLD = "SELECT DISTINCT org_id FROM event INDEXED BY event_at WHERE at < ?"
 _EXTENT = (
     "SELECT (SELECT min(number) FROM event WHERE org_id = ?1),"
     " (SELECT max(number) FROM event WHERE org_id = ?1)"
@@ -59,9 +60,7 @@ class EventRows(Rows):
 
     def drop_events(self, before: datetime) -> None:
         at = codec.to_micros(before)
-        for (org,) in self._connection.rows(
-            "SELECT DISTINCT org_id FROM event WHERE at < ?", (at,)
-        ):
+        for (org,) in self._connection.rows(_OLD, (at,)):
             self._drop_events_of(org, at)
 
     def _drop_events_of(self, org: bytes, at: int) -> None:
