@@ -105,9 +105,12 @@ def test_a_server_writes_a_line_per_request_unless_it_is_quiet(
         with urlopen(f"{line.split()[2]}/api/openapi.json", timeout=30) as answer:
             answer.read()
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=30)
+        assert process.stderr is not None
+        rest = process.stderr.read().splitlines()
 
-    assert err.count("GET /api/openapi.json ") == err.count("\n") == lines
+    first_user, requests = rest[:2], rest[2:]
+    assert all("/setup#" in line or "hwci register" in line for line in first_user)
+    assert sum("GET /api/openapi.json " in line for line in requests) == len(requests) == lines
 
 
 def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None:

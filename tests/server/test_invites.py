@@ -2,8 +2,12 @@
 """Invitations, the set-up link and the operator's policy (contract, "Auth", "Organizations")."""
 
 import asyncio
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +229,40 @@ async def test_the_set_up_link_works_for_a_day_and_while_there_is_no_user() -> N
         assert (await register_in_thread(url, "first@example.org")).status == 201
         second = await register_in_thread(url, "second@example.org", inviteToken=token)
         assert second.error == SET_UP_OVER
+
+
+def test_a_server_without_users_announces_a_link_that_registers_the_first(tmp_path: Path) -> None:
+    serve = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database"]
+    database = str(tmp_path / "hwci.db")
+
+    with announced([*serve, database]) as lines:
+        url, token = link(lines)
+        command = f"or in a terminal: HWCI_INVITE_TOKEN={token} hwci register --url {url}"
+        assert lines[2] == command
+        stale = token
+    with announced([*serve, database]) as lines:
+        url, token = link(lines)
+        assert register(url, "first@example.org", inviteToken=stale).error == UNUSABLE
+        assert register(url, "first@example.org", inviteToken=token).status == 201
+    with announced([*serve, database], 1) as lines:
+        assert lines[0].startswith("hwci serves "), "there is a user: nothing else is announced"
+
+
+def link(lines: list[str]) -> tuple[str, str]:
+    """Give address and token of the link, which stands after the address that is served."""
+    found = re.fullmatch(r"There is no user yet\. .*: (http://\S+)/setup#([\w-]{43})", lines[1])
+    assert found is not None, lines
+    assert found[1] == lines[0].split()[2]
+    return found[1], found[2]
+
+
+@contextmanager
+def announced(command: list[str], lines: int = 3) -> Iterator[list[str]]:
+    """Run a server, quietly; give the first lines that it says, and see that it says no more."""
+    with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            yield [process.stderr.readline().rstrip("\n") for _ in range(lines)]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.stderr.read() == ""

@@ -6,7 +6,7 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiohttp import web
 
@@ -17,6 +17,7 @@ from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
 from hwci.server.http.access_log import log_requests
 from hwci.server.http.protocol import SpecRunner, require_hardened
+from hwci.server.services.invites import new_set_up_token
 from hwci.server.services.operator import Secret
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
@@ -29,9 +30,10 @@ _VALUES_PER_COLLECTION = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that runs."""
+    """A server that runs. `set_up_token` registers the first user; None: there is one."""
 
     url: str
+    set_up_token: str | None = field(default=None, repr=False)
 
 
 @asynccontextmanager
@@ -62,7 +64,8 @@ async def serving(
         runner = SpecRunner(create_app(storage, settings, clock, signer))
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
-        yield Server(await _listen(runner, settings))
+        url = await _listen(runner, settings)
+        yield Server(url, await new_set_up_token(storage, clock))
 
 
 async def _listen(runner: SpecRunner, settings: Settings) -> str:
@@ -78,7 +81,7 @@ async def _listen(runner: SpecRunner, settings: Settings) -> str:
 
 
 def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool = True) -> None:
-    """Serve until SIGINT or SIGTERM; `announce` is told the address in one line.
+    """Serve until SIGINT or SIGTERM; `announce` is told, line by line, where, and how to begin.
 
     `access_log`: write a line per request to stderr. Raises as `serving`.
     """
@@ -88,6 +91,12 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
     asyncio.run(_run(settings, announce))
 
 
+def _announce_set_up(base: str, token: str, announce: Callable[[str], None]) -> None:
+    """Say how the first user registers. What follows `#` in a link no server is told."""
+    announce(f"There is no user yet. Register the first one, within 24 hours: {base}/setup#{token}")
+    announce(f"or in a terminal: HWCI_INVITE_TOKEN={token} hwci register --url {base}")
+
+
 async def _run(settings: Settings, announce: Callable[[str], None]) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -95,4 +104,6 @@ async def _run(settings: Settings, announce: Callable[[str], None]) -> None:
     shown = Location(settings.database).shown
     async with serving(settings) as server:
         announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
+        if server.set_up_token is not None:
+            _announce_set_up(settings.base_url or server.url, server.set_up_token, announce)
         await stop.wait()

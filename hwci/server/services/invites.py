@@ -58,6 +58,8 @@ async def new_set_up_token(storage: Storage, clock: Clock) -> str | None:
     """Make the token that registers the first user, in place of an earlier one; None once there is
     a user.
     """
+    if await storage.read(lambda reader: reader.any_user(), short=True):
+        return None
     token, now = new_token(), clock()
     invite = Invite(token_digest(token), None, None, None, now, now + SET_UP_LIFETIME)
 
@@ -67,6 +69,4 @@ async def new_set_up_token(storage: Storage, clock: Clock) -> str | None:
         writer.add_invite(invite)
         return token
 
-    if await storage.read(lambda reader: reader.any_user(), short=True):
-        return None
     return await storage.write(work)
