@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who one is: `hwci login`, `logout`, `whoami`, and `hwci orgs`."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hwci.cli import options, tables
 from hwci.cli.asking import asked, secret_line
 from hwci.cli.connection import RETRIES, profile_of, signed_in
-from hwci.cli.failing import client_errors
+from hwci.cli.failing import client_errors, wrong_usage
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags, resolve
+
+if TYPE_CHECKING:
+    from hwci.client import Client
+    from hwci.wire.accounts import SignedIn
 
 orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show.")
 
@@ -21,31 +26,61 @@ def login(
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from stdin.")
     ] = False,
+    sso: Annotated[
+        str | None,
+        typer.Option(metavar="PROVIDER", help="Sign in through a provider, in a browser."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Show the provider's address, open no browser.")
+    ] = False,
     profile: options.Profile = None,
 ) -> None:
     """Sign in and keep the sign-in for the commands that follow.
 
-    The password is asked for at a terminal, or read from stdin; it is never an argument.
+    The password is asked for at a terminal, or read from stdin; it is never an argument. With
+    --sso a browser of this machine signs in, and hands the sign-in over.
 
     For example:
 
       hwci login --url https://hwci.example.org --email ada@example.org
 
       hwci login --email ada@example.org --password-stdin < password.txt
-    """
-    from hwci.client import Client, calls
 
+      hwci login --sso acme
+    """
+    from hwci.cli.loopback import sign_in_through
+    from hwci.client import Client
+
+    if (sso is None and no_browser) or (sso is not None and (email or password_stdin)):
+        raise wrong_usage(
+            "Two ways to sign in are mixed",
+            "--sso goes with --no-browser, --email with --password-stdin",
+            "Choose one: hwci login --email EMAIL, or hwci login --sso PROVIDER",
+        )
     settings = resolve(Flags(url, profile))
     credentials = settings.credentials  # asked first: no sign-in that could not be kept
-    address = email or asked("e-mail", "--email")
-    password = secret_line("password", "--password-stdin", from_stdin=password_stdin)
-    began = options.now()
     with client_errors("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
-        answer = client.send(calls.login(address, password))
+        began, answer = (
+            _sign_in_by_password(client, email, password_stdin=password_stdin)
+            if sso is None
+            else sign_in_through(client, settings.url, sso, open_browser=not no_browser)
+        )
     credentials.store(
         settings.profile_name, profile_of(settings.url, answer.user.email, answer, began)
     )
     note(f"Signed in at {settings.url} as {answer.user.email}.")
+
+
+def _sign_in_by_password(
+    client: "Client", email: str | None, *, password_stdin: bool
+) -> "tuple[datetime, SignedIn]":
+    """Give when it was asked for, and the sign-in."""
+    from hwci.client import calls
+
+    address = email or asked("e-mail", "--email")
+    password = secret_line("password", "--password-stdin", from_stdin=password_stdin)
+    began = options.now()
+    return began, client.send(calls.login(address, password))
 
 
 def logout(profile: options.Profile = None) -> None:
