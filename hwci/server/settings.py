@@ -41,6 +41,7 @@ class Settings:
     base_url: str | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    drain_seconds: float = 0.0
     registration: Registration = Registration.INVITE
     secret_key_file: Path | None = None
     rate_limit: str = "100/minute"
@@ -85,6 +86,12 @@ def _yes(value: str) -> bool:
     return value == "1"
 
 
+def _seconds(value: str) -> float:
+    if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", value, re.ASCII):
+        raise ValueError("it may be seconds, such as 10")
+    return float(value)
+
+
 def _limit(value: str) -> str:
     if value != NO_LIMIT and not _LIMIT.fullmatch(value):
         raise ValueError(f"it may be such as 100/minute or 20/10 seconds, or {NO_LIMIT}")
@@ -113,6 +120,20 @@ VARIABLES: tuple[Variable, ...] = (
         _base_url,
         "The address that people use, where a proxy stands before the server. Links, cookies and"
         " single sign-on go by it.",
+    ),
+    Variable(
+        "HWCI_TLS_CERT",
+        "tls_cert",
+        Path,
+        "Certificate, with its chain, in PEM: the server speaks TLS itself.",
+    ),
+    Variable("HWCI_TLS_KEY", "tls_key", Path, "Key of the certificate, in PEM, not encrypted."),
+    Variable(
+        "HWCI_DRAIN_SECONDS",
+        "drain_seconds",
+        _seconds,
+        "How long a server that is told to stop is not ready but still listens, so that a load"
+        " balancer sends its requests elsewhere first.",
     ),
     Variable(
         "HWCI_REGISTRATION",

@@ -8,12 +8,13 @@ from pathlib import Path
 from aiohttp import web
 
 from hwci.server.app.fetching import Fetching
+from hwci.server.app.sweeping import sweeping
 from hwci.server.clock import Clock
 from hwci.server.http.endpoint import endpoint
 from hwci.server.http.figures import Figures
 from hwci.server.http.large_bodies import LargeBodies
-from hwci.server.http.protocol import AROUND
 from hwci.server.http.own_origin import BASE_URL
+from hwci.server.http.protocol import AROUND, LEAVING
 from hwci.server.http.rate_limits import door
 from hwci.server.http.responses import stamp_response
 from hwci.server.routes.table import ROUTES
@@ -50,6 +51,7 @@ def create_app(
     app = web.Application()
     app[BASE_URL] = settings.base_url or ""
     app[AROUND] = door(services.rate_limits, settings.trusted_proxies)
+    app[LEAVING] = services.health.leave
     app.on_response_prepare.append(stamp_response)
     for route in ROUTES:
         # The framework's own `{name}` takes no braces: a malformed id would look like no route.
@@ -70,6 +72,7 @@ def create_app(
     async def close_streams(_: web.Application) -> None:
         services.streams.close()
 
+    app.cleanup_ctx.append(sweeping(services.live_runs))
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app

@@ -3,20 +3,21 @@
 
 import asyncio
 import gc
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-
-from aiohttp import web
+from ssl import SSLContext
 
 from hwci.server.app.composition import create_app, key_file, make_signer
+from hwci.server.app.notifying import READY, STOPPING, notify
 from hwci.server.app.operating import open_database
 from hwci.server.app.operator_site import operator_site
+from hwci.server.app.stopping import Stop
+from hwci.server.app.tls import tls_context
 from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
 from hwci.server.http.access_log import log_requests
-from hwci.server.http.protocol import SpecRunner, require_hardened
+from hwci.server.http.protocol import SpecRunner, SpecSite, require_hardened
 from hwci.server.services.invites import new_set_up_token
 from hwci.server.services.operator import Secret
 from hwci.server.settings import Settings
@@ -46,10 +47,11 @@ async def serving(
 
     Raises:
         StorageError: the database cannot be opened.
-        SettingsError: the secret key cannot be used.
+        SettingsError: the secret key cannot be used, or the files for TLS.
         ListenError: the address is taken, or not ours.
     """
     require_hardened()
+    tls = tls_context(settings)
     async with AsyncExitStack() as stack:
         socket = None
         if storage is None:
@@ -61,23 +63,31 @@ async def serving(
         if socket is not None:
             secret = Secret(key_file(settings), signer)
             await stack.enter_async_context(operator_site(socket, storage, clock, secret))
-        runner = SpecRunner(create_app(storage, settings, clock, signer))
+        https = tls is not None or (settings.base_url or "").startswith("https:")
+        runner = SpecRunner(create_app(storage, settings, clock, signer), https=https)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
-        url = await _listen(runner, settings)
+        url = await _listen(runner, settings, tls)
+        stack.push_async_callback(_drain, runner, settings.drain_seconds)
         yield Server(url, await new_set_up_token(storage, clock))
 
 
-async def _listen(runner: SpecRunner, settings: Settings) -> str:
+async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None) -> str:
+    site = SpecSite(runner, settings.host, settings.port, tls)
     try:
-        await web.TCPSite(runner, settings.host, settings.port).start()
+        await site.start()
     except OSError as fault:
         raise ListenError(
             f"Cannot listen on {settings.host} port {settings.port}: {fault.strerror}; "
             "choose another address or port"
         ) from fault
-    host, port = runner.addresses[0][:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return site.name
+
+
+async def _drain(runner: SpecRunner, seconds: float) -> None:
+    """Be not ready, but listen, until those who choose where requests go have seen it."""
+    runner.begin_to_leave()
+    await asyncio.sleep(seconds)
 
 
 def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool = True) -> None:
@@ -88,7 +98,11 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
     if access_log:
         log_requests()
     gc.set_threshold(_VALUES_PER_COLLECTION)
-    asyncio.run(_run(settings, announce))
+    stop = Stop(settings.drain_seconds)
+    try:
+        asyncio.run(_run(settings, announce, stop))
+    finally:
+        stop.done()
 
 
 def _announce_set_up(base: str, token: str, announce: Callable[[str], None]) -> None:
@@ -97,13 +111,13 @@ def _announce_set_up(base: str, token: str, announce: Callable[[str], None]) -> 
     announce(f"or in a terminal: HWCI_INVITE_TOKEN={token} hwci register --url {base}")
 
 
-async def _run(settings: Settings, announce: Callable[[str], None]) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) -> None:
+    stop.listen()
     shown = Location(settings.database).shown
     async with serving(settings) as server:
         announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
         if server.set_up_token is not None:
             _announce_set_up(settings.base_url or server.url, server.set_up_token, announce)
-        await stop.wait()
+        notify(READY)
+        await stop.told.wait()
+        notify(STOPPING)

@@ -46,6 +46,8 @@ Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Around = Callable[[Handle], Handle]
 AROUND: web.AppKey[Around] = web.AppKey("around")
 """What an application does around all handling, before there is a route: its rate limits."""
+LEAVING: web.AppKey[Callable[[], None]] = web.AppKey("leaving")
+"""What an application does first when its server begins to leave: it says that it is not ready."""
 
 
 class SpecServer(web.Server):
@@ -67,7 +69,6 @@ class SpecServer(web.Server):
 
     async def leave(self) -> None:
         """Return when every request that was taken is answered, or it has taken too long."""
-        self.leaving = True
         self.note_gone()
         await self._emptied(GRACE_SECONDS)
         for open_one in self.connections:
@@ -90,14 +91,16 @@ class SpecRunner(web.AppRunner):
         )
         self._https = https
 
-    def close_after_answers(self) -> None:
+    def begin_to_leave(self) -> None:
         """From now on each answer is its connection's last; new connections are still taken."""
         assert isinstance(self.server, SpecServer)
         self.server.leaving = True
+        self.app.get(LEAVING, lambda: None)()
 
     async def cleanup(self) -> None:
         """Leave: listen no longer, end the streams, answer what was taken, cut the rest."""
         if isinstance(self.server, SpecServer):
+            self.begin_to_leave()
             await asyncio.sleep(ACCEPT_SECONDS)
             for site in self.sites:
                 await site.stop()

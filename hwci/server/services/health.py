@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the server can serve (contract, "Everywhere": `/readyz`)."""
 
+from hwci.server.errors import OverloadedError
 from hwci.server.security.windows import Windows
 from hwci.server.storage.ports import Storage
 
@@ -11,8 +12,21 @@ class Health:
     def __init__(self, storage: Storage, windows: Windows) -> None:
         self._storage = storage
         self._windows = windows
+        self._leaving = False
+
+    def leave(self) -> None:
+        """Be ready no more: requests should go elsewhere from now on."""
+        self._leaving = True
 
     async def ready(self) -> None:
-        """Return when the server can serve. Raises `StorageError`, `LimiterError` when not."""
+        """Return when the server can serve.
+
+        Raises:
+            OverloadedError: it stops.
+            StorageError: its database cannot be used.
+            LimiterError: its limits cannot be counted.
+        """
+        if self._leaving:
+            raise OverloadedError("The server stops; ask another one, or again in a few seconds")
         await self._storage.ready()
         await self._windows.ready()
