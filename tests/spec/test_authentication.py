@@ -7,7 +7,11 @@ from pathlib import Path
 import jwt
 import pytest
 
+from hwci.wire.sso import challenge_of
 from tests.server.asking import Reply, ask, bearer, ci_key
+from tests.server.browsing import browsing
+from tests.server.crooked import PERSON, crooked_provider
+from tests.server.providers import sso_file
 from tests.server.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
 from tests.spec.quoting import shows
 from tests.spec.service import Json, Service, new_service
@@ -39,6 +43,20 @@ def test_an_e_mail_and_a_password_obtain_a_token(server: RunningServer) -> None:
     assert login(server, email=EMAIL, password="wrong horse battery").error[0] == 401
     assert login(server, email="no@example.org", password=PASSWORD).error[0] == 401
     assert login(server).issue_paths == [["body", "email"], ["body", "password"]]
+
+
+@shows(OBTAINED)
+async def test_an_sso_flow_obtains_a_token(tmp_path: Path) -> None:
+    verifier = "v" * 43
+    path = f"/api/auth/sso/crooked/login?port=1&challenge={challenge_of(verifier)}"
+    with crooked_provider() as provider:
+        file = sso_file(tmp_path, crooked=provider.url)
+        with running_in_thread(tmp_path, sso_file=file) as server:
+            async with browsing() as browser:
+                stop = await browser.open(server.url + path, until="127.0.0.1:1/")
+            body = {"code": stop.url.partition("code=")[2], "verifier": verifier}
+            reply = ask(server.url, "POST", "/api/auth/sso/token", json_body=body)
+            assert me(server, reply.json["accessToken"]).json["user"]["email"] == PERSON["email"]
 
 
 @shows(REGISTER, OBTAINED)
