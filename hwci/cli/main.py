@@ -13,13 +13,16 @@ from hwci import __version__
 from hwci.cli.accounts import login, logout, orgs, whoami
 from hwci.cli.admin import admin
 from hwci.cli.announce import merge_announce
+from hwci.cli.audit_log import audit_log
 from hwci.cli.box import box
 from hwci.cli.boxes import boxes
 from hwci.cli.demo import demo
 from hwci.cli.failing import Commands
 from hwci.cli.failures import failures
 from hwci.cli.keys import keys
+from hwci.cli.members import members
 from hwci.cli.metrics import metrics
+from hwci.cli.register import register
 from hwci.cli.report import HELP as REPORT_RUN_HELP
 from hwci.cli.report import report_run
 from hwci.cli.serve import serve
@@ -72,10 +75,13 @@ app.add_typer(failures, name="failures")
 app.command("merge-announce")(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
 app.add_typer(suite_config, name="suite-config")
+app.command("register")(register)
 app.command("login")(login)
 app.command("logout")(logout)
 app.command("whoami")(whoami)
+orgs.command("audit-log")(audit_log)
 app.add_typer(orgs, name="orgs")
+app.add_typer(members, name="members")
 app.add_typer(keys, name="keys")
 app.add_typer(boxes, name="boxes")
 app.add_typer(box, name="box")

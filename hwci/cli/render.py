@@ -117,6 +117,8 @@ def _csv_cell(cell: object) -> str:
     """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
     if isinstance(cell, bool):
         return "true" if cell else "false"  # as in JSON
+    if isinstance(cell, dict):
+        return safe(json.dumps(cell, ensure_ascii=False))
     text = "" if cell is None else safe(cell)
     return f"'{text}" if isinstance(cell, str) and text[:1] in {"=", "+", "-", "@"} else text
 
