@@ -8,9 +8,8 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli import evidence, options, render, tables
+from hwci.cli import evidence, ids, options, paging, render, tables
 from hwci.cli.connection import signed_in
-from hwci.cli.failing import CommandError, Failing, wrong_usage
 from hwci.cli.settings import Flags
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
     from hwci.cli.connection import Connection
     from hwci.wire.metrics import ResolvedFailureAnswer
-
-PREFIX_MIN = 8
-UUID_LENGTH = 36
 
 failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, review.")
 
@@ -44,10 +40,8 @@ def list_failures(
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
-    page: Annotated[int, typer.Option(min=1, help="Which page of the list.")] = 1,
-    limit: Annotated[
-        int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of a page.")
-    ] = limits.PAGE_LIMIT_DEFAULT,
+    page: paging.Page = 1,
+    limit: paging.Limit = limits.PAGE_LIMIT_DEFAULT,
     json: options.Json = False,
     output: options.Output = None,
     org: options.Org = None,
@@ -88,19 +82,8 @@ def list_failures(
     beyond = found.total and not found.items
     if not (beyond and form is render.Format.TABLE):
         render.emit(tables.failures(view), found.items, form)
-    if hint := _elsewhere(found.total, len(found.items), page, limit):
+    if hint := paging.elsewhere("failure", found.total, len(found.items), page, limit):
         render.note(hint)
-
-
-def _elsewhere(total: int, shown: int, page: int, limit: int) -> str:
-    """Say how to get at what this page does not show."""
-    kept = "" if limit == limits.PAGE_LIMIT_DEFAULT else f" --limit {limit}"
-    if not shown and total:
-        last = -(-total // limit)
-        ends = f"{tables.counted(total, 'failure')} on {tables.counted(last, 'page')}"
-        return f"Page {page} is beyond the end: {ends}. The last one: --page {last}{kept}"
-    rest = total - (page - 1) * limit - shown
-    return f"… {rest} more: --page {page + 1}{kept}" if rest > 0 else ""
 
 
 @failures.command("show")
@@ -211,38 +194,11 @@ def _resolve(connection: Connection, org_id: UUID, text: str, days: int) -> UUID
     """
     from hwci.client import calls
 
-    prefix = text.lower()
-    if len(prefix) == UUID_LENGTH:
-        return _uuid(prefix)
-    if len(prefix) < PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
-        raise _no_id(text)
-    listed = connection.client.items(
-        calls.list_failures(org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX)
+    call = calls.list_failures(org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX)
+    named = ids.Named(
+        "failure",
+        "hwci failures list",
+        f"of the last {days} days",
+        "Look further back with --days, or give",
     )
-    found = [item.id for item in listed if str(item.id).startswith(prefix)]
-    if len(found) == 1:
-        return found[0]
-    raise CommandError(
-        Failing(
-            f"{text} names no failure of the last {days} days"
-            if not found
-            else f"{text} names several failures",
-            f"{len(found)} ids begin with it",
-            "Look further back with --days, or give the whole id (hwci failures list --output csv)",
-        )
-    )
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError as fault:
-        raise _no_id(text) from fault
-
-
-def _no_id(text: str) -> CommandError:
-    return wrong_usage(
-        f"{text!r} is no id of a failure",
-        f"an id is a UUID, or at least its first {PREFIX_MIN} digits",
-        "Find it with: hwci failures list",
-    )
+    return ids.complete(text, named, lambda: [item.id for item in connection.client.items(call)])

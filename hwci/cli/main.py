@@ -25,6 +25,7 @@ from hwci.cli.metrics import metrics
 from hwci.cli.register import register
 from hwci.cli.report import HELP as REPORT_RUN_HELP
 from hwci.cli.report import report_run
+from hwci.cli.runs import runs
 from hwci.cli.serve import serve
 from hwci.cli.suite_config import suite_config
 
@@ -72,6 +73,7 @@ def root(
 
 app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
+app.add_typer(runs, name="runs")
 app.command("merge-announce")(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
 app.add_typer(suite_config, name="suite-config")

@@ -54,6 +54,8 @@ CONTRACT = {
     "failures confirm",
     "failures dismiss",
     "failures reset",
+    "runs list",
+    "runs show",
 }
 
 

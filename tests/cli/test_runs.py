@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on the command line: the list with its filters, and one run with its failing tests first."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from hwci.client import Client, calls
+from hwci.wire.runs import RunEvents, RunHead
+from tests.cli.conftest import Command
+from tests.cli.scene import BOX, HOSTILE, PRODUCT, A, B, E, report
+from tests.server.asking import ask
+from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.usefixtures("busy_server")
+
+
+@pytest.fixture(scope="module")
+def live_run(busy_server: RunningServer) -> str:
+    """Open a run on a box, of which three tests were told."""
+    server = busy_server
+    with Client(server.url, token=server.token) as client:
+        made = client.send(calls.create_box(server.org_id, "live-1"))
+    answer = ask(
+        server.url, "POST", "/api/boxes/install", json_body={"installToken": made.install_token}
+    )
+    head = report(8, A).model_dump(mode="json", include=set(RunHead.model_fields))
+    events = [
+        {"type": "test", "id": "boot", "outcome": "pass", "attempts": 1},
+        {"type": "test", "id": "i2c", "outcome": "fail", "attempts": 2},
+        {"type": "test", "id": "spi"},
+    ]
+    with Client(server.url, box_key=answer.json["apiKey"]) as box:
+        run = box.send(calls.open_run(RunHead.model_validate_json(json.dumps(head)))).id
+        told = RunEvents.model_validate_json(json.dumps({"events": events}))
+        box.send(calls.feed_run(run, told))
+    return str(run)
+
+
+def rows(signed_in: Command, *arguments: str) -> list[dict[str, str]]:
+    out = signed_in("runs", "list", "-o", "csv", *arguments).out
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def id_of(signed_in: Command, run_id: int) -> str:
+    return next(row["id"] for row in rows(signed_in) if row["runId"] == str(run_id))
+
+
+def test_runs_are_listed_the_latest_start_first(signed_in: Command) -> None:
+    found = [row for row in rows(signed_in) if row["boxKey"] == BOX]
+
+    assert [row["runId"] for row in found] == ["7", "6", "5", "4", "3", "2", "1"]
+    assert (found[5]["sha"], found[5]["status"], found[5]["conclusion"]) == (
+        B,
+        "reported",
+        "success",
+    )
+    assert [found[5][f"tests.{key}"] for key in ("total", "passed", "failed", "retried")] == [
+        "2",
+        "0",
+        "2",
+        "0",
+    ]
+
+
+def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
+    code, out, _ = signed_in("runs", "list", "--sha", B)
+
+    assert code == 0
+    for cell in (id_of(signed_in, 2)[:8], PRODUCT, "2 (1)", BOX, "main", B[:12], "success"):
+        assert cell in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (("--product", PRODUCT, "--box", BOX, "--limit", "2"), ["7", "6"]),
+        (("--repo", "acme/other"), []),
+        (("--branch", "dev"), []),
+        (("--sha", E), ["7", "6", "5"]),
+        (("--box", BOX, "--status", "running"), []),
+        (("--status", "lost"), []),
+    ],
+)
+def test_filters_narrow_the_list(
+    signed_in: Command, arguments: tuple[str, ...], found: list[str]
+) -> None:
+    assert [row["runId"] for row in rows(signed_in, *arguments)] == found
+
+
+def test_the_list_is_paged_and_says_how_to_go_on(signed_in: Command) -> None:
+    first = signed_in("runs", "list", "--box", BOX, "--limit", "3")
+    beyond = signed_in("runs", "list", "--box", BOX, "--page", "9", "--limit", "3")
+
+    assert first.err == "… 4 more: --page 2 --limit 3\n"
+    end = "Page 9 is beyond the end: 7 runs on 3 pages. The last one: --page 3 --limit 3\n"
+    assert (beyond.code, beyond.out, beyond.err) == (0, "", end)
+    found = json.loads(signed_in("runs", "list", "--box", BOX, "--limit", "3", "--json").out)
+    assert (found["total"], len(found["items"])) == (7, 3)
+
+
+def test_an_empty_list_says_what_to_do_next(signed_in: Command) -> None:
+    code, out, err = signed_in("runs", "list", "--branch", "none such")
+
+    assert (code, out) == (0, "")
+    assert "hwci report-run" in err
+
+
+def test_a_run_is_shown_with_its_head_and_its_commits(signed_in: Command) -> None:
+    code, out, _ = signed_in("runs", "show", id_of(signed_in, 2)[:8])
+
+    assert code == 0
+    assert f"Run 2 on {BOX} ({id_of(signed_in, 2)})" in out
+    assert "status     reported: success\n" in out
+    assert f"product    {PRODUCT}, branch main\n" in out
+    assert f"commit     {B}\n" in out
+    assert "run        2, attempt 1, of hil (merge)\n" in out
+    assert "tests      2: 0 passed, 2 failed; 0 took more than one attempt\n" in out
+    assert out.index("Commits under test") < out.index(f"{B[:12]} Change drivers/i2c.c")
+
+
+def test_failing_tests_come_first_and_plain_passes_are_counted(signed_in: Command) -> None:
+    run = id_of(signed_in, 3)
+
+    some, whole = signed_in("runs", "show", run), signed_in("runs", "show", run, "--all")
+    assert "spi" in some.out
+    assert "i2c" not in some.out.split("Commits")[0]
+    assert some.err == "1 test passed at the first attempt: --all\n"
+    assert whole.out.index("spi") < whole.out.index("i2c")
+    assert whole.err == ""
+
+
+def test_a_run_that_never_reached_the_hardware_says_so(signed_in: Command) -> None:
+    assert (
+        "hello      failed: the run did not reach"
+        in signed_in("runs", "show", id_of(signed_in, 7)).out
+    )
+
+
+def test_a_live_run_shows_what_it_does(signed_in: Command, live_run: str) -> None:
+    out = signed_in("runs", "show", live_run[:8]).out
+
+    assert "status     running\n" in out
+    assert "tests      3: 1 passed, 1 failed, 1 running; 1 took more than one attempt\n" in out
+    assert out.index("i2c") < out.index("spi")
+    assert [row["runId"] for row in rows(signed_in, "--status", "running")] == ["8"]
+    found = json.loads(signed_in("runs", "show", live_run, "--json").out)
+    assert (found["status"], found["conclusion"], found["workflow"]) == ("running", None, "hil")
+    assert [item["outcome"] for item in found["items"]] == ["pass", "fail", None]
+
+
+def test_a_hostile_name_stays_inert(signed_in: Command) -> None:
+    out = signed_in("runs", "show", id_of(signed_in, 5)).out
+
+    assert HOSTILE not in out
+    assert "[red]can\\x1b[31m\\u202e|x" in out
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize("wrong", ["17", "no id", "0" * 35 + "x"])
+def test_what_is_no_id_is_wrong_usage(signed_in: Command, wrong: str) -> None:
+    code, out, err = signed_in("runs", "show", wrong)
+
+    assert (code, out) == (2, "")
+    assert "Find it with: hwci runs list" in err
+
+
+def test_an_id_that_names_no_run_is_refused_whole_and_abbreviated(signed_in: Command) -> None:
+    short = signed_in("runs", "show", "00000000")
+    whole = signed_in("runs", "show", "00000000-0000-4000-8000-000000000000")
+
+    assert (short.code, whole.code) == (1, 1)
+    assert "00000000 names no run among the latest 500" in short.err
+    assert "cause: 404 Not Found: Run not found" in whole.err
+
+
+def test_without_a_sign_in_it_says_how_to_sign_in(cli: Command, server: RunningServer) -> None:
+    code, out, err = cli("runs", "list", HWCI_URL=server.url)
+
+    assert (code, out) == (4, "")
+    assert "hwci login" in err
