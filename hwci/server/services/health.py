@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the server can serve (contract, "Everywhere": `/readyz`)."""
 
-from hwci.server.errors import OverloadedError
+from hwci.server.errors import StoppingError
 from hwci.server.security.windows import Windows
 from hwci.server.storage.ports import Storage
 
@@ -22,11 +22,11 @@ class Health:
         """Return when the server can serve.
 
         Raises:
-            OverloadedError: it stops.
+            StoppingError: it stops.
             StorageError: its database cannot be used.
             LimiterError: its limits cannot be counted.
         """
         if self._leaving:
-            raise OverloadedError("The server stops; ask another one, or again in a few seconds")
+            raise StoppingError("The server stops; ask another one, or again in a few seconds")
         await self._storage.ready()
         await self._windows.ready()
