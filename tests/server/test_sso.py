@@ -5,6 +5,7 @@ who may come in.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -264,3 +265,31 @@ def test_the_ticket_is_a_cookie_of_these_routes_that_no_script_reads(
     assert asked["redirect_uri"] == [server.url + CALLBACK]
     assert asked["code_challenge_method"] == ["S256"]
     assert asked["scope"] == ["openid email profile"]
+
+
+def asked_for(reply: Reply) -> str:
+    """Give the address that the provider is to send the browser back to."""
+    return parse_qs(urlsplit(reply.headers["location"]).query)["redirect_uri"][0]
+
+
+def test_over_tls_the_ticket_never_travels_without_it(issuer: str, tmp_path: Path) -> None:
+    base = "https://hwci.example.org"
+    with running_in_thread(
+        tmp_path, sso_file=sso_file(tmp_path, acme=issuer), base_url=base
+    ) as server:
+        reply = ask(server.url, "GET", LOGIN)
+
+    assert reply.headers["set-cookie"].startswith("__Secure-hwci_sso=")
+    assert "; Secure" in reply.headers["set-cookie"]
+    assert asked_for(reply) == base + CALLBACK
+
+
+def test_a_trusted_proxy_says_that_people_come_over_tls(issuer: str, tmp_path: Path) -> None:
+    proxies = (ip_network("127.0.0.1"),)
+    with running_in_thread(
+        tmp_path, sso_file=sso_file(tmp_path, acme=issuer), trusted_proxies=proxies
+    ) as server:
+        reply = ask(server.url, "GET", LOGIN, ("X-Forwarded-Proto", "https"))
+
+    assert asked_for(reply) == server.url.replace("http:", "https:") + CALLBACK
+    assert reply.headers["set-cookie"].startswith("__Secure-hwci_sso=")

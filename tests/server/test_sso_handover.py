@@ -3,6 +3,8 @@
 once, for 60 seconds, and only with the verifier of who began.
 """
 
+import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -77,6 +79,13 @@ async def test_a_code_works_once_and_what_it_gave_works_on(server: RunningServer
     body = {"refreshToken": first["refreshToken"]}
     assert ask(server.url, "POST", "/api/auth/logout", json_body=body).status == 204
     assert exchange(server, code).error == REFUSED, "nor does it after the end of its session"
+
+
+async def test_of_many_who_use_a_code_at_once_one_is_signed_in(server: RunningServer) -> None:
+    code = await handed_over(server)
+    tries = [asyncio.to_thread(exchange, server, code) for _ in range(16)]
+
+    assert Counter([reply.status for reply in await asyncio.gather(*tries)]) == {200: 1, 401: 15}
 
 
 @pytest.mark.parametrize("verifier", ["", "w" * 43, "v" * 42, "é", challenge_of(VERIFIER)])

@@ -15,10 +15,11 @@ from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
+from tests.server.asking import ask
 from tests.server.browsing import Stop, browsing
 from tests.server.crooked import KID, PERSON, Crooked, crooked_provider, public, rsa_key
 from tests.server.providers import CLIENT, SECRET, free_address, sso_file
-from tests.server.running import Hands, RunningServer, running_in_thread
+from tests.server.running import PASSWORD, Hands, RunningServer, running_in_thread
 
 LOGIN = "/api/auth/sso/crooked/login"
 NO_PROOF = (401, "Crooked gave no proof of who you are; begin the sign-in again")
@@ -463,6 +464,23 @@ async def test_only_a_plain_yes_verifies_an_e_mail(
     provider.userinfo = {"sub": f"{verified}", "email_verified": verified}
 
     assert (await refused(server))[0] == 403
+
+
+async def test_an_e_mail_links_no_account_of_one_that_only_folds_to_the_same(
+    provider: Crooked, server: RunningServer
+) -> None:
+    """A Kelvin sign folds to a k, a long s to an s: at a provider they are other mailboxes."""
+    assert await is_let_in(server)
+    provider.claims |= {"sub": "kelvin", "email": PERSON["email"].replace("k", "\N{KELVIN SIGN}")}
+    assert (await refused(server))[0] == 403
+
+    squatter = {"email": "\N{LATIN SMALL LETTER LONG S}am@example.org", "password": PASSWORD}
+    assert ask(server.url, "POST", "/api/auth/register", json_body=squatter).status == 201
+    provider.claims |= {"sub": "sam", "email": "sam@example.org"}
+    assert (await refused(server))[0] == 403
+
+    provider.claims |= {"sub": "Mallory", "email": PERSON["email"].upper()}
+    assert await is_let_in(server), "capitals make no difference"
 
 
 async def test_a_linked_person_is_known_by_subject_whatever_their_e_mail_is_now(

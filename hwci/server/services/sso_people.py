@@ -21,6 +21,10 @@ from hwci.wire import limits
 _UNVERIFIED = (
     "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
 )
+_AMBIGUOUS = (
+    "Your e-mail has letters that stand for others when e-mails are compared, so it may be taken"
+    " for somebody else's; sign in with another e-mail"
+)
 
 
 def user_of(writer: Writer, person: Person, policy: Registration, now: datetime) -> User:
@@ -36,6 +40,7 @@ def user_of(writer: Writer, person: Person, policy: Registration, now: datetime)
     if person.email is None:
         raise ForbiddenError(_UNVERIFIED)
     user = writer.user_by_email(email_key(person.email))
+    _require_own_letters(person.email, *([] if user is None else [user.email]))
     if user is None:
         user = _registered(writer, person, person.email, policy, now)
     writer.add_identity(Identity(person.issuer, person.subject, user.id, now))
@@ -43,6 +48,14 @@ def user_of(writer: Writer, person: Person, policy: Registration, now: datetime)
         entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
         writer.add_audit(membership.organization.id, entry)
     return user
+
+
+def _require_own_letters(*emails: str) -> None:
+    """Accept no e-mail that folding makes another one, more than capitals do: who has a mailbox at
+    `faß.example` has none at `fass.example`. Raises `ForbiddenError`.
+    """
+    if any(email.encode().lower() != email_key(email).encode() for email in emails):
+        raise ForbiddenError(_AMBIGUOUS)
 
 
 def _registered(
