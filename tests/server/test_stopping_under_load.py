@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci serve` is told to stop at any moment of a busy day: it ends with success within ten
+seconds, what it acknowledged is in the database, and what it took is answered.
+"""
+
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from tests.server.running import RunningServer, report, running
+
+ROUNDS = 10
+REPORTERS = 6
+READERS = 2
+FOLLOWERS = 10
+SEED = 20261120
+
+
+@dataclass
+class Tally:
+    """What clients have seen: reports acknowledged, and requests sent whole but not answered."""
+
+    acknowledged: set[int] = field(default_factory=set)
+    unanswered: list[str] = field(default_factory=list)
+    streams_cut: int = 0
+    read: int = 0
+
+
+@dataclass(frozen=True)
+class Service:
+    """A server process."""
+
+    process: asyncio.subprocess.Process
+    port: int
+
+
+@asynccontextmanager
+async def service(database: Path) -> AsyncIterator[Service]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "hwci", "serve", "--quiet", "--port", "0"),
+        env={**os.environ, "HWCI_DATABASE": str(database), "HWCI_RATE_LIMIT": "off"},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        line = (await process.stderr.readline()).decode()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        assert found, line
+        yield Service(process, int(found[1]))
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def request(method: str, path: str, header: str, body: bytes = b"") -> bytes:
+    return (
+        f"{method} {path} HTTP/1.1\r\nHost: x\r\n{header}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+async def answer(reader: asyncio.StreamReader) -> tuple[int, bool]:
+    """Read an answer: its status, and whether its connection ends."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+    length = re.search(r"content-length: (\d+)", head)
+    await reader.readexactly(int(length[1]) if length else 0)
+    return int(head.split()[1]), "connection: close" in head
+
+
+class Day:
+    """Clients of one server, over kept connections, until it closes them."""
+
+    def __init__(self, server: RunningServer, port: int, run_ids: "count[int]") -> None:
+        self._server, self._port, self._run_ids = server, port, run_ids
+        self.tally = Tally()
+
+    async def report(self) -> None:
+        key = f"X-API-Key: {self._server.ci_key}"
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        ends = False
+        while not ends:
+            run_id = next(self._run_ids)
+            body = json.dumps(report(run_id=run_id)).encode()
+            writer.write(request("POST", "/api/ci/run-report", key, body))
+            try:
+                status, ends = await answer(reader)
+            except (asyncio.IncompleteReadError, ConnectionError) as fault:
+                self.tally.unanswered.append(f"report {run_id}: {fault!r}")
+                break
+            assert status == 204
+            self.tally.acknowledged.add(run_id)
+        writer.close()
+
+    async def read(self) -> None:
+        token = f"Authorization: Bearer {self._server.token}"
+        path = f"/api/orgs/{self._server.org_id}/ci-metrics?days=30"
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        ends = False
+        while not ends:
+            writer.write(request("GET", path, token))
+            try:
+                status, ends = await answer(reader)
+            except (asyncio.IncompleteReadError, ConnectionError) as fault:
+                self.tally.unanswered.append(f"page: {fault!r}")
+                break
+            assert status == 200
+            self.tally.read += 1
+        writer.close()
+
+    async def follow(self) -> None:
+        token = f"Authorization: Bearer {self._server.token}"
+        path = f"/api/orgs/{self._server.org_id}/runs/stream"
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(request("GET", path, token))
+        if not (await reader.read()).endswith(b"0\r\n\r\n"):
+            self.tally.streams_cut += 1
+        writer.close()
+
+
+async def one_day(server: RunningServer, run_ids: "count[int]", seconds: float) -> Tally:
+    async with service(server.database) as served:
+        day = Day(server, served.port, run_ids)
+        clients = [
+            *(day.follow() for _ in range(FOLLOWERS)),
+            *(day.report() for _ in range(REPORTERS)),
+            *(day.read() for _ in range(READERS)),
+        ]
+        async with asyncio.TaskGroup() as group:
+            for client in clients:
+                group.create_task(client)
+            await asyncio.sleep(seconds)
+            served.process.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(10):
+                assert await served.process.wait() == 0
+    return day.tally
+
+
+async def test_a_stop_under_load_loses_nothing_that_was_taken(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        pass  # an organization, its key and its tokens
+    moments, run_ids = random.Random(SEED), count(1)
+    tallies = [await one_day(server, run_ids, moments.uniform(0.05, 0.5)) for _ in range(ROUNDS)]
+
+    with sqlite3.connect(server.database) as database:
+        kept = {run_id for (run_id,) in database.execute("SELECT run_id FROM report")}
+    database.close()
+    acknowledged = set[int]().union(*(tally.acknowledged for tally in tallies))
+    assert acknowledged <= kept
+    assert len(acknowledged) > ROUNDS
+    assert [tally.unanswered for tally in tallies] == [[]] * ROUNDS
+    assert [tally.streams_cut for tally in tallies] == [0] * ROUNDS
+    assert all(tally.read for tally in tallies)
