@@ -176,7 +176,7 @@ async def _left(ws: web.WebSocketResponse) -> None:
 
 
 async def _tell(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:
-    while True:
+    while stream.there:  # to who has left there is nothing to wait for, and nothing to send
         for told in await stream.next():
             await _taken(request, ws.send_str(told.data), DRAIN_SECONDS)
 

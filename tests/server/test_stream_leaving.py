@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Followers who vanish without a word hold nobody up (contract, "Runs and streams")."""
+
+import http.client
+import socket
+import struct
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.server.running import RunningServer
+
+HANDSHAKE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
+}
+AT_ONCE = struct.pack("ii", 1, 0)
+"""For a socket that is closed with a reset: the other side hears no goodbye."""
+
+
+def answer(server: RunningServer, path: str, headers: dict[str, str], *, reset: bool) -> int:
+    """Give the status of an answer, and leave without a word."""
+    line = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=2)
+    try:
+        line.request("GET", path, headers=headers)
+        if reset:
+            assert line.sock is not None
+            line.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        return line.getresponse().status
+    finally:
+        line.close()
+
+
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize("stream", ["ws", "stream"])
+def test_who_leaves_a_stream_without_a_word_holds_nobody_up(
+    server: RunningServer, stream: str, reset: bool
+) -> None:
+    path = f"/api/orgs/{server.org_id}/runs/{stream}"
+    headers = {"Authorization": f"Bearer {server.token}", **(HANDSHAKE if stream == "ws" else {})}
+    for _ in range(5):
+        assert answer(server, path, headers, reset=reset) in {101, 200}
+        assert answer(server, "/healthz", {}, reset=False) == 200
