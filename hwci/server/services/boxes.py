@@ -11,7 +11,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.tokens import new_token, token_digest
-from hwci.server.services.access import Member
+from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box
@@ -51,6 +51,7 @@ class Boxes:
         box = Box(uuid4(), member.org_id, body.name, now, token_digest(token), expires_at)
 
         def work(writer: Writer) -> None:
+            role_now(writer, member, ADMINS)
             writer.add_box(box)
             entry = entry_of(member.user, now, "box.created", box.id, name=box.name)
             writer.add_audit(member.org_id, entry)
@@ -64,6 +65,7 @@ class Boxes:
         expires_at = now + limits.INSTALL_TOKEN_LIFETIME
 
         def work(writer: Writer) -> Box:
+            role_now(writer, member, ADMINS)
             box = None if box_id is None else writer.box(member.org_id, box_id)
             if box is None:
                 raise NotFoundError("Box not found")

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every route there is with whom it is for, what it answers when it is granted, and a body that
+would be granted: written by hand from the contract, so that it is no echo of the code.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from itertools import count
+from typing import Any, NamedTuple
+
+from tests.server.running import PASSWORD, RunningServer, report
+from tests.server.tenants import ANNOUNCEMENT, CONFIGURATION, EVENTS, HEAD, Tenant, sign_in_of, tell
+
+NUMBERS = count()
+
+
+class By(Enum):
+    """Whom a route is for."""
+
+    ANYONE = "anyone"
+    USER = "user"
+    MEMBER = "member"
+    ADMIN = "admin"
+    FOLLOWER = "member, by the header or the first frame"
+    CI = "CI key"
+    BOX = "box key"
+
+
+@dataclass(frozen=True)
+class World:
+    """A server, its tenants, and an account that belongs to none of them."""
+
+    server: RunningServer
+    tenants: Mapping[str, Tenant]
+    stranger: str
+    newcomer: str
+
+
+Body = Callable[[World], Any]
+
+
+class Undo(NamedTuple):
+    """What puts back what a granted request changed: below the organization, asked by its owner.
+    `{thing}`, `{tenant}` and `{newcomer}` stand for what they name.
+    """
+
+    method: str
+    path: str
+    body: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is expected of a route. `thing`: what its second id names. `body`: made for each time.
+    `metrics`: only while CI Metrics is on.
+    """
+
+    by: By
+    granted: int
+    thing: str | None = None
+    body: Body | None = None
+    metrics: bool = False
+    undo: Undo | None = None
+
+
+def name(_: World) -> Any:
+    return {"name": f"new {next(NUMBERS)}"}
+
+
+def person(_: World) -> Any:
+    return {"email": f"new-{next(NUMBERS)}@example.net", "role": "member"}
+
+
+def account(_: World) -> Any:
+    return {"email": f"new-{next(NUMBERS)}@example.net", "password": PASSWORD}
+
+
+def renewable(world: World) -> Any:
+    body = sign_in_of("newcomer")
+    made = tell(world.server.url, "POST", "/api/auth/login", body=body)
+    return {"refreshToken": made["refreshToken"]}
+
+
+def always(body: Any) -> Body:
+    return lambda _: body
+
+
+NEWCOMER = {"email": "newcomer@example.net", "role": "member"}
+SPARE = {"email": "spare-{tenant}@example.net", "role": "member"}
+EXCHANGE = {"code": "unknown", "verifier": "v" * 43}
+ORG = "/api/orgs/{orgId}"
+REVIEW = f"{ORG}/ci-failures/{{failureId}}"
+LIST = Row(By.MEMBER, 200)
+FIGURES = Row(By.MEMBER, 200, metrics=True)
+
+ROWS = {
+    "POST /api/ci/merge-announce": Row(By.CI, 204, body=always(ANNOUNCEMENT)),
+    "POST /api/ci/run-report": Row(By.CI, 204, body=always(report(run_id=50))),
+    "PUT /api/ci/suite-config": Row(By.CI, 204, body=always(CONFIGURATION)),
+    "POST /api/auth/register": Row(By.ANYONE, 201, body=account),
+    "POST /api/auth/login": Row(By.ANYONE, 200, body=always(sign_in_of("newcomer"))),
+    "POST /api/auth/refresh": Row(By.ANYONE, 200, body=renewable),
+    "POST /api/auth/logout": Row(By.ANYONE, 204, body=always({"refreshToken": "unknown"})),
+    "GET /api/auth/me": Row(By.USER, 200),
+    "GET /api/auth/sso": Row(By.ANYONE, 200),
+    "GET /api/auth/sso/{provider}/login": Row(By.ANYONE, 404),
+    "GET /api/auth/sso/{provider}/callback": Row(By.ANYONE, 404),
+    "POST /api/auth/sso/token": Row(By.ANYONE, 401, body=always(EXCHANGE)),
+    "GET /api/orgs": Row(By.USER, 200),
+    "POST /api/orgs": Row(By.USER, 201, body=name),
+    f"GET {ORG}": LIST,
+    f"GET {ORG}/audit-log": Row(By.ADMIN, 200),
+    f"GET {ORG}/members": LIST,
+    f"POST {ORG}/members": Row(
+        By.ADMIN, 201, body=always(NEWCOMER), undo=Undo("DELETE", "/members/{newcomer}")
+    ),
+    f"PATCH {ORG}/members/{{userId}}": Row(
+        By.ADMIN, 200, "person", body=always({"role": "member"})
+    ),
+    f"DELETE {ORG}/members/{{userId}}": Row(
+        By.ADMIN, 204, "person", undo=Undo("POST", "/members", SPARE)
+    ),
+    f"POST {ORG}/invites": Row(By.ADMIN, 201, body=person),
+    f"POST {ORG}/ci-keys": Row(By.ADMIN, 201, body=name),
+    f"GET {ORG}/ci-keys": LIST,
+    f"DELETE {ORG}/ci-keys/{{keyId}}": Row(By.ADMIN, 204, "key"),
+    f"GET {ORG}/boxes": LIST,
+    f"POST {ORG}/boxes": Row(By.ADMIN, 201, body=name),
+    f"POST {ORG}/boxes/{{boxId}}/install-token": Row(By.ADMIN, 201, "box"),
+    "POST /api/boxes/install": Row(By.ANYONE, 401, body=always({"installToken": "unknown"})),
+    "POST /api/box/heartbeat": Row(By.BOX, 204),
+    "POST /api/box/runs": Row(By.BOX, 201, body=always(HEAD)),
+    "POST /api/box/runs/{runId}/events": Row(By.BOX, 204, "live run", body=always(EVENTS)),
+    f"GET {ORG}/runs": LIST,
+    f"GET {ORG}/runs/stream": LIST,
+    f"GET {ORG}/runs/ws": Row(By.FOLLOWER, 101),
+    f"GET {ORG}/runs/{{runId}}": Row(By.MEMBER, 200, "run"),
+    f"GET {ORG}/products": FIGURES,
+    f"GET {ORG}/suite-configs": FIGURES,
+    f"GET {ORG}/ci-metrics": FIGURES,
+    f"GET {ORG}/ci-metrics/unchecked-merges": FIGURES,
+    f"GET {ORG}/ci-metrics/real-bugs": FIGURES,
+    f"GET {ORG}/ci-metrics/other-failures": FIGURES,
+    f"GET {ORG}/ci-metrics/flakiest-tests": FIGURES,
+    f"GET {ORG}/ci-failures": FIGURES,
+    f"GET {REVIEW}": Row(By.MEMBER, 200, "real", metrics=True),
+    f"POST {REVIEW}/confirm": Row(
+        By.ADMIN, 200, "harness", metrics=True, undo=Undo("POST", "/ci-failures/{thing}/reset")
+    ),
+    f"POST {REVIEW}/dismiss": Row(
+        By.ADMIN, 200, "real", metrics=True, undo=Undo("POST", "/ci-failures/{thing}/reset")
+    ),
+    f"POST {REVIEW}/reset": Row(
+        By.ADMIN, 200, "reviewed", metrics=True, undo=Undo("POST", "/ci-failures/{thing}/dismiss")
+    ),
+    "GET /healthz": Row(By.ANYONE, 200),
+    "GET /readyz": Row(By.ANYONE, 200),
+    "GET /api/openapi.json": Row(By.ANYONE, 200),
+}

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Three organizations on one server, each with people, keys, a box, runs and failures: the tenants
+that must not see each other. In `OFF`, CI Metrics is off.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from hwci.server.app import SetCiMetrics, operate
+from tests.server.asking import Header, ask, bearer, ci_key
+from tests.server.running import PASSWORD, RunningServer, report
+
+OURS, THEIRS, OFF = "ours", "theirs", "off"
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+CONFIGURATION = {
+    "repo_key": "acme/firmware",
+    "suite": "hardware",
+    "firmware_paths": ["src/**"],
+    "harness_paths": ["hil/**"],
+    "merge_trigger": True,
+}
+HEAD = {
+    name: value
+    for name, value in report(run_id=77).items()
+    if name not in {"box_key", "tests", "ended_at", "conclusion", "hello_ok"}
+}
+EVENTS = {"events": [{"type": "test", "id": "boot"}]}
+ANNOUNCEMENT = {
+    "repo_key": "acme/firmware",
+    "sha": "f" * 40,
+    "branch": "main",
+    "merged_at": "2026-03-01T00:00:00Z",
+}
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """An organization: who acts in it, and an id of each thing that it holds, by what it is."""
+
+    name: str
+    org_id: str
+    owner: str
+    admin: str
+    member: str
+    ended: str
+    ci_key: str
+    revoked_key: str
+    box_key: str
+    ids: Mapping[str, str]
+
+    @property
+    def path(self) -> str:
+        return f"/api/orgs/{self.org_id}"
+
+
+def tell(url: str, method: str, path: str, *by: Header, body: Any = None) -> Any:
+    """Ask for something that is to be done, and give the answer."""
+    reply = ask(url, method, path, *by, json_body=body)
+    assert reply.status < 300, (method, path, reply.body)
+    return reply.json if reply.body else None
+
+
+def register(url: str, name: str, **fields: str) -> Any:
+    """Register `name@example.net` and give the answer."""
+    body = {"email": f"{name}@example.net", "password": PASSWORD, **fields}
+    return tell(url, "POST", "/api/auth/register", body=body)
+
+
+def found(server: RunningServer, name: str) -> Tenant:
+    """Found an organization and fill it."""
+    url = server.url
+    made = register(url, f"owner-{name}", organization=name)
+    org_id, owner = made["organization"]["id"], made["accessToken"]
+    path, by_owner = f"/api/orgs/{org_id}", bearer(owner)
+    people = {role: register(url, f"{role}-{name}") for role in ("admin", "member", "spare")}
+    for role, person in people.items():
+        as_role = {
+            "email": person["user"]["email"],
+            "role": "admin" if role == "admin" else "member",
+        }
+        tell(url, "POST", f"{path}/members", by_owner, body=as_role)
+    keys = [
+        tell(url, "POST", f"{path}/ci-keys", by_owner, body={"name": one})
+        for one in ("used", "revoked", "spare")
+    ]
+    tell(url, "DELETE", f"{path}/ci-keys/{keys[1]['id']}", by_owner)
+    box = tell(url, "POST", f"{path}/boxes", by_owner, body={"name": "bench-1"})
+    token = {"installToken": box["installToken"]}
+    box_key = tell(url, "POST", "/api/boxes/install", body=token)["apiKey"]
+    live = tell(url, "POST", "/api/box/runs", ci_key(box_key), body=HEAD)
+    tell(url, "POST", f"/api/box/runs/{live['id']}/events", ci_key(box_key), body=EVENTS)
+    invited = {"email": f"invited-{name}@example.net", "role": "member"}
+    tell(url, "POST", f"{path}/invites", by_owner, body=invited)
+    left = tell(url, "POST", "/api/auth/login", body=sign_in_of(f"owner-{name}"))
+    tell(url, "POST", "/api/auth/logout", body={"refreshToken": left["refreshToken"]})
+    operate(str(server.database), SetCiMetrics(org_id=UUID(org_id), enabled=True))
+    ids = _reported(url, path, by_owner, keys[0]["apiKey"])
+    if name == OFF:
+        operate(str(server.database), SetCiMetrics(org_id=UUID(org_id), enabled=False))
+    return Tenant(
+        name=name,
+        org_id=org_id,
+        owner=owner,
+        admin=people["admin"]["accessToken"],
+        member=people["member"]["accessToken"],
+        ended=left["accessToken"],
+        ci_key=keys[0]["apiKey"],
+        revoked_key=keys[1]["apiKey"],
+        box_key=box_key,
+        ids={
+            "key": keys[2]["id"],
+            "person": people["spare"]["user"]["id"],
+            "box": box["id"],
+            "live run": live["id"],
+            **ids,
+        },
+    )
+
+
+def sign_in_of(name: str) -> dict[str, str]:
+    return {"email": f"{name}@example.net", "password": PASSWORD}
+
+
+def _reported(url: str, path: str, by_owner: Header, key: str) -> dict[str, str]:
+    """Report a history: two failures that a driver broke, one of which is dismissed, and one of the
+    harness. Give the ids of each, and of a run.
+    """
+    tell(url, "PUT", "/api/ci/suite-config", ci_key(key), body=CONFIGURATION)
+    tell(url, "POST", "/api/ci/merge-announce", ci_key(key), body=ANNOUNCEMENT)
+    for hour, failing in enumerate(((), ("i2c", "adc", "spi"), ("spi",), ())):
+        tell(url, "POST", "/api/ci/run-report", ci_key(key), body=_run(hour, failing))
+    query = f"asOf={(START + timedelta(days=1)).isoformat().replace('+00:00', 'Z')}&days=30"
+    failures = tell(url, "GET", f"{path}/ci-failures?{query}&limit=100", by_owner)["items"]
+    ids = {one["testId"]: one["id"] for one in failures if one["sha"] == _sha(1)}
+    tell(url, "POST", f"{path}/ci-failures/{ids['adc']}/dismiss", by_owner)
+    (run,) = [
+        one["id"]
+        for one in tell(url, "GET", f"{path}/runs?limit=100", by_owner)["items"]
+        if one["runId"] == 1
+    ]
+    return {"real": ids["i2c"], "reviewed": ids["adc"], "harness": ids["spi"], "run": run}
+
+
+def _run(hour: int, failing: tuple[str, ...]) -> dict[str, Any]:
+    tests = [
+        {
+            "id": test,
+            "outcome": "fail" if test in failing else "pass",
+            "attempts": 1,
+            "duration_s": 1.0,
+            "verdict": "device",
+        }
+        for test in ("i2c", "adc", "spi")
+    ]
+    changed = "hil/spi.py" if hour == 3 else "src/i2c.c"
+    commit = {"sha": _sha(hour), "subject": "Change", "files": [changed]}
+    return report(
+        run_id=hour,
+        sha=_sha(hour),
+        started_at=(START + timedelta(hours=hour)).isoformat(),
+        ended_at=(START + timedelta(hours=hour, minutes=5)).isoformat(),
+        tests=tests,
+        changes={"base_sha": _sha(hour - 1) if hour else None, "commits": [commit]},
+    )
+
+
+def _sha(hour: int) -> str:
+    return f"{hour:x}" * 40
+
+
+def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
+    """Give every row of the database that is of an organization, by table."""
+    org = UUID(tenant.org_id).bytes
+    with closing(sqlite3.connect(f"{server.database.as_uri()}?mode=ro", uri=True)) as database:
+        columns = database.execute(
+            "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c"
+            " WHERE t.type = 'table' AND (c.name = 'org_id' OR (t.name, c.name) = ('organization',"
+            " 'id'))"
+        ).fetchall()
+        return {
+            table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (org,)).fetchall()
+            for table, column in columns
+        }
