@@ -33,6 +33,7 @@ UPGRADE = (
         b"GET /healthz HTTP/1.1\r\n" + HOST + b"X : 1\r\n\r\n",
         b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: a\x00b\r\n\r\n",
         b"GET healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET /healthz?\xff HTTP/1.1\r\n" + HOST + b"\r\n",
         b"CONNECT example.org:443 HTTP/1.1\r\n\r\n",
         b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: -1\r\n\r\n",
         b"POST /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: +1\r\n\r\na",
@@ -55,6 +56,7 @@ UPGRADE = (
         "space before the colon",
         "NUL in a value",
         "target of no form",
+        "target not in ASCII",
         "tunnel",
         "negative length",
         "length with a sign",
@@ -133,6 +135,22 @@ def test_answers_beside_the_beaten_path_are_spec_shaped(
         assert reply.error[0] == status
 
 
+@pytest.mark.parametrize("value", [b"%ff", b"%C3%28", b"%ed%a0%80", b"a%FFb", b"a%C3"])
+def test_a_query_that_is_no_utf8_is_400_at_its_parameter(
+    server: RunningServer, value: bytes
+) -> None:
+    head = f"GET /api/orgs/{server.org_id}/runs?page=1&branch=".encode() + value + b" HTTP/1.1\r\n"
+    rest = f"Authorization: Bearer {server.token}\r\nConnection: close\r\n\r\n".encode()
+
+    assert read_reply(say(server.url, head + HOST + rest)).issue_paths == [["query", "branch"]]
+
+
+def test_a_parameter_whose_name_is_no_utf8_is_400(server: RunningServer) -> None:
+    path = f"/api/orgs/{server.org_id}/runs?%ff=1"
+
+    assert ask(server.url, "GET", path, bearer(server.token)).issue_paths == [["query", "\ufffd"]]
+
+
 def test_an_unknown_expectation_is_a_spec_shaped_417(server: RunningServer) -> None:
     raw = b"GET /healthz HTTP/1.1\r\n" + HOST + b"Expect: tea\r\nConnection: close\r\n\r\n"
 
@@ -181,12 +199,27 @@ def test_a_callers_malformed_request_id_is_replaced(server: RunningServer, own: 
     assert first != second
 
 
-def test_answers_name_no_version_and_are_not_sniffed_or_stored(server: RunningServer) -> None:
-    reply = ask(server.url, "GET", "/api/auth/me", bearer(server.token))
+def test_answers_name_no_version_and_let_a_browser_do_nothing(server: RunningServer) -> None:
+    token = bearer(server.token)
+    answers = [
+        ask(server.url, "GET", "/api/auth/me", token),
+        ask(server.url, "GET", "/api/nothing"),
+        ask(server.url, "DELETE", "/api/auth/me", token),
+        ask(server.url, "GET", "/healthz"),
+        read_reply(say(server.url, b"nonsense" + END)),
+    ]
 
-    assert reply.headers["server"] == "hwci"
-    assert reply.headers["x-content-type-options"] == "nosniff"
-    assert reply.headers["cache-control"] == "no-store"
+    for reply in answers:
+        assert reply.headers["server"] == "hwci"
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cross-origin-opener-policy"] == "same-origin"
+        assert reply.headers["cross-origin-resource-policy"] == "same-origin"
+        assert reply.headers["content-security-policy"] == (
+            "default-src 'none'; frame-ancestors 'none'"
+        )
+        assert "strict-transport-security" not in reply.headers
+    assert [reply.headers.get("cache-control") for reply in answers[:3]] == ["no-store"] * 3
 
 
 def test_a_caller_who_leaves_in_the_middle_of_a_body_harms_nobody(server: RunningServer) -> None:

@@ -5,6 +5,7 @@ by us, anything else is the id of nothing.
 
 import re
 from typing import TypeVar
+from urllib.parse import unquote, unquote_to_bytes
 from uuid import UUID
 
 from aiohttp import web
@@ -22,6 +23,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE |
 
 def parse_query(request: web.Request, model: type[Model]) -> Model:
     """Read a query string. Raises `InvalidRequestError` with paths such as `["query", "limit"]`."""
+    _require_utf8(request.rel_url.raw_query_string)
     known = {field.alias or name for name, field in model.model_fields.items()}
     repeated = [name for name in known if len(request.query.getall(name, [])) > 1]
     if repeated:
@@ -33,6 +35,19 @@ def parse_query(request: web.Request, model: type[Model]) -> Model:
         )
     except ValidationError as fault:
         raise InvalidRequestError(issues_of(fault, "query")) from fault
+
+
+def _require_utf8(text: str) -> None:
+    """What is no UTF-8 has no meaning; the framework would put something in its place."""
+    issues = []
+    for part in text.encode().split(b"&"):
+        try:
+            unquote_to_bytes(part).decode()
+        except UnicodeDecodeError:
+            name = unquote(part.partition(b"=")[0])
+            issues.append(Issue(path=["query", name], message="Should be UTF-8, percent-encoded"))
+    if issues:
+        raise InvalidRequestError(issues[: limits.ISSUES_MAX])
 
 
 def path_id(request: web.Request, name: str) -> UUID | None:
