@@ -17,6 +17,8 @@ from hwci.server.clock import Clock
 _ALGORITHM = "HS256"
 _ISSUER = _AUDIENCE = "hwci"
 _SIZE_MAX = 4_096
+_AHEAD_SECONDS = 60
+"""The clock of another server that signs with the same key may be ahead by so much."""
 _OURS = ("iss", "aud", "iat", "exp")
 
 
@@ -66,15 +68,16 @@ class Signer:
 
     def read(self, kind: str, token: str, claims: Collection[str]) -> Mapping[str, Any] | None:
         """Give what a token says; None when it is not ours, of another kind, lacks one of `claims`,
-        or has ended.
+        has ended, or is of a time to come.
         """
         if len(token) > _SIZE_MAX:
             return None
         try:
             found = self._decode(token, [*_OURS, *claims])
             payload: Mapping[str, Any] = found["payload"]
-            live = self._clock().timestamp() < float(payload["exp"])
-        except (jwt.PyJWTError, ValueError, TypeError, AttributeError):
+            now = self._clock().timestamp()
+            live = float(payload["iat"]) - _AHEAD_SECONDS <= now < float(payload["exp"])
+        except (jwt.PyJWTError, ValueError, TypeError, AttributeError, OverflowError):
             return None
         return payload if live and found["header"].get("typ") == kind else None
 
@@ -95,6 +98,6 @@ def _decode(token: str, key: bytes, claims: Sequence[str]) -> dict[str, Any]:
         algorithms=[_ALGORITHM],
         audience=_AUDIENCE,
         issuer=_ISSUER,
-        # Times are compared by the caller, with the server's own clock and without leeway.
+        # Times are compared by the caller, with the server's own clock.
         options={"require": list(claims), "verify_exp": False, "verify_iat": False},
     )

@@ -49,7 +49,7 @@ class AccessTokens:
         try:
             ends_at = datetime.fromtimestamp(said["exp"], UTC)
             return Claims(UUID(said["sub"]), UUID(said["sid"]), ends_at)
-        except (ValueError, TypeError, AttributeError) as fault:
+        except (ValueError, TypeError, AttributeError, OverflowError) as fault:
             raise UnauthenticatedError(_ENDED) from fault
 
 
