@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp import web
 
-from hwci.server.http.protocol import HARDENING, SpecRunner, SpecServer
+from hwci.server.http.protocol import SpecRunner, SpecServer
 from tests.server.asking import ask, bearer, read_reply, say
 from tests.server.running import RunningServer
 
@@ -242,20 +242,6 @@ async def test_an_unknown_setting_of_the_server_fails_at_once() -> None:
 
     with pytest.raises(TypeError):
         broken()
-
-
-async def test_a_connection_has_every_setting() -> None:
-    runner = SpecRunner(web.Application())
-    await runner.setup()
-    try:
-        assert runner.server is not None
-        connection = runner.server()
-
-        assert connection.max_headers == HARDENING["max_headers"]
-        assert connection.keepalive_timeout == HARDENING["keepalive_timeout"]
-        assert connection._lingering_time == HARDENING["lingering_time"]
-    finally:
-        await runner.cleanup()
 
 
 async def test_a_fault_of_ours_leaks_nothing_and_is_logged_with_its_request_id(
