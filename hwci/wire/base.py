@@ -16,13 +16,15 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     PlainValidator,
     WithJsonSchema,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from hwci.wire import limits
 
@@ -184,6 +186,18 @@ Sha = Annotated[
 
 Count = Annotated[int, Field(ge=0, le=limits.INTEGER_MAX)]
 Positive = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX)]
+
+
+class _OrNull:
+    """Says in the JSON schema that `null` is taken too, where `without_nulls` takes it away."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "null"}]}
+
+
+OR_NULL = _OrNull()
 
 
 def without_nulls(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds

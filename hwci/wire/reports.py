@@ -14,7 +14,18 @@ from pydantic_core import PydanticCustomError
 from hwci.engine.patterns import check_patterns
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from hwci.wire import limits
-from hwci.wire.base import STORABLE, CiBody, Count, Name, Positive, Sha, Text, Time, without_nulls
+from hwci.wire.base import (
+    OR_NULL,
+    STORABLE,
+    CiBody,
+    Count,
+    Name,
+    Positive,
+    Sha,
+    Text,
+    Time,
+    without_nulls,
+)
 from hwci.wire.lists import ListFault, ListRule
 
 
@@ -37,7 +48,7 @@ class TestItem(CiBody):
     outcome: Outcome
     attempts: Positive
     duration_s: Annotated[float, Field(ge=0)]
-    verdict: Verdict = Verdict.UNKNOWN
+    verdict: Annotated[Verdict, OR_NULL] = Verdict.UNKNOWN
 
     _nulls = model_validator(mode="before")(without_nulls)
 
@@ -52,7 +63,7 @@ class CommitItem(CiBody):
     subject: Annotated[str, Field(max_length=limits.SUBJECT_MAX), STORABLE]
     committed_at: Time | None = None
     files: Annotated[Sequence[FilePath], ListRule(limits.FILES_MAX)]
-    files_truncated: bool = False
+    files_truncated: Annotated[bool, OR_NULL] = False
 
     _nulls = model_validator(mode="before")(without_nulls)
 

@@ -64,3 +64,29 @@ def test_bodies_of_ci_are_snake_case_and_all_else_is_camel_case(document: Any) -
     assert "started_at" in schemas["RunReport"]["properties"]
     assert "apiKey" in schemas["CreatedCiKey"]["properties"]
     assert "statusCode" in schemas["ErrorBody"]["properties"]
+
+
+def test_headers_that_callers_go_by_are_described_with_the_status_that_has_them(
+    document: Any,
+) -> None:
+    responses = document["components"]["responses"]
+    has = {status: set(response["headers"]) for status, response in responses.items()}
+
+    assert all("x-request-id" in names for names in has.values())
+    for status, name in (
+        ("401", "WWW-Authenticate"),
+        ("429", "Retry-After"),
+        ("503", "Retry-After"),
+    ):
+        assert name in has[status]
+    stream = document["paths"]["/api/orgs/{orgId}/runs/stream"]["get"]["parameters"]
+    assert ("header", "Last-Event-ID") in {(one["in"], one["name"]) for one in stream}
+    login = document["paths"]["/api/auth/sso/{provider}/login"]["get"]["responses"]
+    assert "Location" in login["302"]["headers"]
+
+
+def test_what_null_stands_for_is_described(document: Any) -> None:
+    schemas = document["components"]["schemas"]
+
+    for model, name in (("TestItem", "verdict"), ("CommitItem", "files_truncated")):
+        assert {"type": "null"} in schemas[model]["properties"][name]["anyOf"]

@@ -15,12 +15,14 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from hwci import __version__
 from hwci.server.http.error_map import phrase
 from hwci.server.http.route import Call, Route, Who
+from hwci.server.http.streams import LAST_EVENT_ID
 from hwci.wire.errors import ErrorBody
-from hwci.wire.queries import Query
 
 PATH = "/api/openapi.json"
 _REF = "#/components/schemas/{model}"
 _ALWAYS = (500, 503)
+
+_EVENTS = "text/event-stream"
 
 Json = dict[str, Any]
 Models = Mapping[tuple[Any, JsonSchemaMode], Json]
@@ -28,8 +30,49 @@ Models = Mapping[tuple[Any, JsonSchemaMode], Json]
 _BEARER: list[Json] = [{"accessToken": []}]
 _SECURITY: dict[Who, list[Json]] = {
     Who.ANYONE: [],
+    Who.FOLLOWER: [*_BEARER, {}],
     Who.CI_KEY: [{"ciKey": []}],
     Who.BOX: [{"boxKey": []}],
+}
+
+
+_HEADERS: Json = {
+    "x-request-id": {
+        "description": "Names this request in the server's log: the caller's own, if well formed",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+    },
+    "WWW-Authenticate": {
+        "description": "Which credential is asked for",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^(Bearer|ApiKey) realm="},
+    },
+    "Retry-After": {
+        "description": "Seconds after which asking again may help",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "Location": {
+        "description": "Where the browser goes on",
+        "required": True,
+        "schema": {"type": "string", "format": "uri-reference"},
+    },
+}
+_HEADERS_OF = {
+    302: ("Location",),
+    401: ("WWW-Authenticate",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
+"""Beside the one that every answer has."""
+
+
+_RESUME: Json = {
+    "name": LAST_EVENT_ID,
+    "in": "header",
+    "description": "The `id` of the last event that was read: the stream goes on after it",
+    "required": False,
+    "schema": {"type": "string", "pattern": "^[0-9]+$"},
 }
 
 
@@ -59,6 +102,8 @@ def document(routes: Sequence[Route]) -> Json:
             "title": "hwci",
             "version": __version__,
             "summary": "Metrics for hardware-in-the-loop CI",
+            "description": "Any other method of a path here is answered 405 with `Allow`, any other"
+            " path 404; `HEAD` is answered as `GET`, without the body.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -66,12 +111,7 @@ def document(routes: Sequence[Route]) -> Json:
         "components": {
             "schemas": definitions,
             "responses": {str(status): _error(status, models) for status in _statuses(routes)},
-            "headers": {
-                "x-request-id": {
-                    "description": "Names this request in the server's log",
-                    "schema": {"type": "string"},
-                }
-            },
+            "headers": _HEADERS,
             "securitySchemes": {
                 "accessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
                 "ciKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -105,7 +145,11 @@ def _operation(route: Route, models: Models) -> Json:
         "operationId": _operation_id(route),
         "summary": route.summary,
         "security": _SECURITY.get(route.who, _BEARER),
-        "parameters": [*_path_parameters(route), *_query_parameters(route)],
+        "parameters": [
+            *_path_parameters(route),
+            *_query_parameters(route),
+            *([_RESUME] if route.media == _EVENTS else []),
+        ],
         "responses": {
             str(route.status): _success(route, models),
             **{
@@ -146,21 +190,18 @@ def _path_parameters(route: Route) -> list[Json]:
 def _query_parameters(route: Route) -> list[Json]:
     if route.query is None:
         return []
+    model = route.query.model_json_schema(ref_template=_REF)
+    required = model.get("required", ())
     return [
-        {"name": name, "in": "query", "required": False, "schema": schema}
-        for name, schema in _properties(route.query).items()
+        {"name": name, "in": "query", "required": name in required, "schema": schema}
+        for name, schema in model["properties"].items()
     ]
-
-
-def _properties(query: type[Query]) -> Json:
-    found: Json = query.model_json_schema(ref_template=_REF)["properties"]
-    return found
 
 
 def _success(route: Route, models: Models) -> Json:
     answer: Json = {
         "description": phrase(route.status),
-        "headers": {"x-request-id": {"$ref": "#/components/headers/x-request-id"}},
+        "headers": _headers(route.status),
     }
     if route.answer is not None:
         answer["content"] = _json(models[route.answer, "serialization"])
@@ -174,9 +215,14 @@ def _success(route: Route, models: Models) -> Json:
 def _error(status: int, models: Models) -> Json:
     return {
         "description": phrase(status),
-        "headers": {"x-request-id": {"$ref": "#/components/headers/x-request-id"}},
+        "headers": _headers(status),
         "content": _json(models[ErrorBody, "serialization"]),
     }
+
+
+def _headers(status: int) -> Json:
+    names = ("x-request-id", *_HEADERS_OF.get(status, ()))
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _json(schema: Json) -> Json:

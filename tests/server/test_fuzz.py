@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server keeps to its own OpenAPI document, whatever is sent: schemathesis makes requests from
+it, good and bad, in all its phases, and compares every answer with what the document promises.
+
+No answer is a 5xx, has a status, a header or a body that is not described, or takes what the schema
+refuses; a method that is not there is 405 with `Allow`. Bounded and seeded, so that CI can run it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import Status, events, from_schema
+
+from hwci.server.routes.table import ROUTES
+from tests.cli.scene import play
+from tests.server.asking import ask, bearer
+from tests.server.running import RunningServer, running_in_thread
+
+SEED = 7
+PHASES = ("examples", "coverage", "fuzzing", "stateful")
+# They do not end: tests of their own cut and resume them.
+STREAMS = ("/runs/stream", "/runs/ws")
+# Rules between fields (a suite needs its repository, parts are counted) and between types (2.0 is
+# no integer, text holds no U+0000) are beyond a schema, which lets through what they refuse.
+BEYOND_A_SCHEMA = ("positive_data_acceptance",)
+
+
+@dataclass
+class Findings:
+    """What a run asked and found; `failures` and `errors` are for people."""
+
+    asked: set[str] = field(default_factory=set)
+    statuses: set[int] = field(default_factory=set)
+    phases: set[str] = field(default_factory=set)
+    failures: set[str] = field(default_factory=set)
+    errors: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """A server with something in it, and the key of a box."""
+
+    server: RunningServer
+    box_key: str
+
+    def config(self, token: str, phases: Sequence[str], examples: int) -> dict[str, Any]:
+        return {
+            "seed": SEED,
+            "base-url": self.server.url,
+            "continue-on-failure": True,
+            "request-timeout": 30,
+            "generation": {"max-examples": examples, "no-shrink": True, "database": "none"},
+            "parameters": {"path.orgId": str(self.server.org_id), "path.provider": "nowhere"},
+            "auth": {
+                "openapi": {
+                    "accessToken": {"bearer": token},
+                    "ciKey": {"api_key": self.server.ci_key},
+                    "boxKey": {"api_key": self.box_key},
+                }
+            },
+            "checks": {name: {"enabled": False} for name in BEYOND_A_SCHEMA},
+            "phases": {name: {"enabled": name in phases} for name in PHASES},
+        }
+
+
+@pytest.fixture
+def fuzzed(tmp_path: Path) -> Iterator[Fuzzed]:
+    providers = tmp_path / "sso.toml"
+    # Nobody answers there.
+    providers.write_text(
+        '[providers.nowhere]\ntitle = "Nowhere"\nissuer = "http://127.0.0.1:9"\n'
+        'client_id = "hwci"\nclient_secret = "hush"\n'
+    )
+    providers.chmod(0o600)
+    with running_in_thread(tmp_path, sso_file=providers) as server:
+        play(server)
+        box = made(server, f"/api/orgs/{server.org_id}/boxes", {"name": "bench-9"})
+        installed = made(server, "/api/boxes/install", {"installToken": box["installToken"]})
+        yield Fuzzed(server, installed["apiKey"])
+
+
+def made(server: RunningServer, path: str, body: dict[str, str]) -> Any:
+    reply = ask(server.url, "POST", path, bearer(server.token), json_body=body)
+    assert reply.status == 201
+    return reply.json
+
+
+def fuzz(fuzzed: Fuzzed, token: str, phases: Sequence[str], examples: int) -> Findings:
+    """Ask everything that the document describes, and gather what does not fit it."""
+    schema = schemathesis.openapi.from_dict(
+        ask(fuzzed.server.url, "GET", "/api/openapi.json").json,
+        config=SchemathesisConfig.from_dict(fuzzed.config(token, phases, examples)),
+    ).exclude(path_regex=f"({'|'.join(STREAMS)})$")
+    found = Findings()
+    for event in from_schema(schema).execute():
+        if isinstance(event, events.ScenarioFinished):
+            gather(event, found)
+        elif isinstance(event, events.NonFatalError):
+            found.errors.add(f"{event.label}: {event.value}")
+        elif isinstance(event, events.FatalError):
+            found.errors.add(str(event.exception))
+        elif isinstance(event, events.PhaseFinished) and event.status is Status.SUCCESS:
+            found.phases.add(event.phase.name.value)
+    return found
+
+
+def gather(event: events.ScenarioFinished, found: Findings) -> None:
+    recorder = event.recorder
+    for case_id, interaction in recorder.interactions.items():
+        found.asked.add(recorder.cases[case_id].value.operation.label)
+        if interaction.response is not None:
+            found.statuses.add(interaction.response.status_code)
+    for checks in recorder.checks.values():
+        for check in checks:
+            if check.failure_info is not None:
+                failure = check.failure_info.failure
+                found.failures.add(
+                    f"{check.name}: {failure.operation}: {failure.title}\n{failure.message}\n"
+                    f"{check.failure_info.code_sample}"
+                )
+
+
+def described() -> set[str]:
+    return {f"{route.method} {route.path}" for route in ROUTES if not route.path.endswith(STREAMS)}
+
+
+def test_whatever_an_owner_a_ci_and_a_box_send_is_answered_as_the_document_says(
+    fuzzed: Fuzzed,
+) -> None:
+    found = fuzz(fuzzed, fuzzed.server.token, PHASES, examples=4)
+
+    assert "\n\n".join(sorted(found.failures | found.errors)) == ""
+    assert found.asked == described()
+    assert {"coverage", "fuzzing", "stateful"} <= {phase.lower() for phase in found.phases}
+    assert {200, 201, 204, 400, 401, 404, 405, 409, 415} <= found.statuses
+
+
+def test_whatever_a_member_sends_is_answered_as_the_document_says(fuzzed: Fuzzed) -> None:
+    found = fuzz(fuzzed, fuzzed.server.member_token, ("fuzzing",), examples=3)
+
+    assert "\n\n".join(sorted(found.failures | found.errors)) == ""
+    assert found.asked == described()
+    assert 403 in found.statuses
