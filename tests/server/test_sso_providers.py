@@ -3,12 +3,15 @@
 one.
 """
 
+import json
 from pathlib import Path
 
 import pytest
 
 from hwci.server.app import serving
-from hwci.server.errors import SettingsError
+from hwci.server.clock import system_clock
+from hwci.server.errors import ProviderError, SettingsError
+from hwci.server.services.relying_party import Binding, Outgoing, RelyingParty
 from hwci.server.services.sso_providers import read_providers
 from hwci.server.settings import Settings
 
@@ -107,3 +110,28 @@ async def test_a_server_does_not_start_with_a_bad_file(
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"sso\.toml cannot be read: "):
         read_providers(tmp_path / "sso.toml")
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"]
+)
+async def test_a_provider_with_tls_does_not_lead_to_this_machine_without_it(
+    tmp_path: Path, endpoint: str
+) -> None:
+    issuer = "https://accounts.example.org"
+    names = ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint")
+    described = {"issuer": issuer, **dict.fromkeys(names, f"{issuer}/x")}
+
+    async def fetch(outgoing: Outgoing) -> bytes:
+        assert outgoing.url == f"{issuer}/.well-known/openid-configuration"
+        return json.dumps(described).encode()
+
+    def party() -> RelyingParty:
+        provider = read_providers(file_of(tmp_path, GOOD))["acme"]
+        return RelyingParty(provider, fetch, system_clock)
+
+    binding = Binding("state", "nonce", "verifier")
+    assert (await party().authorization_url(binding, "")).startswith(f"{issuer}/x?")
+    described[endpoint] = "http://127.0.0.1/admin"
+    with pytest.raises(ProviderError, match="is not usable"):
+        await party().authorization_url(binding, "")

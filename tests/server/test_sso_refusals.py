@@ -361,7 +361,7 @@ async def test_only_a_plain_code_of_a_providers_error_is_repeated(
 
 
 DISCOVERY: dict[str, dict[str, Any]] = {
-    "is of another issuer": {"issuer": "https://accounts.example.org"},
+    "is of another issuer": {"issuer": "http://localhost"},
     "lacks an endpoint": {"token_endpoint": None},
     "has an endpoint without TLS": {"token_endpoint": "http://accounts.example.org/token"},
     "has an endpoint in a file": {"jwks_uri": "file:///etc/passwd"},
@@ -422,11 +422,13 @@ async def test_the_secret_goes_where_the_provider_takes_it(
         assert ("client_secret" in form, form["authorization"] is None) == (in_form, in_form)
 
 
+@pytest.mark.parametrize("left_out", [("email",), ("email_verified",), ("email", "email_verified")])
 async def test_what_the_id_token_leaves_out_is_asked_for(
-    provider: Crooked, server: RunningServer
+    provider: Crooked, server: RunningServer, left_out: tuple[str, ...]
 ) -> None:
-    provider.claims |= {"sub": "quiet", "email": None, "email_verified": None, "name": None}
-    provider.userinfo = {"sub": "quiet", "email": "quiet@crooked.example.org"}
+    subject = "quiet-of-" + "-".join(left_out)
+    provider.claims |= {"sub": subject, "name": None, **dict.fromkeys(left_out)}
+    provider.userinfo = {"sub": subject, "email": f"{subject}@crooked.example.org"}
 
     assert await is_let_in(server)
     assert provider.asked["/userinfo"] == 1

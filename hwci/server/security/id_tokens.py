@@ -123,5 +123,3 @@ def _require_for_us(claims: Mapping[str, Any], expected: Expected) -> None:
         raise ProviderError("its ID token was made for another client (azp)")
     if not same_token(claims["nonce"], expected.nonce):
         raise ProviderError("its ID token answers another sign-in (nonce)")
-    if not claims["sub"]:
-        raise ProviderError("its ID token names nobody (sub)")
