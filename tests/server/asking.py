@@ -79,10 +79,15 @@ def ask(
         connection.close()
 
 
+def connect(url: str) -> socket.socket:
+    """Open a connection to a server."""
+    address = urlsplit(url)
+    return socket.create_connection((address.hostname, address.port), timeout=30)
+
+
 def say(url: str, raw: bytes) -> bytes:
     """Send raw bytes and give all that comes back until the server closes."""
-    address = urlsplit(url)
-    with socket.create_connection((address.hostname, address.port), timeout=30) as line:
+    with connect(url) as line:
         line.sendall(raw)
         answer = b""
         while chunk := line.recv(65536):
@@ -99,3 +104,16 @@ def read_reply(raw: bytes) -> Reply:
         name, _, value = line.partition(":")
         headers[name.lower()] = value.strip()
     return Reply(int(lines[0].split()[1]), headers, body)
+
+
+def first_reply(line: socket.socket) -> Reply:
+    """Read a reply that has a length, and no further: the connection may stay."""
+    raw = b""
+    while True:
+        _, found, rest = raw.partition(b"\r\n\r\n")
+        reply = read_reply(raw) if found else None
+        if reply and len(rest) == int(reply.headers["content-length"]):
+            return reply
+        chunk = line.recv(65536)
+        assert chunk, raw
+        raw += chunk

@@ -7,12 +7,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from hwci.server.http import large_bodies
-from tests.server.asking import Reply, ask, ci_key, read_reply
+from hwci.wire import limits
+from tests.server.asking import Reply, ask, ci_key, connect, first_reply, read_reply
 from tests.server.running import RunningServer, report, running_in_thread
 
 PATH = "/api/ci/run-report"
@@ -56,8 +56,7 @@ def half_sent(server: RunningServer) -> Iterator[socket.socket]:
         f"X-API-Key: {server.ci_key}\r\nContent-Type: application/json\r\n"
         f"Transfer-Encoding: chunked\r\n\r\n{len(BODY):x}\r\n"
     )
-    address = urlsplit(server.url)
-    with socket.create_connection((address.hostname, address.port), timeout=30) as line:
+    with connect(server.url) as line:
         line.sendall(head.encode() + BODY + b"\r\n")
         yield line
 
@@ -105,3 +104,33 @@ def test_who_has_room_and_sends_nothing_gives_it_back(
             "The body did not arrive within 0.05 s; send it faster or smaller",
         )
     assert send_chunked(server).status == 204
+
+
+@pytest.mark.parametrize("how", ["Content-Length: 60000000", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_who_has_no_key_is_answered_before_there_is_a_body(
+    server: RunningServer, how: str, encoding: str
+) -> None:
+    """Nothing is read, let alone inflated, for who may not send it."""
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nHost: test\r\nX-API-Key: svc_{'0' * 64}\r\n{how}\r\n"
+        f"Content-Type: application/json\r\nContent-Encoding: {encoding}\r\n\r\n"
+    )
+    with connect(server.url) as line:
+        line.sendall(head.encode())
+        assert first_reply(line).error[0] == 401
+
+
+def test_the_largest_report_with_usual_paths_is_taken(server: RunningServer) -> None:
+    files = [f"{number:04}".ljust(60, "x") for number in range(limits.FILES_MAX)]
+    commit = {"sha": "b" * 40, "subject": "s", "files": files}
+    commits = [{**commit, "sha": f"{number:040x}"} for number in range(limits.COMMITS_MAX)]
+    tests = [
+        {"id": f"test_{number}", "outcome": "pass", "attempts": 1, "duration_s": 1}
+        for number in range(limits.TESTS_MAX)
+    ]
+    body = report(tests=tests, changes={"base_sha": None, "commits": commits})
+    data = json.dumps(body, separators=(",", ":")).encode()
+
+    assert len(data) > 31_000_000
+    assert ask(server.url, "POST", PATH, ci_key(server.ci_key), JSON, data=data).status == 204

@@ -10,14 +10,13 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
 
 from hwci.server.http import body, connection
 from hwci.server.http.protocol import SpecRunner, SpecSite
-from tests.server.asking import Reply, ask, read_reply
+from tests.server.asking import Reply, ask, connect, first_reply, read_reply
 from tests.server.running import RunningServer, running_in_thread
 
 HEAD_SECONDS = 0.5
@@ -35,11 +34,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             yield running
 
 
-def connect(url: str) -> socket.socket:
-    address = urlsplit(url)
-    return socket.create_connection((address.hostname, address.port), timeout=30)
-
-
 def rest_of(line: socket.socket) -> bytes:
     """Give all that comes until the server closes."""
     answer = b""
@@ -47,18 +41,6 @@ def rest_of(line: socket.socket) -> bytes:
         while chunk := line.recv(65536):
             answer += chunk
     return answer
-
-
-def one_reply(line: socket.socket) -> Reply:
-    """Read a reply that has a length, and no further."""
-    raw = b""
-    while True:
-        head, found, rest = raw.partition(b"\r\n\r\n")
-        reply = read_reply(raw) if found else None
-        if reply and len(rest) == int(reply.headers["content-length"]):
-            return reply
-        raw += line.recv(65536)
-        assert raw.startswith(head)
 
 
 def drip(line: socket.socket, letter: bytes) -> Reply:
@@ -82,7 +64,7 @@ def test_half_a_head_is_a_spec_shaped_408(server: RunningServer, half: bytes) ->
 def test_half_a_head_on_a_kept_connection_is_408_too(server: RunningServer) -> None:
     with connect(server.url) as line:
         line.sendall(ALIVE)
-        assert one_reply(line).status == 200
+        assert first_reply(line).status == 200
         line.sendall(ALIVE[:-1])
 
         assert read_reply(rest_of(line)).error == LATE_HEAD
@@ -103,7 +85,7 @@ def test_who_says_nothing_is_left_without_an_answer(server: RunningServer) -> No
 def test_a_kept_connection_may_be_quiet_for_longer(server: RunningServer) -> None:
     with connect(server.url) as line:
         line.sendall(ALIVE)
-        assert one_reply(line).status == 200
+        assert first_reply(line).status == 200
         time.sleep(2 * HEAD_SECONDS)
         line.sendall(LAST)
 
@@ -123,7 +105,7 @@ def test_a_body_may_take_longer_than_a_head(server: RunningServer) -> None:
         time.sleep(1.5 * HEAD_SECONDS)
         line.sendall(b"}")
 
-        assert one_reply(line).error == (400, "Validation failed")
+        assert first_reply(line).error == (400, "Validation failed")
 
 
 def test_a_body_that_drips_is_a_spec_shaped_408_and_the_connection_ends(
