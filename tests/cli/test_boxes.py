@@ -20,6 +20,8 @@ from hwci.cli.box_key import BoxKey
 from hwci.client.errors import RateLimitedError
 from tests.cli.conftest import Answer, Command
 from tests.cli.test_operating import HWCI, environment, started
+from tests.client.answering import Answer as Answered
+from tests.client.answering import answering
 from tests.server.asking import ask, bearer
 from tests.server.running import RunningServer, running_in_thread
 
@@ -181,6 +183,17 @@ def test_a_refused_install_leaves_the_earlier_key_in_place(
     assert "fix: Ask an owner or admin for a new token: hwci boxes install-token BOX\n" in err
     assert Path("box.json").read_text() == before
     assert [path.name for path in Path().iterdir()] == ["box.json"]
+
+
+def test_an_install_whose_answer_is_lost_is_sent_once_and_says_what_may_have_become_of_it(
+    bench: Command,
+) -> None:
+    with answering(Answered(reset=True)) as lossy:
+        code, _, err = bench("box", "install", HWCI_URL=lossy.url, HWCI_INSTALL_TOKEN="token")
+
+    assert (code, len(lossy.received)) == (5, 1)
+    assert "it may have been taken\nfix: Try again; a token works once." in err
+    assert "hwci boxes install-token" in err
 
 
 def test_a_script_without_a_token_is_told_how_to_give_it(bench: Command) -> None:
