@@ -23,7 +23,6 @@ from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import CiKey, Organization, RefreshToken, Session, User
-from hwci.wire.accounts import Logout, Refresh
 
 NOW = system_clock()
 USER = User(UUID(int=2), "ada@example.org", "ada@example.org", "Ada", "hash", NOW)
@@ -104,9 +103,9 @@ async def test_a_token_that_ends_nothing_does_not_wait_for_the_writer(storage: S
     held = asyncio.ensure_future(storage.write(lambda _: go_on.wait(30)))
     try:
         for text in ("unknown", "ended"):
-            await accounts.logout(Logout(refresh_token=text))
+            await accounts.logout(text)
         with pytest.raises(UnauthenticatedError):
-            await accounts.refresh(Refresh(refresh_token="unknown"))
+            await accounts.refresh("unknown")
         assert not held.done()
     finally:
         go_on.set()
