@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may follow runs, for how long, and how many at once (contract, "Runs and streams")."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import aiohttp
+import pytest
+
+from hwci.server.clock import system_clock
+from hwci.server.errors import StoppingError
+from hwci.server.http import error_map
+from hwci.server.http import streams as over_http
+from hwci.server.security.signing import Signer
+from hwci.server.security.tokens import AccessTokens
+from hwci.server.services import streams
+from hwci.server.services.access import Access, Member
+from hwci.wire import limits
+from tests.server.running import ADMIN_EMAIL, EMAIL, Hands
+from tests.server.streaming import (
+    WAIT_SECONDS,
+    Reader,
+    Scene,
+    after,
+    bearer,
+    following,
+    refusal,
+    streaming,
+)
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    async with streaming(tmp_path) as scene:
+        yield scene
+
+
+# Who may follow, and for how long
+
+
+async def test_a_stream_is_for_members_and_its_token_stands_in_no_address(scene: Scene) -> None:
+    token = scene.member["accessToken"]
+    for query in ("", f"?token={token}", f"?access_token={token}", "?runId=x"):
+        status, _ = await refusal(scene, query)
+        assert status == 401
+    elsewhere = f"{scene.url}/api/orgs/{uuid4()}/runs/stream"
+    async with scene.http.get(elsewhere, headers=bearer(scene.member)) as response:
+        assert response.status == 404
+    status, body = await refusal(scene, "?runId=x", **bearer(scene.member))
+    assert (status, body["issues"][0]["path"]) == (400, ["query", "runId"])
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look more often whether a follower may stay."""
+    assert streams.CHECK_SECONDS < 5
+    monkeypatch.setattr(streams, "CHECK_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("often")
+async def test_a_stream_ends_with_its_session(scene: Scene) -> None:
+    other = await scene.sign_in(EMAIL)
+    async with following(scene) as reader, following(scene, other) as stays:
+        await scene.post("/api/auth/logout", {"refreshToken": scene.member["refreshToken"]})
+        assert b"data" not in await reader.rest()
+        await scene.tell()
+        assert await stays.ids(1) == [1]
+    assert (await refusal(scene, **bearer(scene.member)))[0] == 401
+
+
+@pytest.mark.usefixtures("often")
+async def test_a_stream_ends_when_a_refresh_token_comes_twice(scene: Scene) -> None:
+    held = {"refreshToken": scene.member["refreshToken"]}
+    async with following(scene) as reader:
+        await scene.post("/api/auth/refresh", held)
+        async with scene.http.post(f"{scene.url}/api/auth/refresh", json=held) as reply:
+            assert reply.status == 401
+        await reader.rest()
+
+
+@pytest.mark.usefixtures("often")
+async def test_a_stream_ends_with_the_membership(scene: Scene) -> None:
+    async with following(scene) as reader, following(scene, scene.owner) as stays:
+        await scene.remove(scene.member)
+        await reader.rest()
+        await scene.tell()
+        assert await stays.ids(1) == [1]
+    assert (await refusal(scene, **bearer(scene.member)))[0] == 404
+
+
+@pytest.mark.usefixtures("often")
+async def test_a_stream_ends_with_its_access_token_and_not_before(tmp_path: Path) -> None:
+    clock = Hands(system_clock().replace(microsecond=0))
+    async with streaming(tmp_path, clock) as scene:
+        renewed = await scene.post(
+            "/api/auth/refresh", {"refreshToken": scene.member["refreshToken"]}
+        )
+        async with following(scene) as reader:
+            clock.move(minutes=15, microseconds=-1)
+            await scene.tell()
+            assert await reader.ids(1) == [1]
+            clock.move(microseconds=1)
+            await reader.rest()
+        pair = {"refreshToken": renewed["refreshToken"]}
+        async with following(scene, await scene.post("/api/auth/refresh", pair), **after(0)) as on:
+            assert await on.ids(1) == [1]
+
+
+async def test_a_database_that_fails_ends_a_stream_without_a_second_answer(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "CHECK_SECONDS", 0.05)
+    async with following(scene) as reader:
+        await scene.storage.close()
+        assert b"HTTP/" not in await reader.rest()
+
+
+# How many
+
+
+async def test_a_person_follows_ten_streams_and_no_eleventh(scene: Scene) -> None:
+    async with (
+        aiohttp.ClientSession() as http,
+        following(scene, await scene.sign_in(ADMIN_EMAIL)),
+    ):
+        signed = bearer(scene.member)
+        opened = [
+            await http.get(f"{scene.runs}/stream", headers=signed)
+            for _ in range(limits.STREAMS_PER_USER)
+        ]
+        async with http.get(f"{scene.runs}/stream", headers=signed) as response:
+            assert response.status == 429
+            assert response.headers["Retry-After"] == "15"
+            assert "You follow 10 streams" in (await response.json())["message"]
+        async with following(scene, scene.owner):
+            pass
+        opened[0].close()
+        await until_one_may_follow(scene, scene.member)
+        assert [response.status for response in opened] == [200] * 10
+
+
+async def until_one_may_follow(scene: Scene, who: dict[str, Any]) -> None:
+    """Return once a place is free."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while True:
+            async with scene.http.head(f"{scene.runs}/stream", headers=bearer(who)) as response:
+                if response.status == 200:
+                    return
+            await asyncio.sleep(0.02)
+
+
+async def test_places_are_counted_exactly_when_many_come_at_once(scene: Scene) -> None:
+    async with aiohttp.ClientSession() as http:
+        asked = (http.get(f"{scene.runs}/stream", headers=bearer(scene.member)) for _ in range(30))
+        opened = await asyncio.gather(*asked)
+        statuses = [response.status for response in opened]
+        for response in opened:
+            response.close()
+
+    assert (statuses.count(200), statuses.count(429)) == (10, 20)
+
+
+async def test_a_server_has_so_many_places(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert limits.STREAMS_PER_SERVER == 200
+    monkeypatch.setattr(limits, "STREAMS_PER_SERVER", 2)
+    async with following(scene), following(scene, scene.owner):
+        status, body = await refusal(scene, **bearer(await scene.sign_in(ADMIN_EMAIL)))
+        assert (status, "this server" in body["message"]) == (429, True)
+
+
+async def test_a_reader_who_does_not_read_is_cut_and_the_others_hear_all(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert over_http.DRAIN_SECONDS <= 10
+    monkeypatch.setattr(over_http, "DRAIN_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "STREAMS_PER_SERVER", 2)
+    deaf, count = await asyncio.to_thread(deaf_reader, scene), 3_000
+    async with following(scene, scene.owner) as reader:
+        assert (await refusal(scene, **bearer(scene.owner)))[0] == 429
+        await scene.tell(count, name="t" * 480)
+        assert await reader.ids(count) == list(range(1, count + 1))
+        await until_one_may_follow(scene, scene.owner)
+    assert await asyncio.to_thread(heard_until_the_end, deaf) < 1024 * 1024
+
+
+def deaf_reader(scene: Scene) -> socket.socket:
+    """Ask for a stream and read nothing of it."""
+    address = urlsplit(scene.runs)
+    line = socket.create_connection((address.hostname, address.port), timeout=WAIT_SECONDS)
+    token = scene.member["accessToken"]
+    head = f"GET {address.path}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    line.sendall(head.encode())
+    assert line.recv(12) == b"HTTP/1.1 200"
+    return line
+
+
+def heard_until_the_end(line: socket.socket) -> int:
+    """Count what is read until the connection breaks."""
+    heard = 0
+    with line:
+        try:
+            while chunk := line.recv(65536):
+                heard += len(chunk)
+        except ConnectionError:
+            return heard
+    return heard
+
+
+# The end of the server
+
+
+async def test_a_server_that_stops_ends_its_streams_properly(tmp_path: Path) -> None:
+    async with streaming(tmp_path) as scene:
+        http = aiohttp.ClientSession()
+        response = await http.get(f"{scene.runs}/stream", headers=bearer(scene.member))
+        await Reader(response).block()
+    async with http:
+        assert await Reader(response).rest() == b": closing\n\n"
+
+
+async def test_a_server_that_stops_takes_no_stream(scene: Scene) -> None:
+    signer = Signer(b"k" * 32, system_clock)
+    stopped = streams.Streams(
+        scene.storage, system_clock, Access(scene.storage, AccessTokens(signer))
+    )
+    stopped.close()
+    nobody = streams.Wish(None, None, lambda: True)
+
+    with pytest.raises(StoppingError) as caught:
+        async with stopped.following(cast("Member", None), nobody):
+            pass
+    assert error_map.status_of(caught.value) == 503
