@@ -86,7 +86,8 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
         CommandError: not signed in, or whatever the client raises within.
     """
     settings = resolve(flags)
-    token = settings.token() or _kept_token(settings)
+    # A command that runs for longer than a token lives asks for it again.
+    token = settings.token() or (lambda: _kept_token(settings))
     with client_errors():
         from hwci.client import Client
 

@@ -28,6 +28,7 @@ from hwci.cli.report import report_run
 from hwci.cli.runs import runs
 from hwci.cli.serve import serve
 from hwci.cli.suite_config import suite_config
+from hwci.cli.watch import watch_runs
 
 app = typer.Typer(
     name="hwci",
@@ -73,6 +74,7 @@ def root(
 
 app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
+runs.command("watch")(watch_runs)
 app.add_typer(runs, name="runs")
 app.command("merge-announce")(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)

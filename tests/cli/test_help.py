@@ -56,6 +56,7 @@ CONTRACT = {
     "failures reset",
     "runs list",
     "runs show",
+    "runs watch",
 }
 
 
