@@ -60,7 +60,8 @@ def certified_provider(folder: Path, issuer: str, redirect_uri: str) -> Iterator
     if npm is None:
         pytest.skip("npm is not installed")
     shutil.copy(CERTIFIED_PROGRAM, folder)
-    install = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", CERTIFIED]
+    quietly = ("--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=0")
+    install = [npm, "install", *quietly, CERTIFIED]
     try:
         subprocess.run(install, cwd=folder, check=True, capture_output=True, timeout=120)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):

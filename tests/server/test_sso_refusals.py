@@ -324,6 +324,21 @@ async def test_nobody_is_let_in_when(
     assert provider.asked["/other"] == 0
 
 
+@pytest.mark.parametrize(
+    ("status", "filler", "let_in"),
+    [(200, 1_000_000, True), (200, 1_048_576, False), (400, 0, False)],
+)
+async def test_an_answer_counts_that_is_good_and_of_a_usual_size(
+    provider: Crooked, server: RunningServer, status: int, filler: int, let_in: bool
+) -> None:
+    subject = f"{status}-{filler}"
+    provider.claims |= {"sub": subject, "email": None}
+    told = {**PERSON, "sub": subject, "email": f"{subject}@x.org", "filler": "x" * filler}
+    provider.answers["/userinfo"] = says(status, json.dumps(told).encode())
+
+    assert await is_let_in(server) is let_in
+
+
 BACK: dict[str, dict[str, Any]] = {
     "without a code": {"code": None},
     "with a code that is not the provider's": {"code": "made-up"},
