@@ -6,18 +6,15 @@ in the parts is the report's: `changes` and `covers_shas` go with each, so that 
 judged as the whole would be.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from hwci.ci.run_ids import hashed_run_id
 from hwci.wire import limits
 from hwci.wire.reports import PartOf
 
 Test = TypeVar("Test")
-
-RUN_ID_BITS = 53
-"""What every JSON reader keeps exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,4 @@ def part_run_id(run_id: int, number: int) -> int:
 
     So the same report sent again replaces each of its parts.
     """
-    if number == 1:
-        return run_id
-    digest = hashlib.sha256(f"{run_id}/{number}".encode()).digest()
-    return int.from_bytes(digest, "big") >> (len(digest) * 8 - RUN_ID_BITS)
+    return run_id if number == 1 else hashed_run_id(f"{run_id}/{number}")
