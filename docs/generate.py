@@ -15,7 +15,9 @@ from typing import Any
 import typer.main
 
 from hwci.cli.main import app
+from hwci.cli.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.engine.vocabulary import REASONS
+from hwci.server import settings
 from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.wire import limits
@@ -88,6 +90,37 @@ def routes() -> str:
     )
 
 
+def default_of(variable: settings.Variable) -> str:
+    """Give what holds when a variable of the server is not set, as it would be written."""
+    value = getattr(settings.Settings(), variable.setting)
+    if isinstance(value, bool | float):
+        value = f"{value:g}"
+    return f"`{value}`" if value not in {None, ()} else ""
+
+
+def name_of(name: str, secret: bool) -> str:
+    """Name a variable, and the one that names a file in its place."""
+    return f"`{name}`" + (f", `{name}_FILE`" if secret else "")
+
+
+def variables() -> str:
+    """Every variable of the server and of the command line."""
+    server = (
+        (name_of(row.name, row.secret), default_of(row), row.meaning) for row in settings.VARIABLES
+    )
+    client = ((name_of(row.name, row.secret), row.meaning) for row in CLIENT_VARIABLES)
+    return (
+        "# Settings\n\nA flag wins over a variable, a variable over the kept profile,"
+        " that over the default. An empty variable is not set."
+        " A variable that ends in `_FILE` names a file that holds the value: secrets need not stand"
+        " in the environment.\n\n"
+        "## Of the server\n\nRead by `hwci serve` and `hwci admin`.\n\n"
+        + table(("variable", "default", "meaning"), server)
+        + "\n## Of the other commands\n\n"
+        + table(("variable", "meaning"), client)
+    )
+
+
 def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - typer's own
     """Give every command that does something, with its whole name."""
     inner = getattr(command, "commands", None)
@@ -128,6 +161,7 @@ PAGES = {
     "reasons.md": reasons,
     "limits.md": limit_values,
     "routes.md": routes,
+    "settings.md": variables,
     "commands.md": commands,
 }
 

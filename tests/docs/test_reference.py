@@ -39,11 +39,11 @@ def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
 
 def test_every_variable_that_is_read_is_documented() -> None:
     """Settings of the server and of the command line, by their names in the code."""
-    page = (REFERENCE / "README.md").read_text()
-    sources = [ROOT / "hwci/server/settings.py", *(ROOT / "hwci/cli").glob("*.py")]
+    page = (REFERENCE / "settings.md").read_text()
+    sources = [ROOT / "hwci/server/settings.py", *(ROOT / "hwci/cli").rglob("*.py")]
     names = {
         name for path in sources for name in re.findall(r"\bHWCI_[A-Z_]+[A-Z]", path.read_text())
     }
 
-    assert {name for name in names if name not in page} == set()
+    assert {name for name in names if f"`{name}`" not in page} == set()
     assert not set(os.environ) & {"HWCI_URL", "HWCI_TOKEN"}, "the tests must not use your sign-in"

@@ -127,6 +127,13 @@ def test_every_example_has_a_page_and_stands_in_the_index() -> None:
     folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
     index = (EXAMPLES / "README.md").read_text()
 
-    assert folders == {"bench", "curl", "embed-the-client", "firmware-history", "replay-a-folder"}
+    assert folders == {
+        "bench",
+        "curl",
+        "embed-the-client",
+        "firmware-history",
+        "replay-a-folder",
+        "self-hosting",
+    }
     assert all((EXAMPLES / folder / "README.md").is_file() for folder in folders)
     assert all(f"({folder}/README.md)" in index for folder in folders)

@@ -293,6 +293,17 @@ class TestSigningKey:
             for token in (server.token, renewed):
                 assert ask(url, "GET", "/api/auth/me", bearer(token)).status == 200
 
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+    def test_a_key_that_root_changes_still_belongs_to_the_service(self, tmp_path: Path) -> None:
+        database = tmp_path / "hwci.db"
+        new_organization(database)
+        operate(str(database), RotateSecret())
+        key = tmp_path / "hwci.db.key"
+        os.chown(key, 12345, 54321)
+        operate(str(database), RotateSecret())
+
+        assert (key.stat().st_uid, key.stat().st_gid) == (12345, 54321)
+
     def test_a_file_that_the_operator_keeps_is_left_to_the_operator(self, tmp_path: Path) -> None:
         kept = tmp_path / "mounted"
         kept.write_text("k" * 64)

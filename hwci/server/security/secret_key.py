@@ -109,6 +109,8 @@ def _replace(path: Path, keys: SigningKeys) -> None:
     part = path.with_name(f"{path.name}.new")
     part.unlink(missing_ok=True)
     _write(part, keys)
+    if os.geteuid() == 0:  # what root changes still belongs to the service
+        os.chown(part, path.stat().st_uid, path.stat().st_gid)
     part.rename(path)
 
 

@@ -3,6 +3,7 @@
 """Copies of a database: whole, of one moment, never in the place of something else."""
 
 import asyncio
+import os
 import sqlite3
 import stat
 import threading
@@ -169,6 +170,18 @@ async def test_a_restored_database_is_as_it_was_and_the_former_is_kept(tmp_path:
     assert await run_ids(kept) == set(range(301))
     assert copy.exists()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+async def test_what_root_restores_belongs_to_who_has_the_folder(tmp_path: Path) -> None:
+    _, copy = await backed_up(tmp_path)
+    folder = tmp_path / "of-a-service"
+    folder.mkdir()
+    os.chown(folder, 12345, 54321)
+    restore_storage(folder / "hwci.db", copy)
+    restored = (folder / "hwci.db").stat()
+
+    assert (restored.st_uid, restored.st_gid) == (12345, 54321)
 
 
 async def test_what_was_only_in_the_log_of_a_crashed_server_is_kept_with_its_file(

@@ -56,6 +56,7 @@ def put_back(path: Path, copy: Path) -> Path | None:
     with _part(path) as part:
         shutil.copyfile(copy, part)
         _require_whole(part, copy, lambda: False)
+        _give_to_owner(part)
         _sync(part)
         kept = _set_aside(path)
         part.rename(path)
@@ -151,6 +152,13 @@ def _set_aside(path: Path) -> Path | None:
     if path.exists():
         path.rename(kept)
     return kept
+
+
+def _give_to_owner(part: Path) -> None:
+    """What root restores belongs to whom the folder belongs to: a service with its own user."""
+    if os.geteuid() == 0:
+        folder = part.parent.stat()
+        os.chown(part, folder.st_uid, folder.st_gid)
 
 
 def _refuse_taken(to: Path) -> None:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The variables that commands read, for the reference page: their names, and what they mean to
+people. Those of the server stand in its own table, from which it reads them.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable. `secret`: it may be given as a file, by `name`_FILE."""
+
+    name: str
+    meaning: str
+    secret: bool = False
+
+
+VARIABLES: tuple[Variable, ...] = (
+    Variable("HWCI_URL", "Address of the server."),
+    Variable("HWCI_CI_KEY", "The key that CI reports with.", secret=True),
+    Variable("HWCI_TOKEN", "An access token, in place of `hwci login`.", secret=True),
+    Variable("HWCI_PROFILE", "Which kept sign-in to use."),
+    Variable("HWCI_ORG", "Organization by id or name."),
+    Variable("HWCI_SUITE", "`suite` of reports."),
+    Variable("HWCI_BOX", "`box_key` of reports."),
+    Variable("HWCI_STRICT", "Let reporting fail the build."),
+    Variable(
+        "HWCI_INVITE_TOKEN", "The invitation that `hwci register` registers with.", secret=True
+    ),
+    Variable(
+        "HWCI_INSTALL_TOKEN",
+        "The one-time token that `hwci box install` installs with.",
+        secret=True,
+    ),
+    Variable("HWCI_BOX_FILE", "File of the key of a box, which `hwci box install` writes."),
+    Variable("HWCI_BOX_KEY", "The key of a box, in place of that file.", secret=True),
+)

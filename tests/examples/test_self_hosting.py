@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Dockerfile and the unit for systemd name what is there, and start what starts."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from hwci.cli.main import app
+from hwci.server.settings import VARIABLES
+from tests.server.running import running_in_thread
+
+ROOT = Path(__file__).parents[2]
+UNIT = (ROOT / "examples/self-hosting/hwci.service").read_text()
+DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+OWN_VARIABLES = {variable.name for variable in VARIABLES}
+
+
+def accepted(arguments: list[str]) -> Any:
+    """Parse arguments as `hwci` would, without doing what they say; raises on wrong usage."""
+    command = typer.main.get_command(app)
+    name, *rest = arguments
+    return command.commands[name].make_context(name, rest)  # type: ignore[attr-defined]
+
+
+def of_dockerfile(instruction: str) -> list[str]:
+    """Give what stands behind each instruction of a kind."""
+    return re.findall(rf"^{instruction} +(.*)$", DOCKERFILE, re.MULTILINE)
+
+
+def of_unit(key: str) -> list[str]:
+    """Give the values of a setting of the unit, commented ones too."""
+    return re.findall(rf"^#?{key}=(.*)$", UNIT, re.MULTILINE)
+
+
+def test_the_image_is_built_from_what_is_there() -> None:
+    lines = [line for line in of_dockerfile("COPY") if "--from" not in line]
+    copied = [part for line in lines for part in line.split()]
+    sources = [part for part in copied if not part.startswith("./")]
+    kept = (ROOT / ".dockerignore").read_text().splitlines()
+
+    assert sources == ["pyproject.toml", "README.md", "LICENSE", "hwci"]
+    assert all((ROOT / source).exists() for source in sources)
+    assert all(f"!{source}" in kept for source in sources)
+
+
+def test_the_image_installs_what_the_project_offers_and_runs_on_a_python_that_it_takes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = re.findall(r'"\.\[(.*?)\]"', DOCKERFILE)
+    pythons = set(re.findall(r"^FROM python:(\S+)-slim", DOCKERFILE, re.MULTILINE))
+
+    assert [set(one.split(",")) <= set(project["optional-dependencies"]) for one in extras] == [
+        True
+    ]
+    assert len(pythons) == 1
+    assert f"Programming Language :: Python :: {pythons.pop()}" in project["classifiers"]
+
+
+def test_the_container_runs_the_server_as_nobody_in_particular() -> None:
+    (entry,), (command,), (user,) = map(of_dockerfile, ("ENTRYPOINT", "CMD", "USER"))
+    context = accepted(json.loads(command))
+
+    assert json.loads(entry) == ["hwci"]
+    assert (context.params["host"], context.params["port"]) == ("0.0.0.0", 8080)
+    assert user.split(":")[0].isdecimal()
+    assert user.split(":")[0] != "0"
+    assert of_dockerfile("VOLUME") == ["/data"]
+    assert set(re.findall(r"\bHWCI_[A-Z_]+", DOCKERFILE)) <= OWN_VARIABLES
+
+
+def test_the_container_is_healthy_while_its_server_answers(tmp_path: Path) -> None:
+    (check,) = of_dockerfile("HEALTHCHECK")
+    command = json.loads(check[check.index("[") :])
+    assert command[:2] == ["python", "-c"]
+
+    with running_in_thread(tmp_path) as server:
+        program = command[2].replace("http://127.0.0.1:8080", server.url)
+        assert program != command[2]
+        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    failed = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    assert failed.returncode == 1
+
+
+def test_the_unit_starts_the_server_that_notifies(tmp_path: Path) -> None:
+    (start,) = of_unit("ExecStart")
+    named = {one.split("=")[0] for one in of_unit("Environment")}
+
+    assert accepted(start.split()[1:]).params["quiet"] is True
+    assert of_unit("Type") == ["notify"]
+    assert {"HWCI_DATABASE", "HWCI_SSO_FILE"} == named <= OWN_VARIABLES
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    unit = tmp_path / "hwci.service"
+    unit.write_text(UNIT.replace(start.split()[0], sys.executable))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(unit)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
