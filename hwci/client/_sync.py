@@ -33,7 +33,7 @@ from hwci.client._protocol import (
 )
 from hwci.client._sync_following import Following, Line
 from hwci.client.calls._writing import Id
-from hwci.client.following import SILENCE_SECONDS, Follower
+from hwci.client.following import MEDIA, SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
 
 T = TypeVar("T")
@@ -132,6 +132,9 @@ class Client:
         try:
             answer = _ask(connection, self._route, request)
             if answer.status == HTTPStatus.OK:
+                # The library takes a head that was cut off for a whole one.
+                if answer.headers.get_content_type() != MEDIA and not answer.peek(1):
+                    raise ConnectionResetError("the answer was cut off")
                 return Line(connection, answer)
             response = _whole(answer)
         except (OSError, HTTPException) as fault:
