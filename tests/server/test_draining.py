@@ -19,7 +19,7 @@ import pytest
 from aiohttp import web
 
 from hwci.server.app import serving
-from hwci.server.http import protocol
+from hwci.server.http import connection
 from hwci.server.http.protocol import SpecRunner, SpecSite
 from hwci.server.settings import Settings
 from tests.server.asking import Reply, ask, read_reply
@@ -97,7 +97,7 @@ class Held:
 async def test_what_was_taken_is_answered_and_its_connection_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(protocol, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(connection, "GRACE_SECONDS", 0.05)
     held = Held()
     async with site(held.answer) as runner, line_to(runner) as line:
         line.writer.write(ASK)
@@ -114,7 +114,7 @@ async def test_what_was_taken_is_answered_and_its_connection_closed(
 async def test_what_is_under_way_to_a_kept_connection_is_answered_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(protocol, "GRACE_SECONDS", 10.0)
+    monkeypatch.setattr(connection, "GRACE_SECONDS", 10.0)
     async with site(at_once) as runner, line_to(runner) as line:
         line.writer.write(ASK)
         assert "connection" not in (await line.reply()).headers
@@ -145,7 +145,7 @@ async def test_requests_sent_in_one_go_are_all_answered_before_the_close() -> No
 async def test_who_has_not_asked_is_not_waited_for(said: bytes) -> None:
     async with site(at_once) as runner, line_to(runner) as line:
         line.writer.write(said)
-        async with asyncio.timeout(protocol.LEAVE_SECONDS):
+        async with asyncio.timeout(connection.LEAVE_SECONDS):
             await runner.cleanup()
 
         assert await line.ended()
@@ -153,8 +153,8 @@ async def test_who_has_not_asked_is_not_waited_for(said: bytes) -> None:
 
 @pytest.mark.parametrize("answer", ["a handler that does not end", "a body that never comes"])
 async def test_what_does_not_end_is_cut(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
-    monkeypatch.setattr(protocol, "GRACE_SECONDS", 0.05)
-    monkeypatch.setattr(protocol, "LEAVE_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(connection, "LEAVE_SECONDS", 0.1)
     endless = Held()
     async with (
         site(endless.answer if "handler" in answer else whole_body) as runner,
@@ -171,7 +171,7 @@ async def test_what_does_not_end_is_cut(monkeypatch: pytest.MonkeyPatch, answer:
 
 
 async def test_a_body_that_is_on_its_way_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(connection, "GRACE_SECONDS", 0.05)
     async with site(whole_body) as runner, line_to(runner) as line:
         line.writer.write(POST + b"{")
         assert runner.server is not None
@@ -198,7 +198,7 @@ async def test_streams_are_told_to_end_before_they_are_waited_for() -> None:
     async with site(stream, told=told) as runner, line_to(runner) as line:
         line.writer.write(ASK)
         await line.reader.readuntil(b"\r\n\r\n")
-        async with asyncio.timeout(protocol.LEAVE_SECONDS):
+        async with asyncio.timeout(connection.LEAVE_SECONDS):
             await runner.cleanup()
 
         assert await line.reader.read() == b"3\r\nbye\r\n0\r\n\r\n"

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A connection: every answer on it has the spec's shape, also those that the web framework gives
+"""Connections: every answer on them has the spec's shape, also those that the web framework gives
 before or beside any handler (malformed HTTP, a fault of ours); and who sends or takes too slowly is
 cut (contract, "Everywhere").
 
-It does not know what runs it: `protocol.py` does, and tells it when the server leaves.
+Leaving: a request is taken once its head is here, and is answered; each answer closes its
+connection. A connection that waits for a request when the server leaves is kept for
+`GRACE_SECONDS`, for what is under way to it, and is closed then. What is not answered within
+`LEAVE_SECONDS`, because its body never comes or its handler does not end, is cut.
 """
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
@@ -17,9 +22,6 @@ from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.web_protocol import _ErrInfo
 
 from hwci.server.http.responses import request_id, stamp, status_answer
-
-if TYPE_CHECKING:
-    from hwci.server.http.protocol import SpecServer
 
 LOG = logging.getLogger("hwci.server")
 
@@ -31,6 +33,11 @@ HEAD_SECONDS = 15.0
 """So long may a connection wait for its first byte, and the head of a request for its end."""
 STUCK_SECONDS = 60.0
 """Who takes not one byte of an answer for so long has gone."""
+
+GRACE_SECONDS = 0.5
+LEAVE_SECONDS = 6.5
+
+Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 _TOO_MANY_HEADERS = "Too many headers received"  # the framework has no class for it
 
@@ -171,6 +178,40 @@ class SpecProtocol(web.RequestHandler):
         if self._taken_due is not None:
             self._taken_due.cancel()
             self._taken_due = None
+
+
+class SpecServer(web.Server):
+    """Makes such connections, and sees them out. The framework's own forgets all its settings at
+    one unknown keyword; this one does not.
+    """
+
+    def __init__(self, handle: Handle, **settings: Any) -> None:  # noqa: ANN401 - the framework's
+        super().__init__(handle, **settings)
+        self.leaving = False
+        self._empty = asyncio.Event()
+
+    def __call__(self) -> SpecProtocol:
+        """Make the handler of a new connection."""
+        return SpecProtocol(self, loop=self._loop, **self._kwargs)
+
+    def note_gone(self, _: object = None) -> None:
+        """Nothing runs any more for a connection."""
+        if self.leaving and not self._connections:
+            self._empty.set()
+
+    async def leave(self) -> None:
+        """Return when every request that was taken is answered, or it has taken too long."""
+        self.note_gone()
+        await self._emptied(GRACE_SECONDS)
+        for connection in self.connections:
+            assert isinstance(connection, SpecProtocol)
+            connection.leave()
+        await self._emptied(LEAVE_SECONDS)
+
+    async def _emptied(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._empty.wait()
 
 
 def _status_of(status: int, exc: BaseException | None, message: str | None) -> int:

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes connections, listens, and leaves in order (contract, "Everywhere").
+"""What listens, and with which settings (contract, "Everywhere").
 
-The framework's own server forgets all its settings at one unknown keyword; this one does not, and
-`require_hardened` refuses to start without the parser that malformed requests are refused by.
-
-Leaving: a request is taken once its head is here, and is answered; each answer closes its
-connection. A connection that waits for a request when the server leaves is kept for
-`GRACE_SECONDS`, for what is under way to it, and is closed then. What is not answered within
-`LEAVE_SECONDS`, because its body never comes or its handler does not end, is cut.
+`require_hardened` refuses to start without the parser that malformed requests are refused by. How a
+single connection behaves, and what a server does that leaves, is decided in `connection.py`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Callable
 from ssl import SSLContext
 from typing import Any
 
@@ -36,50 +30,16 @@ HARDENING: dict[str, Any] = {
 BACKLOG = 1_024
 ACCEPT_SECONDS = 0.02
 """From a connection that the system has accepted to one that we know of."""
-GRACE_SECONDS = 0.5
-LEAVE_SECONDS = 6.5
 CUT_SECONDS = 0.5
 """For a handler to end by itself once it is cut, and again to be cancelled."""
 TLS_GOODBYE_SECONDS = 2.0
 
-Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+Handle = connection.Handle
 Around = Callable[[Handle], Handle]
 AROUND: web.AppKey[Around] = web.AppKey("around")
 """What an application does around all handling, before there is a route: its rate limits."""
 LEAVING: web.AppKey[Callable[[], None]] = web.AppKey("leaving")
 """What an application does first when its server begins to leave: it says that it is not ready."""
-
-
-class SpecServer(web.Server):
-    """Makes such connections, with all their settings or not at all, and counts them."""
-
-    def __init__(self, handle: Handle, **settings: Any) -> None:  # noqa: ANN401 - the framework's
-        super().__init__(handle, **settings)
-        self.leaving = False
-        self._empty = asyncio.Event()
-
-    def __call__(self) -> connection.SpecProtocol:
-        """Make the handler of a new connection."""
-        return connection.SpecProtocol(self, loop=self._loop, **self._kwargs)
-
-    def note_gone(self, _: object = None) -> None:
-        """Nothing runs any more for a connection."""
-        if self.leaving and not self._connections:
-            self._empty.set()
-
-    async def leave(self) -> None:
-        """Return when every request that was taken is answered, or it has taken too long."""
-        self.note_gone()
-        await self._emptied(GRACE_SECONDS)
-        for open_one in self.connections:
-            assert isinstance(open_one, connection.SpecProtocol)
-            open_one.leave()
-        await self._emptied(LEAVE_SECONDS)
-
-    async def _emptied(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._empty.wait()
 
 
 class SpecRunner(web.AppRunner):
@@ -93,13 +53,13 @@ class SpecRunner(web.AppRunner):
 
     def begin_to_leave(self) -> None:
         """From now on each answer is its connection's last; new connections are still taken."""
-        assert isinstance(self.server, SpecServer)
+        assert isinstance(self.server, connection.SpecServer)
         self.server.leaving = True
         self.app.get(LEAVING, lambda: None)()
 
     async def cleanup(self) -> None:
         """Leave: listen no longer, end the streams, answer what was taken, cut the rest."""
-        if isinstance(self.server, SpecServer):
+        if isinstance(self.server, connection.SpecServer):
             self.begin_to_leave()
             await asyncio.sleep(ACCEPT_SECONDS)
             for site in self.sites:
@@ -116,7 +76,7 @@ class SpecRunner(web.AppRunner):
         plain = await super()._make_server()
         handle = _spec_shaped(plain.request_handler)
         around = self.app.get(AROUND)
-        server = SpecServer(
+        server = connection.SpecServer(
             self._noted(around(handle) if around else handle),
             request_factory=plain.request_factory,
             access_log_class=RequestLog,
