@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -108,8 +109,8 @@ def _show(run: RunDetail, events: Iterator[RunEvent]) -> None:
     with Progress(
         title, BarColumn(), MofNCompleteColumn(), console=render.console(), transient=True
     ) as bar:
-        task = bar.add_task("")
-        for test in (*run.items, *(event.test for event in events)):
+        task = bar.add_task("", total=None)
+        for test in chain(run.items, (event.test for event in events)):
             if test is None:
                 continue
             if test.outcome is Outcome.FAIL and outcomes.get(test.id) is not Outcome.FAIL:

@@ -204,4 +204,7 @@ def _reason(fault: aiohttp.ClientError | OSError) -> str:
     # Its own words hold the proxy's address.
     if isinstance(fault, aiohttp.ClientHttpProxyError):
         return f"Tunnel connection failed: {fault.status} {fault.message}"
+    # Its own words hold the head of an answer, as far as it came.
+    if isinstance(fault, aiohttp.ServerDisconnectedError):
+        return "Server disconnected"
     return str(fault) or type(fault).__name__

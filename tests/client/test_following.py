@@ -90,9 +90,9 @@ async def test_a_line_that_breaks_loses_nothing_and_repeats_nothing(
         breaking(scene.url, CUTS, bytes_max) as wire,
         asyncio.timeout(60),
     ):
-        place = {"org_id": scene.org_id, "last_event_id": "0"}
+        given = {"org_id": scene.org_id, "last_event_id": "0", "retries": CUTS}
         token = scene.member["accessToken"]
-        told = asyncio.to_thread(follow, wire.url, EVENTS, token=token, **place)
+        told = asyncio.to_thread(follow, wire.url, EVENTS, token=token, **given)
         following = asyncio.create_task(told)
         for _ in range(EVENTS):
             await scene.tell()

@@ -18,14 +18,10 @@ def read(*chunks: bytes) -> list[ServerSentEvent]:
 @pytest.mark.parametrize(
     ("text", "events"),
     [
-        (b"data: YHOO\ndata: +2\ndata: 10\n\n", [(None, "message", "YHOO\n+2\n10")]),
+        (b"data: a\ndata: b\ndata: c\n\n", [(None, "message", "a\nb\nc")]),
         (
-            b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third\n\n",
-            [
-                ("1", "message", "first event"),
-                ("", "message", "second event"),
-                ("", "message", " third"),
-            ],
+            b": words\n\ndata: one\nid: 1\n\ndata:two\nid\n\ndata:  three\n\n",
+            [("1", "message", "one"), ("", "message", "two"), ("", "message", " three")],
         ),
         (b"data\n\ndata\ndata\n\ndata:", [(None, "message", ""), (None, "message", "\n")]),
         (b"data:test\n\ndata: test\n\n", [(None, "message", "test")] * 2),
