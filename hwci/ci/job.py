@@ -6,11 +6,32 @@ This module decides who is believed first: flag, `HWCI_*`, `hwci.toml`, the CI s
 default. What each CI system says stands in `hwci.ci.systems`; nothing is sent from here.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from hwci.ci.fields import BY_NAME, FIELDS
+from hwci.ci.systems import detected
+from hwci.ci.systems.system import DEFAULT, Surroundings, System, commit, slug
 from hwci.ci.told import Told
+from hwci.engine.vocabulary import Trigger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from hwci.ci.checkout import Checkout
+    from hwci.ci.project import Project
+
+NO_SYSTEM = "no CI system that is known"
+CLOCK = "the clock"
+GIT = "git"
+PROJECT_FILE = "hwci.toml"
+USUAL_MERGE_BRANCHES = ("main", "master")
+"""Where nobody says which branch is merged into."""
+
+_Fields = dict[str, Told[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +45,9 @@ class Job:
 
     system: str | None
     """`github`, `gitlab`, `jenkins`, `buildkite`, `circleci`, `azure`; None: no CI that we know."""
+
+    title: str
+    """Its name among people."""
 
     fields: Mapping[str, Told[Any]]
 
@@ -39,6 +63,9 @@ class Job:
     merge_branches: tuple[str, ...] = ()
     """The branches on which a push is a merge."""
 
+    queued: bool = False
+    """The merge is only tried in a queue: nothing is merged yet."""
+
     faults: tuple[str, ...] = ()
     """What was said in a way that cannot be understood, in words for people."""
 
@@ -49,3 +76,144 @@ class Job:
         """Give the value of a field, None when nobody told it."""
         told = self.fields.get(name)
         return None if told is None else told.value
+
+    def dated(self, at: datetime) -> Job:
+        """Name a run that no CI counts by its time: in seconds since 1970. So the same run
+        reported again, with the same start, replaces the first report.
+        """
+        told = self.fields.get("run_id")
+        if self.system is not None or (told is not None and told.by != CLOCK):
+            return self
+        run_id: Told[Any] = Told(max(0, int(at.timestamp())), CLOCK)
+        return replace(self, fields={**self.fields, "run_id": run_id})
+
+
+def find_job(
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    checkout: Checkout | None,
+    project: Project | None,
+) -> Job:
+    """Find out what this job is. `flags`: what the command line says, by the names of the fields;
+    None where it says nothing.
+    """
+    system = detected(environ)
+    variables, faults = _variables(environ)
+    flagged: _Fields = {
+        name: Told(value, BY_NAME[name].flag) for name, value in flags.items() if value is not None
+    }
+    told = {**variables, **flagged}
+    told = {**_of_project(project, told), **told}
+    seen = _surroundings(system, environ, told, checkout)
+    if system is not None:
+        told = {**_of_system(system, seen), **told}
+    told = {**_defaults(system), **_of_git(checkout, told), **told}
+    return Job(
+        system=system.name if system else None,
+        title=system.title if system else NO_SYSTEM,
+        fields={name: told[name] for name in BY_NAME if name in told},
+        before_sha=_commit(told.get("before_sha")),
+        previous_sha=system.read("previous_sha", seen) if system else None,
+        pushed_shas=told["pushed_shas"].value if "pushed_shas" in told else (),
+        merge_branches=seen.merge_branches,
+        queued="queued" in told,
+        faults=_not_mended(faults, told),
+        environ=environ,
+    )
+
+
+def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
+    """Read what `HWCI_*` says, and say by field what cannot be understood."""
+    seen = Surroundings(environ)
+    told: _Fields = {}
+    faults: dict[str, str] = {}
+    for one in FIELDS:
+        text = seen.text(one.variable)
+        if not text:
+            continue
+        try:
+            told[one.name] = Told(one.read(text), one.variable)
+        except ValueError as fault:
+            faults[one.name] = f"{one.variable} is {text!r}: {fault}"
+    return told, faults
+
+
+def _not_mended(faults: Mapping[str, str], told: _Fields) -> tuple[str, ...]:
+    """Leave out what a flag says better, and what the system understands: CircleCI's own words."""
+    mended = {
+        name
+        for name in faults
+        if name in told and told[name].by in {BY_NAME[name].flag, BY_NAME[name].variable}
+    }
+    return tuple(text for name, text in faults.items() if name not in mended)
+
+
+def _of_project(project: Project | None, told: _Fields) -> _Fields:
+    """Give what the project says of its product: of the one that is told, or the only one."""
+    if project is None:
+        return {}
+    suite = told.get("suite")
+    products = [item for item in project.products if suite is None or item.suite == suite.value]
+    only = products[0] if len(products) == 1 else None
+    said = {
+        "repo_key": project.repo_key or (only.repo_key if only else None),
+        "suite": only.suite if only else None,
+        "box_key": only.box if only else None,
+    }
+    return {name: Told(value, PROJECT_FILE) for name, value in said.items() if value}
+
+
+def _surroundings(
+    system: System | None, environ: Mapping[str, str], told: _Fields, checkout: Checkout | None
+) -> Surroundings:
+    event = system.event(environ) if system else {}
+    seen = Surroundings(environ, event, frozenset(told))
+    return replace(seen, merge_branches=_merge_branches(system, seen, told, checkout))
+
+
+def _merge_branches(
+    system: System | None, seen: Surroundings, told: _Fields, checkout: Checkout | None
+) -> tuple[str, ...]:
+    """Give the branches that are merged into: as told, else the default branch."""
+    if "merge_branches" in told:
+        return tuple(told["merge_branches"].value)
+    default = system.read("default_branch", seen) if system else None
+    name = default.value if default else checkout.default_branch() if checkout else None
+    return (name,) if name else USUAL_MERGE_BRANCHES
+
+
+def _of_system(system: System, seen: Surroundings) -> _Fields:
+    found = {name: system.read(name, seen) for name in system.readers}
+    return {name: told for name, told in found.items() if told is not None}
+
+
+def _of_git(checkout: Checkout | None, told: _Fields) -> _Fields:
+    """Ask git for what nobody told."""
+    if checkout is None:
+        return {}
+
+    def time_of_merge() -> datetime | None:
+        sha = told["sha"].value if "sha" in told else checkout.head()
+        return checkout.committed_at(sha) if sha else None
+
+    asked: Mapping[str, Callable[[], object]] = {
+        "repo_key": lambda: slug(checkout.remote_url() or ""),
+        "sha": checkout.head,
+        "branch": checkout.branch,
+        "merged_at": time_of_merge,
+    }
+    found = {name: ask() for name, ask in asked.items() if name not in told}
+    return {name: Told(value, GIT) for name, value in found.items() if value}
+
+
+def _defaults(system: System | None) -> _Fields:
+    usual: dict[str, object] = {"run_attempt": 1, "trigger": Trigger.MANUAL}
+    if system is None:
+        usual["workflow"] = "local"
+    return {name: Told(value, DEFAULT) for name, value in usual.items()}
+
+
+def _commit(told: Told[Any] | None) -> Told[str] | None:
+    """A hash of zeros stands for no commit, whoever says it."""
+    sha = commit(told.value) if told else None
+    return Told(sha, told.by) if told and sha else None

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GitHub Actions. What its variables do not say stands in the file of the event that started the
+run: which commit a pull request is about, and where a branch stood before the push.
+
+A branch of a fork is `owner:branch`, as GitHub writes it: a fork's `main` is not ours.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hwci.ci.systems.system import (
+    EVENT,
+    Condition,
+    Surroundings,
+    System,
+    commit,
+    in_event,
+    placed,
+    push_or,
+    started_by,
+    variable,
+    where,
+    whole,
+)
+from hwci.ci.told import Told
+from hwci.engine.vocabulary import Trigger
+from hwci.wire.base import parse_time
+
+_QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
+_WORDS = {
+    "push": Trigger.MERGE,
+    "merge_group": Trigger.MERGE,
+    "schedule": Trigger.NIGHTLY,
+}
+
+
+def read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """Read the file of the event; one that cannot be read says nothing."""
+    try:
+        found = json.loads(Path(environ.get("GITHUB_EVENT_PATH", "")).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _event_is(*names: str) -> Condition:
+    return lambda seen: seen.text("GITHUB_EVENT_NAME") in names
+
+
+def _is_tag(seen: Surroundings) -> bool:
+    return seen.text("GITHUB_REF_TYPE") == "tag"
+
+
+def _is_queue(seen: Surroundings) -> bool:
+    return seen.text("GITHUB_EVENT_NAME") == "merge_group"
+
+
+def _pull_branch(seen: Surroundings) -> Told[str] | None:
+    """Give the branch of a pull request, with its owner where it is another repository's."""
+    name = seen.text("GITHUB_HEAD_REF")
+    if not name:
+        return None
+    ours = placed(seen.event, "pull_request", "base", "repo", "full_name")
+    theirs = placed(seen.event, "pull_request", "head", "repo", "full_name")
+    label = placed(seen.event, "pull_request", "head", "label")
+    if isinstance(label, str) and label and theirs != ours:
+        return Told(label, EVENT)
+    return Told(name, "GITHUB_HEAD_REF")
+
+
+def _finished_branch(seen: Surroundings) -> Told[str] | None:
+    """Give the branch of the run that this one follows."""
+    run = placed(seen.event, "workflow_run")
+    name, theirs = placed(run, "head_branch"), placed(run, "head_repository", "full_name")
+    if not isinstance(name, str) or not name:
+        return None
+    ours = placed(seen.event, "repository", "full_name") or seen.text("GITHUB_REPOSITORY")
+    if isinstance(theirs, str) and theirs != ours:
+        return Told(f"{theirs.partition('/')[0]}:{name}", EVENT)
+    return Told(name, EVENT)
+
+
+def _finished_trigger(seen: Surroundings) -> Told[Trigger] | None:
+    """Give what started the run that this one follows."""
+    word = placed(seen.event, "workflow_run", "event")
+    if not isinstance(word, str):
+        return None
+    trigger = _WORDS.get(word, Trigger.MANUAL)
+    return Told(push_or(trigger, (_finished_branch,), seen), EVENT)
+
+
+def _unqueued(name: str) -> str:
+    match = _QUEUE.fullmatch(name)
+    return match["branch"] if match else name
+
+
+def _pushed(seen: Surroundings) -> Told[tuple[str, ...]] | None:
+    commits = placed(seen.event, "commits")
+    listed = [placed(item, "id") for item in commits] if isinstance(commits, list) else []
+    shas = [sha for item in listed if isinstance(item, str) and (sha := commit(item))]
+    return Told(tuple(shas), EVENT) if shas else None
+
+
+def _own_runner(seen: Surroundings) -> bool:
+    """A runner that GitHub lends has another name each time, and no board."""
+    return seen.text("RUNNER_ENVIRONMENT") != "github-hosted"
+
+
+def _not_forced(seen: Surroundings) -> bool:
+    return placed(seen.event, "forced") is not True
+
+
+_BRANCH = (
+    where(_event_is("workflow_run"), _finished_branch),
+    _pull_branch,
+    variable("GITHUB_REF_NAME", _unqueued),
+)
+
+GITHUB = System(
+    name="github",
+    title="GitHub Actions",
+    variable="GITHUB_ACTIONS",
+    event=read_event,
+    readers={
+        "repo_key": (variable("GITHUB_REPOSITORY"),),
+        "workflow": (variable("GITHUB_WORKFLOW"),),
+        "run_id": (variable("GITHUB_RUN_ID", whole),),
+        "run_attempt": (variable("GITHUB_RUN_ATTEMPT", whole),),
+        "sha": (
+            where(
+                _event_is("pull_request", "pull_request_target"),
+                in_event("pull_request", "head", "sha", read=commit),
+            ),
+            where(_event_is("workflow_run"), in_event("workflow_run", "head_sha", read=commit)),
+            variable("GITHUB_SHA", commit),
+        ),
+        "branch": _BRANCH,
+        "trigger": (
+            where(_event_is("workflow_run"), _finished_trigger),
+            where(_is_tag, lambda _: Told(Trigger.MANUAL, "GITHUB_REF_TYPE")),
+            where(_is_queue, lambda _: Told(Trigger.MERGE, "GITHUB_EVENT_NAME")),
+            started_by("GITHUB_EVENT_NAME", _WORDS, _BRANCH),
+        ),
+        "box_key": (where(_own_runner, variable("RUNNER_NAME")),),
+        "merged_at": (
+            where(_event_is("push"), in_event("head_commit", "timestamp", read=parse_time)),
+        ),
+        "default_branch": (in_event("repository", "default_branch"),),
+        "before_sha": (
+            where(_not_forced, in_event("before", read=commit)),
+            in_event("merge_group", "base_sha", read=commit),
+        ),
+        "pushed_shas": (_pushed,),
+        "queued": (where(_is_queue, lambda _: Told(True, "GITHUB_EVENT_NAME")),),
+    },
+)

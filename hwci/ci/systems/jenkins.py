@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jenkins. Its build numbers count per job, so the run id is made of job and number. Why a build
+runs stands in no variable: `HWCI_TRIGGER` says it.
+"""
+
+from urllib.parse import quote
+
+from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.systems.system import (
+    Surroundings,
+    System,
+    always,
+    commit,
+    slug,
+    variable,
+    where,
+    without,
+)
+from hwci.ci.told import Told
+from hwci.engine.vocabulary import Trigger
+
+
+def _workflow(seen: Surroundings) -> Told[str] | None:
+    """Give the job; that of a multibranch job is the same on each of its branches."""
+    job, branch = seen.text("JOB_NAME"), seen.text("BRANCH_NAME")
+    ends = (f"/{branch}", f"/{quote(branch, safe='')}") if branch else ()
+    end = next((end for end in ends if job.endswith(end)), "")
+    name = job.removesuffix(end)
+    return Told(name, "JOB_NAME") if name else None
+
+
+def _run_id(seen: Surroundings) -> Told[int] | None:
+    job, number = seen.text("JOB_NAME"), seen.text("BUILD_NUMBER")
+    if not (job and number):
+        return None
+    return Told(hashed_run_id(f"{job}#{number}"), "JOB_NAME and BUILD_NUMBER")
+
+
+def _fork_branch(seen: Surroundings) -> Told[str] | None:
+    """A branch of a fork bears the fork's name: its `main` is not ours."""
+    fork, branch = seen.text("CHANGE_FORK"), seen.text("CHANGE_BRANCH")
+    return Told(f"{fork.partition('/')[0]}:{branch}", "CHANGE_FORK") if fork and branch else None
+
+
+def _is_change(seen: Surroundings) -> bool:
+    return bool(seen.text("CHANGE_ID"))
+
+
+JENKINS = System(
+    name="jenkins",
+    title="Jenkins",
+    variable="JENKINS_URL",
+    readers={
+        "repo_key": (variable("GIT_URL", slug),),
+        "workflow": (_workflow,),
+        "run_id": (_run_id,),
+        "run_attempt": (always(1),),
+        "sha": (variable("GIT_COMMIT", commit),),
+        "branch": (
+            _fork_branch,
+            variable("CHANGE_BRANCH"),
+            variable("BRANCH_NAME"),
+            variable("GIT_BRANCH", without("refs/remotes/origin/", "refs/heads/", "origin/")),
+        ),
+        "trigger": (where(_is_change, lambda _: Told(Trigger.MANUAL, "CHANGE_ID")),),
+        "box_key": (variable("NODE_NAME"),),
+        "before_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),
+        "previous_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),
+    },
+)

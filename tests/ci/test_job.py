@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is believed about a job: flag, `HWCI_*`, `hwci.toml`, the CI system, git, default."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hwci.ci.fields import FIELDS
+from hwci.ci.job import Job, find_job
+from hwci.engine.vocabulary import Trigger
+from hwci.wire.reports import MergeAnnouncement, RunReport
+from tests.ci.recorded import recorded
+
+HEAD = "a" * 40
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+@dataclass
+class Desk:
+    """A checkout that knows everything, or what it is told to forget."""
+
+    on: str | None = "topic"
+    default: str | None = "trunk"
+    remote: str | None = "git@git.example:acme/firmware.git"
+
+    def head(self) -> str | None:
+        return HEAD
+
+    def branch(self) -> str | None:
+        return self.on
+
+    def default_branch(self) -> str | None:
+        return self.default
+
+    def remote_url(self) -> str | None:
+        return self.remote
+
+    def committed_at(self, sha: str) -> datetime | None:
+        return NOON if sha == HEAD else None
+
+
+def said(job: Job) -> dict[str, tuple[object, str]]:
+    return {name: (told.value, told.by) for name, told in job.fields.items()}
+
+
+def test_a_flag_is_believed_before_all_others() -> None:
+    job = find_job({"sha": "b" * 40}, recorded("github-push") | {"HWCI_SHA": HEAD}, Desk(), None)
+
+    assert said(job)["sha"] == ("b" * 40, "--sha")
+
+
+def test_a_variable_of_ours_is_believed_before_the_system() -> None:
+    job = find_job({"sha": None}, recorded("github-push") | {"HWCI_SHA": HEAD}, Desk(), None)
+
+    assert said(job)["sha"] == (HEAD, "HWCI_SHA")
+
+
+def test_the_system_is_believed_before_git() -> None:
+    assert said(find_job({}, recorded("github-push"), Desk(), None))["branch"] == (
+        "main",
+        "GITHUB_REF_NAME",
+    )
+
+
+def test_git_fills_in_what_the_system_leaves_out() -> None:
+    fields = said(find_job({}, recorded("buildkite-ui"), Desk(), None))
+
+    assert fields["sha"] == (HEAD, "git")
+    assert fields["merged_at"] == (NOON, "git")
+
+
+def test_a_desk_is_told_by_git_and_by_defaults() -> None:
+    job = find_job({}, {}, Desk(), None).dated(NOON)
+
+    assert job.system is None
+    assert said(job) == {
+        "repo_key": ("acme/firmware", "git"),
+        "workflow": ("local", "default"),
+        "run_id": (int(NOON.timestamp()), "the clock"),
+        "run_attempt": (1, "default"),
+        "trigger": (Trigger.MANUAL, "default"),
+        "branch": ("topic", "git"),
+        "sha": (HEAD, "git"),
+        "merged_at": (NOON, "git"),
+    }
+
+
+def test_a_detached_head_has_no_branch() -> None:
+    assert "branch" not in find_job({}, {}, Desk(on=None), None).fields
+
+
+def test_without_a_checkout_and_a_system_little_is_known() -> None:
+    assert set(find_job({}, {}, None, None).fields) == {"workflow", "run_attempt", "trigger"}
+
+
+def test_the_same_run_of_a_desk_has_the_same_id() -> None:
+    job = find_job({}, {}, None, None).dated(NOON + timedelta(hours=1))
+
+    assert job.dated(NOON).value("run_id") == int(NOON.timestamp())
+    assert job.dated(datetime(1969, 1, 1, tzinfo=UTC)).value("run_id") == 0
+    assert find_job({"run_id": 7}, {}, None, None).dated(NOON).value("run_id") == 7
+
+
+def test_a_run_that_its_system_forgot_to_count_is_not_counted_by_the_clock() -> None:
+    environ = {name: text for name, text in recorded("github-push").items() if "RUN_ID" not in name}
+
+    assert "run_id" not in find_job({}, environ, None, None).dated(NOON).fields
+
+
+def test_the_default_branch_of_the_clone_is_where_merges_land() -> None:
+    environ = recorded("azure-ci") | {"BUILD_SOURCEBRANCH": "refs/heads/trunk"}
+
+    assert find_job({}, environ, Desk(), None).value("trigger") is Trigger.MERGE
+    assert find_job({}, environ, Desk(default=None), None).value("trigger") is Trigger.MANUAL
+    flags = {"merge_branches": ("tr*",)}
+    assert find_job(flags, environ, None, None).value("trigger") is Trigger.MERGE
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "why"),
+    [
+        ("HWCI_RUN_ID", "#57", "it should be a whole number"),
+        ("HWCI_TRIGGER", "cron", "it should be merge, nightly or manual"),
+        ("HWCI_HELLO", "yes", "it should be ok or failed"),
+        ("HWCI_STARTED_AT", "noon", "Should be an ISO 8601 date-time with an offset"),
+    ],
+)
+def test_what_cannot_be_understood_is_named_and_not_guessed(
+    variable: str, text: str, why: str
+) -> None:
+    job = find_job({}, {variable: text}, None, None)
+
+    [fault] = job.faults
+    assert fault.startswith(f"{variable} is {text!r}: {why}")
+    assert text not in [told.value for told in job.fields.values()]
+
+
+def test_a_flag_beside_it_mends_a_variable_that_cannot_be_understood() -> None:
+    job = find_job({"run_id": 1}, {"HWCI_RUN_ID": "#57"}, None, None)
+
+    assert (job.value("run_id"), job.faults) == (1, ())
+
+
+def test_a_hash_of_zeros_is_no_place_where_a_branch_stood() -> None:
+    assert find_job({}, {"HWCI_BEFORE_SHA": "0" * 40}, None, None).before_sha is None
+
+
+def test_every_field_that_is_sent_can_be_said_by_a_variable() -> None:
+    sent = set(RunReport.model_fields) | set(MergeAnnouncement.model_fields)
+
+    assert sent - {field.name for field in FIELDS} == {"tests", "changes", "part_of"}
+
+
+def test_the_environment_is_not_shown() -> None:
+    job = find_job({}, {"GITHUB_TOKEN": "ghp_hunter2"}, None, None)
+
+    assert "hunter2" not in repr(job)
