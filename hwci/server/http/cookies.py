@@ -7,14 +7,12 @@ decided in `services/accounts.py`.
 """
 
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
-from hwci.server.http.addresses import scheme_of
-from hwci.server.http.own_origin import BASE_URL, require_own_origin
-from hwci.server.http.responses import answer, error_answer
+from hwci.server.http.own_origin import require_own_origin
+from hwci.server.http.responses import answer, error_answer, over_tls
 from hwci.server.http.route import Call
 from hwci.wire import limits
 from hwci.wire.accounts import HeldSession, SessionMode, TokenPair
@@ -24,12 +22,6 @@ _FETCH_SITE = "Sec-Fetch-Site"
 _OWN_PAGES = "same-origin"
 _NO_COOKIE = "The cookie of the sign-in is missing, or there are several; sign in again"
 _ANOTHER_SITE = "A page of another site asks; sign in on the server's own pages"
-
-
-def over_tls(call: Call) -> bool:
-    """Say whether people reach the service over TLS, be it a proxy's."""
-    base_url = call.request.config_dict.get(BASE_URL, "")
-    return urlsplit(base_url).scheme == "https" or scheme_of(call.request) == "https"
 
 
 def cookie_name(name: str, *, secure: bool) -> str:
@@ -77,7 +69,7 @@ def held_tokens(call: Call, body: HeldSession) -> list[str]:
     sites = call.request.headers.getall(_FETCH_SITE, [])
     if any(site != _OWN_PAGES for site in sites):
         raise ForbiddenError(_ANOTHER_SITE)
-    return _values(call.request, cookie_name(_NAME, secure=over_tls(call)))
+    return _values(call.request, cookie_name(_NAME, secure=over_tls(call.request)))
 
 
 def refused(call: Call, error: UnauthenticatedError) -> web.StreamResponse:
@@ -98,7 +90,7 @@ def _forgetting(call: Call, response: web.StreamResponse) -> web.StreamResponse:
 
 
 def _set(call: Call, response: web.StreamResponse, token: str, seconds: int) -> None:
-    secure = over_tls(call)
+    secure = over_tls(call.request)
     response.set_cookie(
         cookie_name(_NAME, secure=secure),
         token,

@@ -46,6 +46,11 @@ def request_id(request: web.BaseRequest) -> str:
     return request[_KEY]
 
 
+def over_tls(request: web.BaseRequest) -> bool:
+    """Say whether people reach the service over TLS, be it a proxy's."""
+    return PEOPLE_USE_TLS in request or scheme_of(request) == "https"
+
+
 def stamp(request: web.BaseRequest, headers: CIMultiDict[str]) -> None:
     """Set what every answer carries."""
     headers[REQUEST_ID] = request_id(request)
@@ -53,7 +58,7 @@ def stamp(request: web.BaseRequest, headers: CIMultiDict[str]) -> None:
     headers.setdefault(_POLICY, _NOTHING_TO_SHOW)
     if request.rel_url.path.startswith("/api/"):
         headers["Cache-Control"] = "no-store"
-    if PEOPLE_USE_TLS in request or scheme_of(request) == "https":
+    if over_tls(request):
         headers["Strict-Transport-Security"] = _ONE_YEAR
 
 

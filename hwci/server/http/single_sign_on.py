@@ -9,7 +9,8 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 
 from hwci.server.http.addresses import scheme_of
-from hwci.server.http.cookies import cookie_name, over_tls, set_refresh_cookie
+from hwci.server.http.cookies import cookie_name, set_refresh_cookie
+from hwci.server.http.responses import over_tls
 from hwci.server.http.route import Call
 from hwci.server.services.sso import TICKET_LIFETIME
 from hwci.wire.sso import SsoCallbackQuery, SsoLoginQuery
@@ -21,7 +22,7 @@ async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     """Redirect to the provider."""
     begun = await call.services.sso.begin(_provider(call), _origin(call), query)
     response = _redirect(begun.url)
-    secure = over_tls(call)
+    secure = over_tls(call.request)
     # Lax, as it is the provider's page that sends the browser back here.
     response.set_cookie(
         cookie_name(_NAME, secure=secure),
@@ -37,7 +38,7 @@ async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
 
 async def finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     """Sign the browser, or the command line, in."""
-    secure = over_tls(call)
+    secure = over_tls(call.request)
     name = cookie_name(_NAME, secure=secure)
     ticket = call.request.cookies.get(name, "")
     arrived = await call.services.sso.finish(_provider(call), _origin(call), ticket, query)
