@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whom a harness blames for a failed test, by what it wrote (spec, "Test item").
 
-This module decides verdicts from messages, by rules as data. A message that nobody has a rule for is
-`unknown`: a bench that is blamed wrongly hides a bug, a device that is blamed wrongly invents one.
+This module decides verdicts from messages, by rules as data. A message that nobody has a rule for
+is `unknown`: a bench that is blamed wrongly hides a bug, a device that is blamed wrongly invents
+one. So a rule for the bench names a part of the bench that failed, whatever the firmware did, and
+the only rule for the device is a device that says itself that its tests failed.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hwci.engine.vocabulary import Verdict
+
+MESSAGE_MAX = 65_536
+"""How much of a message is looked at: output of a whole test may stand where its message does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +28,84 @@ class Rule:
 
 def judge(message: str, rules: Sequence[Rule]) -> Verdict:
     """Give the verdict of the first rule that matches, `unknown` when none does."""
-    found = (rule.verdict for rule in rules if rule.pattern.search(message))
+    looked_at = message[:MESSAGE_MAX]
+    found = (rule.verdict for rule in rules if rule.pattern.search(looked_at))
     return next(found, Verdict.UNKNOWN)
+
+
+def with_built_in(own: Iterable[tuple[re.Pattern[str], Verdict]], by: str) -> tuple[Rule, ...]:
+    """Put rules of one's own before those that are built in: the first match wins."""
+    return (*(Rule(pattern, verdict, by) for pattern, verdict in own), *BUILT_IN)
+
+
+def never_built(message: str) -> bool:
+    """Tell whether there was no firmware to run: such a test never reached the hardware.
+
+    It is no item of a report: it says nothing about a device or a bench, and a run of such tests
+    only did not test its commit on hardware.
+    """
+    return _NEVER_BUILT.fullmatch(message) is not None
+
+
+# Twister (`Build failure - undefined reference …` since it names details), and PlatformIO.
+_NEVER_BUILT = re.compile(
+    r"(?:CMake build failure|Build failure)(?: - .*)?|Building stage has failed, .*", re.DOTALL
+)
+
+
+def _bench(pattern: str, why: str) -> Rule:
+    return Rule(re.compile(pattern), Verdict.INFRA, why)
+
+
+BUILT_IN: tuple[Rule, ...] = (
+    _bench(r"Timeout during flashing", "twister: the flash tool did not come to its end"),
+    _bench(
+        r"Device issue \((?:Flash error\??|Timeout)\)",
+        "twister: the flash tool failed, or did not come to its end",
+    ),
+    _bench(r"TwisterHarnessException: Could not flash device", "twister's pytest harness"),
+    Rule(
+        re.compile(r"\ATestsuite failed\Z"),
+        Verdict.DEVICE,
+        "twister: the device itself wrote PROJECT EXECUTION FAILED after its tests",
+    ),
+    _bench(
+        r"labgrid\.exceptions\.(?:NoConfigFound|InvalidConfig|NoDriverFound)Error",
+        "labgrid: the description of the bench does not fit the bench",
+    ),
+    _bench(
+        r"(?s)NoResourceFoundError.*(?:PowerPort|NetworkSerialPort|SDMux|SDWire|USBDebugger)\b",
+        "labgrid: a part of the bench is away; USB ports that the device itself opens do not count",
+    ),
+    _bench(r"\bplace \S+ is not acquired", "labgrid: the place is not this job's"),
+    _bench(r"has an orphaned resource", "labgrid: the exporter of the bench is away"),
+    _bench(r"Could not connect to coordinator", "labgrid: the laboratory is away"),
+    _bench(r"\bInfrastructureError\b", "LAVA: neither the test nor the device, as it says itself"),
+    _bench(r"\bConnectionClosedError: connection closed", "LAVA: one of its InfrastructureErrors"),
+    _bench(r"\bLAVABug\b", "LAVA: a fault of LAVA itself"),
+    _bench(r"The LAVA instance is not configured", "LAVA: one of its ConfigurationErrors"),
+    _bench(r"\berror_type: ?(?:Infrastructure|Bug|Configuration)\b", "LAVA: results of a job"),
+    _bench(
+        r"unable to (?:find a matching|open) CMSIS-DAP device|unable to find CMSIS-DAP device",
+        "openocd: the probe is away",
+    ),
+    _bench(r"No J-Link device found|unable to open ftdi device", "openocd: the probe is away"),
+    _bench(r"The specified debug interface was not found", "openocd: the probe cannot be driven"),
+    _bench(
+        r"No (?:available |connected )debug probes?(?: are connected| matches)?",
+        "pyocd: the probe is away",
+    ),
+    _bench(r"pyocd\.core\.exceptions\.Probe(?:Error|Disconnected)", "pyocd: the probe failed"),
+    _bench(r"Connecting to J-Link via USB\.{3}FAILED", "J-Link Commander: the probe is away"),
+    _bench(r"There is no debugger connected to the PC", "nrfjprog: the probe is away"),
+    _bench(r"No debug probe detected", "STM32CubeProgrammer: the probe is away"),
+    _bench(r"No connected probes were found", "probe-rs: the probe is away"),
+    _bench(
+        r"[Cc]ould not open (?:port )?'?/dev/ttyUSB\d+",
+        "pyserial, esptool: the bench's serial adapter is away; ttyACM may be the device's own",
+    ),
+)
+"""What is told from the words of harnesses and flash tools. Left out on purpose, since a firmware
+can be the cause too: time-outs, missing console output, `RunID mismatch` (an image that was rolled
+back), `Fault detected while running test` (seen in the output of the image before), a target that
+does not answer its probe, and a boot loader that does not answer esptool."""

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes of a result file, plain or gzipped, and how a file without results is told.
+
+This module decides how much a file may hold and how a fault of it is worded: file, line and
+column, what happened, what to do. What the bytes mean is decided by whoever reads them.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from typing import IO, NamedTuple
+
+INFLATED_BYTES_MAX = 256 * 1024 * 1024
+CHUNK_BYTES = 256 * 1024
+GZIP_MAGIC = b"\x1f\x8b"
+WRITE_AGAIN = "Let the test run write it again, or leave it out"
+
+
+class Position(NamedTuple):
+    """A place in a file, both counted from 1."""
+
+    line: int
+    column: int
+
+
+class ContentError(Exception):
+    """A fault of the content, before anyone knows the file's name."""
+
+    def __init__(self, what: str, fix: str, position: Position | None = None) -> None:
+        super().__init__(what, fix, position)
+        self.what = what
+        self.fix = fix
+        self.position = position
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.fix}"
+
+
+def inflated(file: IO[bytes]) -> Iterator[bytes]:
+    """Give the content of a file that stands at its start, chunk after chunk.
+
+    Raises:
+        ContentError: it is damaged, or holds too much.
+    """
+    magic = file.read(len(GZIP_MAGIC))
+    file.seek(0)
+    source = gzip.GzipFile(fileobj=file) if magic == GZIP_MAGIC else file
+    size = 0
+    try:
+        while chunk := source.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > INFLATED_BYTES_MAX:
+                raise ContentError("It holds more than 256 MiB", "Split the results into files")
+            yield chunk
+    except EOFError as fault:
+        raise ContentError("It is a gzip file that was cut short", WRITE_AGAIN) from fault
+    except (gzip.BadGzipFile, zlib.error) as fault:
+        raise ContentError(f"It is a damaged gzip file ({fault})", WRITE_AGAIN) from fault
