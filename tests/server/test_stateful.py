@@ -7,7 +7,6 @@ The model knows the contract's rules and no line of the server. Bounded and dera
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,6 +25,7 @@ from hypothesis.stateful import (
 
 from hwci.server.app import SetCiMetrics, operate
 from tests.server.asking import Reply, ask, bearer, ci_key
+from tests.server.model import FAILED, FILES, PASSED, Box, Failure, Key, changes
 from tests.server.running import (
     ADMIN_EMAIL,
     EMAIL,
@@ -43,41 +43,7 @@ PEOPLE = (EMAIL, ADMIN_EMAIL, MEMBER_EMAIL, STRANGER_EMAIL)
 ADMINS = {"owner", "admin"}
 BENCHES = ("bench-1", "bench-2", "bench-3")
 PRODUCT = {"repo_key": "acme/firmware", "suite": "sensor"}
-FILES = ("drivers/i2c.c", "hil/i2c.py")
-CLASSES = {"confirm": "real_fw_bug", "dismiss": "dismissed"}
 START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TID251 - reports of now
-
-
-@dataclass
-class Key:
-    id: str
-    name: str
-    value: str
-    revoked: bool = False
-
-
-@dataclass
-class Box:
-    id: str
-    name: str
-    token: str
-    """The newest; `used` once it was."""
-    used: bool = False
-    dead_tokens: list[str] = field(default_factory=list)
-    key: str | None = None
-    dead_keys: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Failure:
-    id: str
-    automatic: str
-    action: str | None = None
-    by: str | None = None
-
-    @property
-    def shown(self) -> str:
-        return CLASSES[self.action] if self.action else self.automatic
 
 
 class Organization(RuleBasedStateMachine):
@@ -395,14 +361,6 @@ class Organization(RuleBasedStateMachine):
             assert reply.json["class"] == failure.shown
             assert reply.json["status"] == (failure.by or "Automatic")
             assert reply.json["automatic"]["class"] == failure.automatic
-
-
-PASSED = {"total": 1, "passed": 1, "failed": 0, "retried": 0}
-FAILED = {"total": 1, "passed": 0, "failed": 1, "retried": 0}
-
-
-def changes(base: str, sha: str, file: str) -> dict[str, Any]:
-    return {"base_sha": base, "commits": [{"sha": sha, "subject": "Change", "files": [file]}]}
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import missing_steps, open_storage, restore_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite import copying
+from hwci.server.storage.sqlite.connections import open_writer
+from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import ACME, REPORT
 
 
@@ -75,6 +77,32 @@ async def test_copies_during_full_ingest_are_whole_and_lack_nothing_that_was_ack
         assert found == set(range(len(found))), "a copy is of one moment"
         assert len(found) >= told
         assert len(found) % 5 == 0, "no transaction is half in it"
+
+
+def test_a_writer_does_not_make_a_copy_begin_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_PAGES_PER_STEP", 1)
+    writer = open_writer(tmp_path / "hwci.db")
+    looks = 0
+
+    def write(number: int) -> None:
+        writer.execute("BEGIN IMMEDIATE")
+        Transaction(writer).put_report(ACME.id, replace(REPORT, run_id=number))
+        writer.execute("COMMIT")
+
+    def write_and_go_on() -> bool:
+        nonlocal looks
+        looks += 1
+        write(looks)
+        return looks > 10 * int(pages)
+
+    write(0)
+    ((pages,),) = writer.rows("PRAGMA page_count")
+    copying.back_up(tmp_path / "hwci.db", tmp_path / "copy.db", write_and_go_on)
+    writer.close()
+
+    assert asyncio.run(run_ids(tmp_path / "copy.db")) == {0}
 
 
 async def test_a_copy_is_one_file_that_its_owner_alone_can_read(tmp_path: Path) -> None:
