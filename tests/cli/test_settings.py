@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli.credentials import Profile, default_credentials
+from hwci.cli.credentials import ARRIVES_WITHIN, Profile, default_credentials
 from hwci.cli.failing import CommandError
 from hwci.cli.settings import DEFAULT_URL, Flags, resolve
 
@@ -172,5 +172,6 @@ def test_no_secret_shows_in_a_repr(env: dict[str, str]) -> None:
 def test_an_access_token_ends() -> None:
     profile = Profile("https://x", "e", "a", "r", expires_at=1_000)
 
-    assert not profile.ended(datetime.fromtimestamp(999, UTC))
-    assert profile.ended(datetime.fromtimestamp(1_000, UTC))
+    arrives = 1_000 - ARRIVES_WITHIN.total_seconds()
+    assert not profile.ended(datetime.fromtimestamp(arrives - 1, UTC))
+    assert profile.ended(datetime.fromtimestamp(arrives, UTC))

@@ -137,7 +137,8 @@ def test_a_failure_is_read_with_its_evidence_and_reviewed(
         user.send(calls.dismiss_failure(server.org_id, failure.id))
     assert user.send(calls.confirm_failure(server.org_id, failure.id)).review is not None
     assert user.send(calls.reset_failure(server.org_id, failure.id)).status == "Automatic"
-    assert len(list(user.items(calls.audit_log(server.org_id, limit=1)))) == 3
+    log = list(user.items(calls.audit_log(server.org_id, limit=1)))
+    assert [entry.action for entry in log][:3] == ["reset", "confirm", "dismiss"]
 
 
 def test_keys_are_created_listed_and_revoked(server: RunningServer, user: Client) -> None:

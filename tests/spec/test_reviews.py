@@ -120,11 +120,11 @@ def test_an_action_that_no_row_allows_is_409_and_changes_nothing(
     service: Service, test: str, action: str
 ) -> None:
     tell(service)
-    before = service.page()
+    before, log = service.page(), service.get("audit-log")
 
     assert review(service, test, action)[0] == 409
     assert service.page() == before
-    assert service.get("audit-log")["items"] == []
+    assert service.get("audit-log") == log
 
 
 @shows(CONFIRM, DISMISS, RESET)
@@ -169,7 +169,7 @@ def test_the_audit_log_records_every_review(service: Service) -> None:
     for action in ("dismiss", "confirm", "reset"):
         review(service, "bug", action)
 
-    log = service.get("audit-log")["items"]
+    log = service.get("audit-log")["items"][:3]
     assert [entry["action"] for entry in log] == ["reset", "confirm", "dismiss"]
     assert {entry["target"] for entry in log} == {service.failure_id("bug", "a")}
     assert {entry["details"]["sha"] for entry in log} == {sha("a")}
