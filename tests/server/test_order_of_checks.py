@@ -10,7 +10,8 @@ import pytest
 from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
 from tests.server.asking import Header, Reply, ask, bearer, ci_key
-from tests.server.running import RunningServer, new_organization, sign_in
+from tests.server.benches import Benches
+from tests.server.running import Hands, RunningServer, new_organization, sign_in
 
 OTHER = "other@example.org"
 OFF = "off@example.org"
@@ -26,10 +27,10 @@ def named(route: Route) -> str:
 
 BEARER = of(Who.USER, Who.MEMBER, Who.ADMIN)
 IN_ORG = of(Who.MEMBER, Who.ADMIN)
-CI = of(Who.CI_KEY)
+KEYS = of(Who.CI_KEY, Who.BOX)
 each_bearer = pytest.mark.parametrize("route", BEARER, ids=named)
 each_in_org = pytest.mark.parametrize("route", IN_ORG, ids=named)
-each_ci = pytest.mark.parametrize("route", CI, ids=named)
+each_key = pytest.mark.parametrize("route", KEYS, ids=named)
 each_admin = pytest.mark.parametrize("route", of(Who.ADMIN), ids=named)
 each_with_body = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.body], ids=named
@@ -78,9 +79,9 @@ def test_without_a_good_access_token_is_401(server: RunningServer, route: Route,
     assert reply.headers["www-authenticate"] == 'Bearer realm="hwci"'
 
 
-@each_ci
+@each_key
 @pytest.mark.parametrize("case", ["none", "empty", "garbage", "wrong", "token", "twice", "é"])
-def test_without_a_good_ci_key_is_401(server: RunningServer, route: Route, case: str) -> None:
+def test_without_a_good_key_is_401(server: RunningServer, route: Route, case: str) -> None:
     headers: dict[str, list[Header]] = {
         "none": [],
         "empty": [("X-API-Key", "")],
@@ -153,6 +154,17 @@ def test_ci_keys_can_be_managed_while_ci_metrics_is_off(
     assert [item["name"] for item in listed.json["items"]] == ["k"]
 
 
+@pytest.fixture(scope="module")
+def box_key(server: RunningServer) -> str:
+    return Benches(server, Hands()).installed("bench-1")
+
+
+@pytest.fixture
+def api_key(server: RunningServer, route: Route, box_key: str) -> Header:
+    """The key that opens the route, if a key does."""
+    return ci_key(box_key if route.who is Who.BOX else server.ci_key)
+
+
 @each_with_body
 @pytest.mark.parametrize(
     "types",
@@ -167,14 +179,14 @@ def test_ci_keys_can_be_managed_while_ci_metrics_is_off(
     ids=str,
 )
 def test_a_body_of_another_type_is_415(
-    server: RunningServer, route: Route, types: list[str]
+    server: RunningServer, route: Route, api_key: Header, types: list[str]
 ) -> None:
     reply = ask(
         server.url,
         route.method,
         path_of(route, server.org_id),
         bearer(server.token),
-        ci_key(server.ci_key),
+        api_key,
         *(("Content-Type", value) for value in types),
         data=b"{}",
     )
@@ -185,7 +197,7 @@ def test_a_body_of_another_type_is_415(
 @each_with_body
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "zstd"])
 def test_a_body_in_another_encoding_is_415(
-    server: RunningServer, route: Route, encoding: str
+    server: RunningServer, route: Route, api_key: Header, encoding: str
 ) -> None:
     headers = [("Content-Type", "application/json"), ("Content-Encoding", encoding)]
     reply = ask(
@@ -193,7 +205,7 @@ def test_a_body_in_another_encoding_is_415(
         route.method,
         path_of(route, server.org_id),
         bearer(server.token),
-        ci_key(server.ci_key),
+        api_key,
         *headers,
         data=b"{}",
     )
@@ -203,7 +215,7 @@ def test_a_body_in_another_encoding_is_415(
 
 @each_with_body
 def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
-    server: RunningServer, route: Route
+    server: RunningServer, route: Route, api_key: Header
 ) -> None:
     headers = [
         ("Content-Type", "application/json"),
@@ -215,7 +227,7 @@ def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
         route.method,
         path_of(route, server.org_id),
         bearer(server.token),
-        ci_key(server.ci_key),
+        api_key,
         *headers,
         data=b"{",
     )
@@ -230,14 +242,14 @@ def test_a_body_that_says_it_is_too_large_is_413_before_it_is_read(
     ids=repr,
 )
 def test_a_body_that_is_no_json_object_is_400_at_the_body(
-    server: RunningServer, route: Route, data: bytes
+    server: RunningServer, route: Route, api_key: Header, data: bytes
 ) -> None:
     reply = ask(
         server.url,
         route.method,
         path_of(route, server.org_id),
         bearer(server.token),
-        ci_key(server.ci_key),
+        api_key,
         ("Content-Type", "application/json"),
         data=data,
     )
@@ -271,9 +283,12 @@ def test_a_query_that_breaks_the_rules_is_400_at_its_parameter(
 
 @each_with_query
 def test_a_parameter_given_twice_is_400(server: RunningServer, route: Route) -> None:
-    reply = send(server, route, bearer(server.token), query="?limit=1&limit=2")
+    assert route.query is not None
+    field, about = next(iter(route.query.model_fields.items()))
+    name = about.alias or field
+    reply = send(server, route, bearer(server.token), query=f"?{name}=1&{name}=2")
 
-    assert reply.issue_paths == [["query", "limit"]]
+    assert reply.issue_paths == [["query", name]]
 
 
 @pytest.mark.parametrize(
@@ -288,19 +303,17 @@ def test_a_page_past_the_end_is_empty(server: RunningServer, route: Route) -> No
     assert (reply.json["items"], reply.json["page"]) == ([], 2**63 - 1)
 
 
+NOTHING = {"keyId": "CI key", "failureId": "Failure", "boxId": "Box"}
+
+
 @pytest.mark.parametrize("text", ["x", "00000000-0000-0000-0000-000000000000"])
 @pytest.mark.parametrize(
     ("route", "name"),
-    [
-        (route, name)
-        for route in ROUTES
-        for name in ("keyId", "failureId")
-        if f"{{{name}}}" in route.path
-    ],
+    [(route, name) for route in ROUTES for name in NOTHING if f"{{{name}}}" in route.path],
     ids=lambda value: named(value) if isinstance(value, Route) else value,
 )
 def test_an_id_of_nothing_is_404(server: RunningServer, route: Route, name: str, text: str) -> None:
     path = route.path.replace("{orgId}", str(server.org_id)).replace(f"{{{name}}}", text)
-    expected = "CI key not found" if name == "keyId" else "Failure not found"
+    reply = ask(server.url, route.method, path, bearer(server.token))
 
-    assert ask(server.url, route.method, path, bearer(server.token)).error == (404, expected)
+    assert reply.error == (404, f"{NOTHING[name]} not found")
