@@ -210,7 +210,7 @@ async def test_a_stream_that_is_cut_and_resumed_misses_nothing_and_repeats_nothi
 ) -> None:
     key = await ci_key(scene)
     async with (
-        breaking(scene.url, CUTS, bytes_max=25_000) as wire,
+        breaking(scene.url, CUTS, bytes_max=15_000) as wire,
         following(scene) as uncut,
         asyncio.timeout(90),
     ):
