@@ -31,6 +31,8 @@ PROJECT_FILE = "hwci.toml"
 USUAL_MERGE_BRANCHES = ("main", "master")
 """Where nobody says which branch is merged into."""
 
+OF_THE_PUSH = frozenset({"merged_at", "before_sha", "pushed_shas", "queued"})
+
 _Fields = dict[str, Told[Any]]
 
 
@@ -85,7 +87,7 @@ class Job:
         if self.system is not None or (told is not None and told.by != CLOCK):
             return self
         run_id: Told[Any] = Told(max(0, int(at.timestamp())), CLOCK)
-        return replace(self, fields={**self.fields, "run_id": run_id})
+        return replace(self, fields=_in_order({**self.fields, "run_id": run_id}))
 
 
 def find_job(
@@ -106,12 +108,12 @@ def find_job(
     told = {**_of_project(project, told), **told}
     seen = _surroundings(system, environ, told, checkout)
     if system is not None:
-        told = {**_of_system(system, seen), **told}
+        told = {**_of_system(system, seen, told), **told}
     told = {**_defaults(system), **_of_git(checkout, told), **told}
     return Job(
         system=system.name if system else None,
         title=system.title if system else NO_SYSTEM,
-        fields={name: told[name] for name in BY_NAME if name in told},
+        fields=_in_order(told),
         before_sha=_commit(told.get("before_sha")),
         previous_sha=system.read("previous_sha", seen) if system else None,
         pushed_shas=told["pushed_shas"].value if "pushed_shas" in told else (),
@@ -120,6 +122,11 @@ def find_job(
         faults=_not_mended(faults, told),
         environ=environ,
     )
+
+
+def _in_order(told: _Fields) -> _Fields:
+    """Give the fields in the order of the spec, without what only leads to some."""
+    return {name: told[name] for name in BY_NAME if name in told}
 
 
 def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
@@ -182,9 +189,13 @@ def _merge_branches(
     return (name,) if name else USUAL_MERGE_BRANCHES
 
 
-def _of_system(system: System, seen: Surroundings) -> _Fields:
-    found = {name: system.read(name, seen) for name in system.readers}
-    return {name: told for name, told in found.items() if told is not None}
+def _of_system(system: System, seen: Surroundings, told: _Fields) -> _Fields:
+    """Read all fields; what the system says of its push holds of its own commit only."""
+    read = {name: system.read(name, seen) for name in system.readers}
+    found = {name: said for name, said in read.items() if said is not None}
+    if "sha" in told and ("sha" not in found or found["sha"].value != told["sha"].value):
+        found = {name: said for name, said in found.items() if name not in OF_THE_PUSH}
+    return found
 
 
 def _of_git(checkout: Checkout | None, told: _Fields) -> _Fields:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci merge-announce`: announce a merge from a job that needs no hardware (spec, "CI report
-endpoints", rule 4).
+endpoints", rule 4). Which merges are announced is decided in `merge.py`.
 """
 
 from typing import Annotated
@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from hwci.cli import bodies, delivery, options
-from hwci.cli.options import BodyFile, Branch, DryRun, RepoKey, Sha, Strict, Suite
+from hwci.cli.job import JobFlags
+from hwci.cli.merge import announcements
+from hwci.cli.options import (
+    BeforeSha,
+    BodyFile,
+    Branch,
+    DryRun,
+    MergeBranches,
+    RepoKey,
+    Sha,
+    Strict,
+    Suite,
+)
 from hwci.cli.render import note
 from hwci.cli.settings import Flags, resolve
 
@@ -21,8 +33,12 @@ def merge_announce(
     branch: Branch = None,
     merged_at: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Time of the merge, with an offset."),
+        typer.Option(
+            metavar="TIME", help="Time of the merge, with an offset [the CI's, or git's]."
+        ),
     ] = None,
+    before_sha: BeforeSha = None,
+    merge_branches: MergeBranches = None,
     body: BodyFile = None,
     dry_run: DryRun = False,
     strict: Strict = False,
@@ -31,10 +47,14 @@ def merge_announce(
 ) -> None:
     """Announce a merge, so that it counts even when no bench is online. Needs HWCI_CI_KEY.
 
-    Without --suite, a run of any product can check the merge. An unreachable server is a warning,
-    not a failed build, unless --strict.
+    What a flag does not say comes from HWCI_* variables, the CI system and git. Without --suite,
+    each product of hwci.toml is announced whose trigger_paths the merge touched; without hwci.toml,
+    a run of any product can check the merge. An unreachable server is a warning, not a failed
+    build, unless --strict.
 
     For example:
+
+      hwci merge-announce
 
     \b
       hwci merge-announce --repo-key acme/firmware --suite sensor-fw \\
@@ -46,24 +66,28 @@ def merge_announce(
     from hwci.client import calls
     from hwci.wire.reports import MergeAnnouncement
 
-    fields = {
-        "repo_key": repo_key,
-        "suite": suite,
-        "sha": sha,
-        "branch": branch,
-        "merged_at": merged_at,
-    }
-    announcement = (
-        bodies.from_flags(
-            MergeAnnouncement, {**fields, "suite": suite or bodies.variable("HWCI_SUITE")}
-        )
-        if body is None
-        else bodies.from_file(MergeAnnouncement.model_validate_json, body, beside=fields)
+    flags = JobFlags(
+        repo_key=repo_key,
+        suite=suite,
+        sha=sha,
+        branch=branch,
+        merged_at=options.time_of(merged_at, "--merged-at"),
+        before_sha=before_sha,
+        merge_branches=options.list_of(merge_branches),
     )
-    parcel = delivery.Parcel(announcement.sha, calls.announce_merge(announcement))
-    if dry_run:
-        delivery.print_exactly([parcel])
+    announced = (
+        announcements(flags)
+        if body is None
+        else [bodies.from_file(MergeAnnouncement.model_validate_json, body, beside=flags.told())]
+    )
+    parcels = [
+        delivery.Parcel(item.suite or item.sha, calls.announce_merge(item)) for item in announced
+    ]
+    if dry_run or not parcels:
+        delivery.print_exactly(parcels)
         return
     settings = resolve(Flags(url, profile))
-    if delivery.deliver(settings, [parcel], "The merge was not announced", strict=strict):
-        note(f"Announced {announcement.sha} of {announcement.repo_key} at {settings.url}.")
+    if delivery.deliver(settings, parcels, "The merge was not announced", strict=strict):
+        for item in announced:
+            product = f" for {item.suite}" if item.suite else ""
+            note(f"Announced {item.sha} of {item.repo_key}{product} at {settings.url}.")

@@ -17,6 +17,7 @@ from hwci.cli.audit_log import audit_log
 from hwci.cli.box import box
 from hwci.cli.boxes import boxes
 from hwci.cli.demo import demo
+from hwci.cli.env import env
 from hwci.cli.failing import Commands
 from hwci.cli.failures import failures
 from hwci.cli.keys import keys
@@ -79,6 +80,7 @@ app.add_typer(runs, name="runs")
 app.command("merge-announce")(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
 app.add_typer(suite_config, name="suite-config")
+app.command("env")(env)
 app.command("register")(register)
 app.command("login")(login)
 app.command("logout")(logout)

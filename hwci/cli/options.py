@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags that several commands share, each with one name and one explanation."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -68,11 +69,19 @@ AsOf = Annotated[
 ]
 RepoKey = Annotated[
     str | None,
-    typer.Option(help="Name of the repository; the same value in all reports."),
+    typer.Option(help="Name of the repository; the same value in all reports [the CI's]."),
 ]
-Suite = Annotated[str | None, typer.Option(help="Product [HWCI_SUITE].")]
-Sha = Annotated[str | None, typer.Option(help="Commit, as a full hash.")]
-Branch = Annotated[str | None, typer.Option(help="Branch.")]
+Suite = Annotated[str | None, typer.Option(help="Product [HWCI_SUITE, or that of hwci.toml].")]
+Sha = Annotated[str | None, typer.Option(help="Commit, as a full hash [the CI's, or git's].")]
+Branch = Annotated[str | None, typer.Option(help="Branch [the CI's, or git's].")]
+BeforeSha = Annotated[
+    str | None,
+    typer.Option(metavar="SHA", help="Where the branch stood before the push [the CI's]."),
+]
+MergeBranches = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A branch on which a push is a merge [the default branch]."),
+]
 BodyFile = Annotated[
     str | None,
     typer.Option("--body", metavar="FILE|-", help="The whole body as JSON, in place of flags."),
@@ -87,6 +96,11 @@ Strict = Annotated[
         envvar="HWCI_STRICT",
         help="Fail when the server refuses or cannot be reached.",
     ),
+]
+
+
+NoSummary = Annotated[
+    bool, typer.Option("--no-summary", help="Leave no summary on the page of the job.")
 ]
 
 
@@ -156,6 +170,13 @@ def time_of(text: str | None, flag: str) -> datetime | None:
         raise wrong_usage(
             f"{flag} is not understood", f"{text!r}: {fault}", f"Correct {flag}"
         ) from fault
+
+
+def list_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Read a repeatable flag that takes lists, too: as `git rev-list` prints, or with commas."""
+    from hwci.ci.fields import listed
+
+    return listed(" ".join(texts)) or None if texts else None
 
 
 def now() -> datetime:

@@ -62,6 +62,11 @@ def note(line: str) -> None:
     _write(sys.stderr, line)
 
 
+def command_line(line: str) -> None:
+    """Write a line that the CI system obeys: its one use is a text made for that."""
+    _write(sys.stdout, line)
+
+
 def _write(stream: TextIO, line: str) -> None:
     stream.write(safe(line) + "\n")
     stream.flush()

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import pytest
 from typer.testing import CliRunner
 
+from hwci.ci.systems import SYSTEMS
 from hwci.cli.main import app
 from tests.cli.scene import play
 from tests.server.running import RunningServer, running_in_thread
@@ -32,7 +33,10 @@ class Command(Protocol):
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command with no settings but those of the test."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("COLUMNS", "160")
+    for system in SYSTEMS:  # these tests may run in one
+        monkeypatch.delenv(system.variable, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(time, "sleep", lambda _: None)  # no test waits between two tries
 

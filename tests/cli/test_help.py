@@ -46,6 +46,7 @@ CONTRACT = {
     "box heartbeat",
     "merge-announce",
     "report-run",
+    "env",
     "suite-config apply",
     "suite-config check",
     "metrics",

@@ -542,7 +542,8 @@ def test_what_only_the_caller_can_say_is_asked_for_by_name(in_ci: Command, resul
     code, _, err = in_ci("report-run", "--box", "b", "--junit", str(results / "one.xml"))
 
     assert code == 2
-    assert "--repo-key, --workflow, --run-id, --run-attempt, --trigger, --branch, --sha" in err
+    assert "--repo-key, --branch, --sha are missing" in err
+    assert "hwci env shows what is known" in err
 
 
 def test_broken_changes_are_told_fault_by_fault(in_ci: Command, results: Path) -> None:

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of commits: the changes under test, what a push covers (spec, "Run report").
+A file or a flag is believed first; what git and the CI know is decided in `hwci.ci.under_test`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hwci.cli import bodies
+from hwci.cli.render import note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hwci.ci.job import Job
+    from hwci.ci.under_test import UnderTest
+    from hwci.cli.job import Here
+    from hwci.wire.reports import Changes
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of commits. `found`: what git said, for the runs that come after this one."""
+
+    changes: Changes | None = None
+    covers_shas: Sequence[str] | None = None
+    found: UnderTest | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of it."""
+        return self.found.notes if self.found else ()
+
+
+def changes_of(place: Here, path: str | None, *, no_changes: bool) -> Told:
+    """Tell what changed and what a push covers.
+
+    Raises:
+        CommandError: the file of changes breaks the field rules.
+    """
+    said = _from_file(path)
+    found = None if no_changes or said is not None else _found(place)
+    if found is None:
+        return Told(said, place.job.value("covers_shas") or place.job.pushed_shas or None)
+    for line in found.notes:
+        note(f"note: {line}")
+    return Told(found.changes, found.covers_shas or None, found)
+
+
+def remember_run(job: Job, told: Told, *, hello_ok: bool) -> None:
+    """Keep what was reported for the next attempt and the next run."""
+    if told.found is None:
+        return
+    from hwci.ci.state import State, StateError, state_folder
+    from hwci.ci.under_test import remember
+
+    try:
+        remember(State(state_folder(job.environ)), job, told.found, hello_ok=hello_ok)
+    except StateError as fault:
+        note(f"note: {fault}. {fault.fix}.")
+
+
+def _found(place: Here) -> UnderTest | None:
+    if place.repository is None:
+        return None
+    from hwci.ci.asking import ask
+    from hwci.ci.state import State, state_folder
+    from hwci.ci.under_test import under_test
+
+    state = State(state_folder(place.job.environ))
+    return under_test(place.job, place.repository, state, ask)
+
+
+def _from_file(path: str | None) -> Changes | None:
+    if path is None:
+        return None
+    from hwci.wire.reports import Changes
+
+    return bodies.from_file(Changes.model_validate_json, path, beside={})

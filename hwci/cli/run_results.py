@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result files of a run (spec, "Run report"): which file is of which box, and which hold
+nothing. What the others say is decided in `hwci.ci`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hwci.cli.failing import wrong_usage
+from hwci.cli.render import note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from hwci.ci.job import Job
+    from hwci.ci.project import Project
+    from hwci.ci.results import BoxResults, FileResults
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the result files of a run hold. `faults`: of files that hold nothing."""
+
+    boxes: Mapping[str, BoxResults]
+    faults: tuple[str, ...] = ()
+
+    def conclusion(self) -> str:
+        """Say the result of a run whose CI does not say it."""
+        failed = any(results.failed or not results.tests for results in self.boxes.values())
+        return "failure" if failed or self.faults else "success"
+
+    def started_at(self) -> datetime | None:
+        """Give the earliest start that the files tell."""
+        starts = (results.started_at for results in self.boxes.values())
+        return min((start for start in starts if start is not None), default=None)
+
+
+def results_of(job: Job, files: Sequence[str], project: Project | None) -> Results:
+    """Read the result files of a run: `BOX=FILE`, or `FILE` of the job's box.
+
+    Raises:
+        CommandError: wrong usage: nothing says which box a file, or the run, is of; or there is
+            nothing to report.
+    """
+    placed = _placed(files, job.value("box_key"))
+    if placed:
+        return _read(placed, project)
+    if job.value("hello_ok") is None:
+        raise wrong_usage(
+            "There is nothing to report",
+            "neither --junit nor --body is given",
+            "Give result files, or --hello failed for a run that never reached the hardware",
+        )
+    return Results(_no_results(job.value("box_key")))
+
+
+def _placed(files: Sequence[str], own: str | None) -> list[tuple[str, Path]]:
+    placed = []
+    for text in files:
+        name, equals, path = text.partition("=")
+        if equals and not Path(text).exists():
+            placed.append((name, Path(path)))
+        elif own is not None:
+            placed.append((own, Path(text)))
+        else:
+            raise _no_box(text)
+    return placed
+
+
+def _no_box(what: str) -> Exception:
+    return wrong_usage(
+        "The report lacks its box",
+        f"nothing says which box {what} is of",
+        "Add --box (or HWCI_BOX), or write --junit BOX=FILE",
+    )
+
+
+def _no_results(own: str | None) -> dict[str, BoxResults]:
+    from hwci.ci.results import BoxResults
+
+    if own is None:
+        raise _no_box("this run")
+    return {own: BoxResults()}
+
+
+def _read(placed: Sequence[tuple[str, Path]], project: Project | None) -> Results:
+    """Read every file; one that holds no results is named, and the others count."""
+    from hwci.ci.results import merged
+    from hwci.ci.results_file import ResultsFileError, read_results
+    from hwci.ci.verdicts import with_built_in
+
+    rules = with_built_in(project.verdicts if project else (), "hwci.toml")
+    by_box: dict[str, list[FileResults]] = {}
+    faults = []
+    for box, path in placed:
+        try:
+            by_box.setdefault(box, []).append(read_results(path, rules))
+        except ResultsFileError as fault:
+            faults.append(str(fault))
+            note(f"error: {fault}")
+    # A box of broken files only says nothing: an empty report would say that nothing ran.
+    boxes = {box: merged(files) for box, files in by_box.items() if files}
+    return Results(boxes, tuple(faults))
