@@ -48,7 +48,6 @@ class Settings:
     auth_rate_limit: str | None = None
     valkey_url: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
-    single_server: bool = False
     sso_file: Path | None = None
     prometheus: bool = False
 
@@ -171,12 +170,6 @@ VARIABLES: tuple[Variable, ...] = (
         "trusted_proxies",
         _networks,
         "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count: addresses or networks.",
-    ),
-    Variable(
-        "HWCI_SINGLE_SERVER",
-        "single_server",
-        _yes,
-        "`1`: this is the only server on its database, limits need no Valkey.",
     ),
     Variable(
         "HWCI_SSO_FILE",
