@@ -42,6 +42,7 @@ def merge_announce(
     body: BodyFile = None,
     dry_run: DryRun = False,
     strict: Strict = False,
+    deadline: options.Deadline = options.DEADLINE_S,
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
@@ -87,7 +88,8 @@ def merge_announce(
         delivery.print_exactly(parcels)
         return
     settings = resolve(Flags(url, profile))
-    if delivery.deliver(settings, parcels, "The merge was not announced", strict=strict):
+    failed = "The merge was not announced"
+    if delivery.deliver(settings, parcels, failed, strict=strict, deadline_s=deadline):
         for item in announced:
             product = f" for {item.suite}" if item.suite else ""
             note(f"Announced {item.sha} of {item.repo_key}{product} at {settings.url}.")

@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the commands of a CI job send: one after the other, and what is refused holds back no other.
-A server that refuses or is away fails no build unless the caller is strict (contract, "Command
-line"). What the bodies say is decided in `bodies.py`.
+"""How the commands of a CI job send: a report is on the disk before it is sent, and leaves when the
+server has it. A server that refuses or is away fails no build unless the caller is strict
+(contract, "Command line"). What the bodies say is decided in `bodies.py`; how long to go on, in
+`hwci.client.dispatch`.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.cli.failing import Failing, failing_of, shortened, warn
-from hwci.cli.render import say_json
+from hwci.cli.failing import ExitCode, Failing, failing_of, report, shortened, warn
+from hwci.cli.options import DEADLINE_S
+from hwci.cli.render import note, say_json
 from hwci.cli.settings import Settings
 from hwci.cli.tables import counted
 
 if TYPE_CHECKING:
     from hwci.client import Call
-    from hwci.client.errors import HwciError
+    from hwci.client.dispatch import Dispatch, Letter, Outcome, Unsent
+    from hwci.client.spool import Spool
 
-TAKES_NOTHING = {429, 502, 503, 504}
-"""Statuses that say nothing of the report: any other would meet them too."""
+TRY_S = 30.0
+"""Seconds of silence after which a try is given up."""
 
 
 class Parcel(NamedTuple):
@@ -28,80 +31,162 @@ class Parcel(NamedTuple):
     call: "Call[None]"
 
 
-class Unsent(NamedTuple):
-    """A report that the server did not take."""
-
-    name: str
-    fault: "HwciError"
-
-
 def print_exactly(parcels: Iterable[Parcel]) -> None:
     """Print each body as it would be sent, one per line."""
     for parcel in parcels:
         say_json((parcel.call.body or b"").decode())
 
 
-def deliver(settings: Settings, parcels: Sequence[Parcel], failed: str, *, strict: bool) -> bool:
-    """Send with the CI key. Gives False when one was refused or found no server.
+def deliver(
+    settings: Settings,
+    parcels: Sequence[Parcel],
+    failed: str,
+    *,
+    strict: bool,
+    deadline_s: float = DEADLINE_S,
+) -> bool:
+    """Send with the CI key, then what waits for the same server and key. Gives False when one was
+    refused or not sent; `failed` says so.
 
     Raises:
-        CommandError: that, and the caller is strict.
+        CommandError: that, and the caller is strict; or the settings can be none.
     """
-    sent, unsent = _send_each(settings, parcels)
-    if not unsent:
+    from hwci.client.errors import HwciError
+
+    spool = spool_of(settings)
+    try:
+        letters = _kept(settings, parcels, spool)
+    except HwciError as fault:
+        failing = failing_of(fault, failed, by_ci_key=True)
+        warn(failing, strict=strict or failing.wrong_usage)
+        return False
+    outcome = _sent(settings, letters, spool, deadline_s)
+    if not outcome.unsent and not outcome.untried:
         return True
-    failing = (
-        failing_of(unsent[0].fault, failed, by_ci_key=True)
-        if len(parcels) == 1
-        else _failing_in_part(failed, sent, unsent, len(parcels))
-    )
-    warn(failing, strict=strict or failing.wrong_usage)
+    warn(failing_to_send(failed, outcome, len(letters)), strict=strict)
     return False
 
 
-def _send_each(settings: Settings, parcels: Sequence[Parcel]) -> tuple[int, list[Unsent]]:
-    """Give how many were taken, and which were not; after the end of all, the rest is not tried."""
+def spool_of(settings: Settings) -> "Spool | None":
+    """Give the spool of this machine; None: this user has no place for one."""
+    from hwci.client.spool import Spool, spool_folder
+
+    folder = spool_folder(settings.environ)
+    return None if folder is None else Spool(folder)
+
+
+def _kept(settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None") -> list["Letter"]:
+    """Put reports on the disk. Without a key, nothing is kept: nobody could ever send it.
+
+    Raises:
+        HwciError: the address or the key is none.
+    """
+    from hwci.client._call import Credential
+    from hwci.client.dispatch import Letter
+    from hwci.client.errors import CredentialMissingError
+    from hwci.client.spool import SpoolError
+
+    key = settings.ci_key()
+    if key is None:
+        raise CredentialMissingError(Credential.CI_KEY.value)
+    letters = []
+    for parcel in parcels:
+        kept = None
+        try:
+            if spool is not None:
+                kept = spool.keep(parcel.call, settings.url, key, parcel.name)
+        except SpoolError as fault:
+            what = f"{parcel.name} is sent without being kept on the disk before"
+            report(Failing(what, str(fault), fault.fix), "warning")
+        letters.append(Letter(parcel.name, parcel.call, kept))
+    return letters
+
+
+def _sent(
+    settings: Settings, letters: Sequence["Letter"], spool: "Spool | None", deadline_s: float
+) -> "Outcome":
+    """Send the letters, then once each what waits beside them."""
     from hwci.client import Client
-    from hwci.client.errors import HwciError
+    from hwci.client.dispatch import Dispatch, Outcome, Patience, Unsent, letters_of
+    from hwci.client.errors import ProxyAddressError
 
-    unsent: list[Unsent] = []
-    sent = 0
     try:
-        client = Client(settings.url, ci_key=settings.ci_key())
-    except HwciError as fault:
-        return sent, [Unsent(parcels[0].name, fault)]
+        client = Client(settings.url, ci_key=settings.ci_key(), timeout=TRY_S, retries=0)
+    except ProxyAddressError as fault:
+        return Outcome(left=[Unsent(letters[0], fault)], untried=list(letters[1:]))
     with client:
-        for parcel in parcels:
-            try:
-                client.send(parcel.call)
-                sent += 1
-            except HwciError as fault:
-                unsent.append(Unsent(parcel.name, fault))
-                if not _is_refusal(fault):
-                    break
-    return sent, unsent
+        dispatch = Dispatch(client, spool, Patience(deadline_s))
+        kept = next((letter.kept for letter in letters if letter.kept is not None), None)
+        if spool is None or kept is None:
+            return dispatch.send(letters)
+        outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
+        if not outcome.left and not outcome.untried:
+            _send_waiting(dispatch, letters_of(spool, kept.address, kept.fingerprint))
+    return outcome
 
 
-def _is_refusal(fault: "HwciError") -> bool:
-    """Tell a refusal, after which the next may be taken, from what ends the sending."""
-    from hwci.client.errors import ApiError
+def _send_waiting(dispatch: "Dispatch", waiting: Sequence["Letter"]) -> None:
+    """Send what waits for the same server and key, as long as the deadline lasts."""
+    outcome = dispatch.send(waiting, once=True)
+    if outcome.sent:
+        note(f"Sent {counted(len(outcome.sent), 'report')} that waited.")
+    if outcome.refused:
+        refused = counted(len(outcome.refused), "report")
+        note(f"warning: refused of those that waited: {refused}. Look: hwci spool list")
 
-    return isinstance(fault, ApiError) and fault.status_code not in TAKES_NOTHING
 
-
-def _failing_in_part(failed: str, sent: int, unsent: Sequence[Unsent], total: int) -> Failing:
-    """Say how many of several were sent, and of each that was not, why. The first fault counts."""
-    faults = [(name, failing_of(fault, by_ci_key=True)) for name, fault in unsent]
+def failing_to_send(failed: str, outcome: "Outcome", total: int) -> Failing:
+    """Say what was not sent, why, and where it is now. The first fault counts."""
+    each = [(unsent.letter.name, _failing_of(unsent)) for unsent in outcome.unsent]
+    untried = len(outcome.untried)
+    if not each:
+        each = [(outcome.untried[0].name, _not_tried(outcome))]
+    first = each[0][1]
+    fix = f"{first.fix}{_place(outcome)}"
+    if total == 1:
+        return replace(first, what=failed, fix=fix)
     lines = [
         line
-        for name, failing in faults
+        for name, failing in each
         for line in (f"{name}: {failing.cause}", *(f"  {detail}" for detail in failing.details))
     ]
-    untried = total - sent - len(unsent)
-    cause = f"{counted(len(unsent), 'report')} not taken"
+    cause = f"{counted(len(outcome.unsent), 'report')} not taken"
+    sent = len(outcome.sent)
     return replace(
-        faults[0][1],
+        first,
         what=f"{failed}{' whole' if sent else ''}: {sent} of {total} were sent",
         cause=f"{cause}, {untried} not tried" if untried else cause,
+        fix=fix,
         details=shortened(lines),
     )
+
+
+def _failing_of(unsent: "Unsent") -> Failing:
+    if unsent.fault is not None:
+        return failing_of(unsent.fault, by_ci_key=True)
+    assert unsent.refused is not None, "what failed has a fault, or was refused to another process"
+    return Failing("", unsent.refused.reason, "Look at the report: hwci spool list")
+
+
+def _not_tried(outcome: "Outcome") -> Failing:
+    if outcome.asked_s:
+        cause = f"the server asked to be left alone for another {outcome.asked_s:.0f} s"
+    else:
+        cause = "another process sends it right now"
+    return Failing("", cause, "Nothing needs to be done", ExitCode.UNREACHABLE)
+
+
+def _place(outcome: "Outcome") -> str:
+    """Say where what was not sent is now."""
+    waiting = [unsent.letter.kept for unsent in outcome.left]
+    waiting += [letter.kept for letter in outcome.untried]
+    places = []
+    if kept := next((kept for kept in waiting if kept is not None), None):
+        places.append(
+            f". What waits is kept in {kept.path.parent}; the next report sends it, too, and so"
+            " does `hwci spool flush`"
+        )
+    aside = [unsent.refused for unsent in outcome.refused if unsent.refused is not None]
+    if aside:
+        places.append(f". What was refused is set aside in {aside[0].path.parent}")
+    return "".join(places)

@@ -103,6 +103,18 @@ NoSummary = Annotated[
     bool, typer.Option("--no-summary", help="Leave no summary on the page of the job.")
 ]
 
+DEADLINE_S = 120.0
+Deadline = Annotated[
+    float,
+    typer.Option(
+        "--deadline",
+        min=0,
+        metavar="SECONDS",
+        envvar="HWCI_DEADLINE",
+        help="How long to go on trying; what is not sent then, waits.",
+    ),
+]
+
 
 _FLAGS = {
     "box_key": "--box",

@@ -142,6 +142,7 @@ def report_run(
     body: BodyFile = None,
     dry_run: DryRun = False,
     strict: Strict = False,
+    deadline: options.Deadline = options.DEADLINE_S,
     no_summary: NoSummary = False,
     url: options.Url = None,
     profile: options.Profile = None,
@@ -167,7 +168,13 @@ def report_run(
         merge_branches=options.list_of(merge_branches),
     )
     asked = Asked((*(junit or ()), *(more_junit or ())), changes, no_changes, hello_cmd)
-    sending = Sending(Flags(url, profile), dry_run=dry_run, strict=strict, summary=not no_summary)
+    sending = Sending(
+        Flags(url, profile),
+        dry_run=dry_run,
+        strict=strict,
+        summary=not no_summary,
+        deadline_s=deadline,
+    )
     if body is None:
         report_job(flags, asked, sending)
     else:

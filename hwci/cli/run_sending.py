@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hwci.cli import delivery, summaries
+from hwci.cli.options import DEADLINE_S
 from hwci.cli.render import note
 from hwci.cli.settings import Flags, resolve
 from hwci.cli.tables import counted
@@ -31,6 +32,7 @@ class Sending:
     dry_run: bool = False
     strict: bool = False
     summary: bool = True
+    deadline_s: float = DEADLINE_S
 
 
 def send(
@@ -55,7 +57,13 @@ def send(
     if (parts := sum(report.part_of is not None for report in reports)) > 1:
         note(f"More than 1,000 tests on a box: sending {parts} parts of at most 1,000.")
     with summaries.of_run(reports, job if sending.summary else None, notes) as summary:
-        if parcels and delivery.deliver(settings, parcels, NOT_REPORTED, strict=sending.strict):
+        if parcels and delivery.deliver(
+            settings,
+            parcels,
+            NOT_REPORTED,
+            strict=sending.strict,
+            deadline_s=sending.deadline_s,
+        ):
             summary.sent = True
             note(f"Reported {_summary(reports)} to {settings.url}.")
     return summary.sent

@@ -24,6 +24,8 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("HWCI_SUITE", "`suite` of reports."),
     Variable("HWCI_BOX", "`box_key` of reports."),
     Variable("HWCI_STRICT", "Let reporting fail the build."),
+    Variable("HWCI_DEADLINE", "Seconds after which what is not sent is left in the spool."),
+    Variable("HWCI_SPOOL_DIR", "Folder of reports that wait [hwci/spool in the user's state]."),
     Variable(
         "HWCI_INVITE_TOKEN", "The invitation that `hwci register` registers with.", secret=True
     ),

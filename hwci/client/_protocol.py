@@ -25,7 +25,6 @@ from hwci.client.errors import (
     CredentialMalformedError,
     CredentialMissingError,
     HwciError,
-    RateLimitedError,
     TimedOutError,
     error_class,
 )
@@ -245,8 +244,7 @@ def _refusal(response: Response) -> ApiError:
         )
     kind = error_class(response.status)
     refusal = kind(response.status, body.error, body.message, request_id, body.issues or ())
-    if isinstance(refusal, RateLimitedError):
-        refusal.retry_after = retry_after(response)
+    refusal.retry_after = retry_after(response)
     return refusal
 
 

@@ -10,14 +10,14 @@
     ├── ConnectionFailedError       no answer came
     │   └── TimedOutError           … within the time allowed
     ├── AnswerShapeError            an answer came that is not this server's
-    └── ApiError                    the server refused, with a status
+    └── ApiError                    the server refused, with a status; `retry_after`
         ├── BadRequestError         400, with `issues`
         ├── UnauthorizedError       401
         ├── ForbiddenError          403
         ├── NotFoundError           404
         ├── ConflictError           409
         ├── TooLargeError           413
-        ├── RateLimitedError        429, with `retry_after`
+        ├── RateLimitedError        429
         └── ServerError             5xx
 
 This module decides names, attributes and sentences; `_protocol.py` decides when each is raised.
@@ -139,7 +139,11 @@ class AnswerShapeError(HwciError):
 
 
 class ApiError(HwciError):
-    """The server refused the request; `message` is its sentence."""
+    """The server refused the request; `message` is its sentence. `retry_after`: seconds to wait,
+    where the server named them.
+    """
+
+    retry_after: float | None = None
 
     def __init__(
         self,
@@ -186,9 +190,7 @@ class TooLargeError(ApiError):
 
 
 class RateLimitedError(ApiError):
-    """429: too many requests. `retry_after`: seconds to wait, where the server named them."""
-
-    retry_after: float | None = None
+    """429: too many requests."""
 
 
 class ServerError(ApiError):
