@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci.toml`: what a repository says of itself, in its own history (contract, "Command line").
+
+This module decides where the file stands and what may stand in it: its products with their paths
+and boxes (spec, "Suite configuration"), and whom a message blames. What a job makes of it is
+decided in `hwci.ci.job`, and what rules of one's own mean, in `hwci.ci.verdicts`.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from hwci.engine.vocabulary import Verdict
+from hwci.wire.base import Name
+from hwci.wire.errors import message_of
+from hwci.wire.reports import PatternList, SuiteConfiguration
+
+FILE_NAME = "hwci.toml"
+ROOT_MARK = ".git"
+"""What stands at the root of a work tree: a folder, or a file in work trees added later."""
+
+
+class ProjectFileError(Exception):
+    """A project file that breaks the rules. `faults`: each with its place, in words for people."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+
+
+def _pattern(value: object) -> re.Pattern[str]:
+    if not isinstance(value, str) or not value:
+        raise PydanticCustomError("pattern", "Should be text: a regular expression")
+    try:
+        return re.compile(value)
+    except re.error as fault:
+        raise PydanticCustomError(
+            "pattern", "Should be a regular expression of Python: {why}", {"why": str(fault)}
+        ) from fault
+
+
+def _verdict(value: object) -> Verdict:
+    try:
+        return Verdict(str(value))
+    except ValueError as fault:
+        known = ", ".join(Verdict)
+        raise PydanticCustomError(
+            "verdict", "Should be one of {known}", {"known": known}
+        ) from fault
+
+
+class _Table(BaseModel):
+    """A table of the file: strict, and a key that is written wrongly is never overlooked."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class Product(_Table):
+    """A `[[product]]`. `repo_key`: its own, else that of the file."""
+
+    repo_key: Name | None = None
+    suite: Name
+    firmware_paths: PatternList
+    harness_paths: PatternList
+    trigger_paths: PatternList | None = None
+    merge_trigger: bool = True
+    box: Name | None = None
+
+    def configuration(self) -> SuiteConfiguration:
+        """Give what the server is told of it.
+
+        Raises:
+            ValidationError: nothing says which repository it is of.
+        """
+        return SuiteConfiguration.model_validate(self.model_dump(exclude={"box"}))
+
+
+class VerdictRule(_Table):
+    """A `[[verdict]]`: what matches anywhere in a failure's message blames somebody."""
+
+    message: Annotated[re.Pattern[str], PlainValidator(_pattern)]
+    verdict: Annotated[Verdict, PlainValidator(_verdict)]
+
+
+class _File(_Table):
+    repo_key: Name | None = None
+    product: Sequence[Product] = ()
+    verdict: Sequence[VerdictRule] = ()
+
+
+_TABLES: Mapping[str, type[_Table]] = {"product": Product, "verdict": VerdictRule}
+_NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a project file says. `verdicts`: the first that matches counts."""
+
+    path: Path
+    repo_key: str | None = None
+    products: tuple[Product, ...] = ()
+    verdicts: tuple[tuple[re.Pattern[str], Verdict], ...] = ()
+
+
+def find_project(start: Path) -> Project | None:
+    """Read the nearest project file from a folder up to the root of its repository. Outside any
+    repository only the folder itself is looked at: a file further up may be anybody's.
+
+    Raises:
+        ProjectFileError: there is one, and it cannot be read or breaks the rules.
+    """
+    path = project_path(start)
+    return None if path is None else read_project(path)
+
+
+def project_path(start: Path) -> Path | None:
+    """Find the nearest project file."""
+    folders = (start, *start.parents)
+    depth = next((at for at, folder in enumerate(folders) if (folder / ROOT_MARK).exists()), 0)
+    paths = (folder / FILE_NAME for folder in folders[: depth + 1])
+    return next((path for path in paths if path.is_file()), None)
+
+
+def read_project(path: Path) -> Project:
+    """Read a project file.
+
+    Raises:
+        ProjectFileError: it cannot be read, or breaks the rules.
+    """
+    try:
+        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        file = _File.model_validate(content)
+    except OSError as fault:
+        raise ProjectFileError([f"{path}: cannot be read: {fault.strerror}"]) from fault
+    except ValidationError as fault:
+        errors = fault.errors(include_url=False, include_input=False)
+        raise ProjectFileError([f"{path}: {_sentence(error)}" for error in errors]) from fault
+    except ValueError as fault:  # TOML and UTF-8 alike; the text names line and column
+        raise ProjectFileError([f"{path}: {fault}"]) from fault
+    own = {"repo_key": file.repo_key}
+    return Project(
+        path,
+        file.repo_key,
+        tuple(one if one.repo_key else one.model_copy(update=own) for one in file.product),
+        tuple((rule.message, rule.verdict) for rule in file.verdict),
+    )
+
+
+def _sentence(error: ErrorDetails) -> str:
+    """Say what is wrong where: `product 2: firmware_paths, item 1: …`."""
+    place = list(error["loc"])
+    if error["type"] == "extra_forbidden":
+        message = _unknown(str(place.pop()), _TABLES.get(str(place[0]), _File) if place else _File)
+    else:
+        message = message_of(error)
+    if error["type"] in _NO_LIST_TYPES:
+        tables = f": write [[{place[0]}]]" if place[-1] in _TABLES else ""
+        message = f"Should be a list{tables}"
+    return ": ".join((*_places(place), message))
+
+
+def _places(place: Sequence[str | int]) -> Iterator[str]:
+    """Count as people do, from 1."""
+    if len(place) > 1 and isinstance(place[1], int):
+        number = place[1] + 1
+        table = place[0] in _TABLES
+        yield f"{place[0]} {number}" if table else f"{place[0]}, item {number}"
+        yield from _places(place[2:])
+    elif place:
+        yield str(place[0])
+
+
+def _unknown(key: str, table: type[_Table]) -> str:
+    known = list(table.model_fields)
+    near = get_close_matches(key, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return f"{key} is no known key; {hint}"

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+
+import pytest
+
+from hwci.ci.project import ProjectFileError, find_project, project_path, read_project
+from hwci.engine.vocabulary import Verdict
+
+WHOLE = """
+repo_key = "acme/firmware"
+
+[[product]]
+suite = "sensor-fw"
+firmware_paths = ["src/**", "!src/**/README.md"]
+harness_paths = ["hil/**"]
+box = "bench-1"
+
+[[product]]
+repo_key = "acme/gateway"
+suite = "gateway-fw"
+firmware_paths = ["gateway/**"]
+harness_paths = []
+trigger_paths = ["gateway/**"]
+merge_trigger = false
+
+[[verdict]]
+message = "relay .* stuck"
+verdict = "infra"
+
+[[verdict]]
+message = "HardFault"
+verdict = "device"
+"""
+
+
+def write(folder: Path, text: str = WHOLE) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "hwci.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def faults(path: Path, text: str) -> list[str]:
+    with pytest.raises(ProjectFileError) as raised:
+        read_project(write(path, text))
+    return [fault.removeprefix(f"{path / 'hwci.toml'}: ") for fault in raised.value.faults]
+
+
+def product(more: str) -> str:
+    return f'[[product]]\nsuite = "x"\nfirmware_paths = []\nharness_paths = []\n{more}\n'
+
+
+def test_a_product_has_the_repository_of_the_file_unless_it_names_its_own(tmp_path: Path) -> None:
+    sensor, gateway = read_project(write(tmp_path)).products
+
+    assert (sensor.repo_key, sensor.suite, sensor.box) == ("acme/firmware", "sensor-fw", "bench-1")
+    assert (gateway.repo_key, gateway.box) == ("acme/gateway", None)
+
+
+def test_the_server_is_told_paths_and_trigger_and_not_the_box(tmp_path: Path) -> None:
+    sensor, gateway = (item.configuration() for item in read_project(write(tmp_path)).products)
+
+    assert sensor.model_dump() == {
+        "repo_key": "acme/firmware",
+        "suite": "sensor-fw",
+        "firmware_paths": ["src/**", "!src/**/README.md"],
+        "harness_paths": ["hil/**"],
+        "trigger_paths": None,
+        "merge_trigger": True,
+    }
+    assert (gateway.trigger_paths, gateway.merge_trigger) == (["gateway/**"], False)
+
+
+def test_verdict_rules_keep_their_order(tmp_path: Path) -> None:
+    rules = read_project(write(tmp_path)).verdicts
+
+    assert [(pattern.pattern, verdict) for pattern, verdict in rules] == [
+        ("relay .* stuck", Verdict.INFRA),
+        ("HardFault", Verdict.DEVICE),
+    ]
+
+
+def test_a_file_of_windows_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "\ufeff" + WHOLE.replace("\n", "\r\n"))
+
+    assert len(read_project(path).products) == 2
+
+
+def test_a_file_without_a_repository_leaves_that_to_the_ci(tmp_path: Path) -> None:
+    project = read_project(write(tmp_path, product("")))
+
+    assert (project.repo_key, project.products[0].repo_key) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (product("harnes_paths = []"), "product 1: harnes_paths is no known key; did you mean"),
+        (product("") + product("colour = 1"), "product 2: colour is no known key; known are repo"),
+        ("products = []", "products is no known key; did you mean product?"),
+        (product('trigger_paths = ["a", "b?"]'), "product 1: trigger_paths, item 2: A pattern mu"),
+        (product('merge_trigger = "yes"'), "product 1: merge_trigger: Input should be a valid bo"),
+        (product('box = ""'), "product 1: box: String should have at least 1 character"),
+        ('[[product]]\nsuite = "x"\nharness_paths = []', "product 1: firmware_paths: Field requi"),
+        ('[product]\nsuite = "x"', "product: Should be a list: write [[product]]"),
+        (product('trigger_paths = "a"'), "product 1: trigger_paths: Should be a list"),
+        ('[[verdict]]\nmessage = "("\nverdict = "infra"', "verdict 1: message: Should be a regula"),
+        ('[[verdict]]\nmessage = ""\nverdict = "infra"', "verdict 1: message: Should be text"),
+        ('[[verdict]]\nmessage = "x"\nverdict = "bench"', "verdict 1: verdict: Should be one of d"),
+        ("[[product]\n", "Expected ']]' at the end of an array declaration (at line 1, column 10)"),
+        ("repo_key = 1", "repo_key: Input should be a valid string"),
+    ],
+)
+def test_a_fault_is_named_with_its_place(tmp_path: Path, text: str, fault: str) -> None:
+    (found,) = faults(tmp_path, text)
+
+    assert found.startswith(fault)
+
+
+def test_every_fault_is_named(tmp_path: Path) -> None:
+    both = product("colour = 1") + '[[verdict]]\nmessage = "("\nverdict = "bench"\n'
+
+    assert [fault.split(":")[0] for fault in faults(tmp_path, both)] == [
+        "product 1",
+        "verdict 1",
+        "verdict 1",
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b'repo_key = "caf\xe9"\n')
+    for name, why in (("no.toml", "cannot be read: No such file"), ("latin.toml", "can't decode")):
+        with pytest.raises(ProjectFileError, match=why):
+            read_project(tmp_path / name)
+
+
+@pytest.mark.parametrize("mark", ["folder", "file"])
+def test_the_file_is_found_from_any_folder_of_the_repository(tmp_path: Path, mark: str) -> None:
+    (tmp_path / "hwci.toml").write_text("repo_key = 'outside'")
+    repository, deep = tmp_path / "repository", tmp_path / "repository" / "a" / "b"
+    deep.mkdir(parents=True)
+    (repository / ".git").mkdir() if mark == "folder" else (repository / ".git").write_text("x")
+
+    assert find_project(deep) is None  # the one outside belongs to somebody else
+    at_root = write(repository)
+    assert project_path(deep) == at_root
+    nearer = write(repository / "a")
+    assert project_path(deep) == nearer
+
+
+def test_outside_any_repository_only_the_folder_itself_is_looked_at(tmp_path: Path) -> None:
+    deep = tmp_path / "a"
+    deep.mkdir()
+    write(tmp_path)
+
+    assert project_path(deep) is None
+    assert project_path(tmp_path) == tmp_path / "hwci.toml"
