@@ -6,7 +6,7 @@ line"). Who is believed is decided in `hwci.ci.job`.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,13 +81,18 @@ def look_around(flags: JobFlags) -> Here:
     """Find out where this command runs, settings that cannot be understood included."""
     from hwci.ci.git import Repository
     from hwci.ci.job import find_job
+    from hwci.ci.project import ProjectFileError, find_project
 
     folder = Path.cwd()
     checkout = Repository(folder)
     repository = checkout if checkout.fault() is None else None
-    project = None
-    job = find_job(flags.told(), os.environ, repository, project)
-    return Here(job.dated(now()), repository, project)
+    faults: tuple[str, ...] = ()
+    try:
+        project = find_project(folder)
+    except ProjectFileError as fault:
+        project, faults = None, fault.faults
+    job = find_job(flags.told(), os.environ, repository, project).dated(now())
+    return Here(replace(job, faults=(*job.faults, *faults)), repository, project)
 
 
 def lacking(job: Job, names: Sequence[str]) -> Exception | None:

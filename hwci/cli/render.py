@@ -7,6 +7,7 @@ shown escaped and its markup is inert. Which columns a table has is decided in `
 
 import json
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,6 +28,8 @@ WIDTH_WITHOUT_TERMINAL = 120
 DELETE = 0x7F  # the one control character that JSON leaves as it is
 # Controls, invisible formatting (bidirectional overrides among them), surrogates, line separators.
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+# What the agents of Azure and GitHub obey wherever it stands in a line of a job's output.
+_OBEYED = re.compile(r"##(?=vso\[|\[)", re.IGNORECASE)
 
 
 class Format(StrEnum):
@@ -39,12 +42,18 @@ class Format(StrEnum):
 
 
 def safe(text: object) -> str:
-    r"""Show what a terminal would obey or hide: `\x1b` for an escape, `\n` for a line break."""
-    shown = str(text)
-    if shown.isprintable():  # then no letter is hidden, and most texts are looked at once
-        return shown
+    r"""Show what a terminal would obey or hide: `\x1b` for an escape, `\n` for a line break; what a
+    CI agent would obey is broken up.
+    """
+    shown = _OBEYED.sub("# #", str(text))
+    return _visible(shown)
+
+
+def _visible(text: str) -> str:
+    if text.isprintable():  # then no letter is hidden, and most texts are looked at once
+        return text
     return "".join(
-        _escape(letter) if unicodedata.category(letter) in _HIDDEN else letter for letter in shown
+        _escape(letter) if unicodedata.category(letter) in _HIDDEN else letter for letter in text
     )
 
 
@@ -63,8 +72,9 @@ def note(line: str) -> None:
 
 
 def command_line(line: str) -> None:
-    """Write a line that the CI system obeys: its one use is a text made for that."""
-    _write(sys.stdout, line)
+    """Write a line that the CI system obeys: a text of `hwci.ci.summary`, which is made for that."""
+    sys.stdout.write(_visible(line) + "\n")
+    sys.stdout.flush()
 
 
 def _write(stream: TextIO, line: str) -> None:
@@ -99,7 +109,7 @@ def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
 
 def say_json(text: str) -> None:
     """Write JSON: only its strings can hold hidden letters, and each of these can be escaped."""
-    for line in text.split("\n"):
+    for line in _OBEYED.sub(r"#\\u0023", text).split("\n"):
         say(line if line.isprintable() else "".join(map(_json_escape, line)))
 
 

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports and announcements of jobs: what nobody said by a flag is told by CI, git and settings."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ci.recorded import NAMES, recorded
+from tests.cli.conftest import Answer, Command
+from tests.cli.test_reporting import NOWHERE, junit
+
+
+def git(folder: Path, *words: str) -> str:
+    environ = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_AUTHOR_DATE": "2026-01-31T09:00:00+01:00",
+        "GIT_COMMITTER_DATE": "2026-01-31T09:00:00+01:00",
+        "PATH": os.environ["PATH"],
+    }
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    done = subprocess.run(
+        ["git", *who, *words], cwd=folder, env=environ, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def commit(folder: Path, path: str, subject: str) -> str:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(subject)
+    git(folder, "add", "--", path)
+    git(folder, "commit", "-q", "-m", subject)
+    return git(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout of three commits with a result file, in which the commands run."""
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "remote", "add", "origin", "https://u:hunter2@git.example/acme/firmware.git")
+    for number in range(3):
+        commit(tmp_path, f"fw/{number}.c", f"Change {number}")
+    (tmp_path / "one.xml").write_text(junit("a", "b", fails="b"))
+    return tmp_path
+
+
+def bodies(answer: Answer) -> list[dict[str, Any]]:
+    assert answer.code == 0, answer.err
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+def body(answer: Answer) -> dict[str, Any]:
+    [only] = bodies(answer)
+    return only
+
+
+# report-run
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_line_reports_a_job_of_each_system(in_ci: Command, checkout: Path, name: str) -> None:
+    environ = {"HWCI_BOX": "bench-1", "HWCI_URL": NOWHERE} | recorded(name)
+
+    report = body(in_ci("report-run", "--junit", "one.xml", "--dry-run", **environ))
+
+    assert report["repo_key"].endswith("firmware")
+    assert report["box_key"] == "bench-1"
+    assert len(report["sha"]) == 40
+    assert checkout.exists()
+
+
+def test_a_desk_reports_with_no_flag_but_its_box(in_ci: Command, checkout: Path) -> None:
+    head = git(checkout, "rev-parse", "HEAD")
+
+    answer = in_ci("report-run", "--box", "desk", "--junit", "one.xml", "-n", HWCI_URL=NOWHERE)
+
+    report = body(answer)
+    assert (report["repo_key"], report["workflow"]) == ("acme/firmware", "local")
+    assert (report["branch"], report["sha"], report["trigger"]) == ("main", head, "manual")
+    # The start of the tests, so that the same results reported again replace these.
+    assert (report["started_at"], report["run_id"]) == ("2026-01-31T09:30:00Z", 1769851800)
+    assert "hunter2" not in answer.out + answer.err
+
+
+def test_a_push_says_what_it_covers_and_what_it_changed(in_ci: Command, checkout: Path) -> None:
+    first, *rest = git(checkout, "rev-list", "--reverse", "HEAD").split()
+    environ = recorded("gitlab-push") | {
+        "CI_COMMIT_SHA": rest[-1],
+        "CI_COMMIT_BEFORE_SHA": first,
+        "HWCI_URL": NOWHERE,
+    }
+
+    report = body(in_ci("report-run", "--base-sha", first, "--junit", "one.xml", "-n", **environ))
+
+    assert report["covers_shas"] == rest
+    assert report["changes"]["base_sha"] == first
+    assert [item["subject"] for item in report["changes"]["commits"]] == ["Change 1", "Change 2"]
+
+
+def test_the_next_run_counts_from_the_last_one_that_tested(in_ci: Command, checkout: Path) -> None:
+    head = git(checkout, "rev-parse", "HEAD")
+    run = ("report-run", "--box", "desk", "--workflow", "hil", "--junit", "one.xml")
+
+    assert in_ci(*run, "--run-id", "1", "--strict").code == 0
+    commit(checkout, "fw/3.c", "Change 3")
+    lost = ("--hello", "failed", "--run-id", "2", "--strict")
+    assert in_ci(*run, *lost).code == 0
+    newest = commit(checkout, "fw/4.c", "Change 4")
+    report = body(in_ci(*run, "--run-id", "3", "-n"))
+
+    assert report["changes"]["base_sha"] == head
+    assert [item["subject"] for item in report["changes"]["commits"]] == ["Change 3", "Change 4"]
+    assert report["changes"]["commits"][-1]["sha"] == newest
+
+
+def test_nothing_is_remembered_of_what_was_not_taken(in_ci: Command, checkout: Path) -> None:
+    run = ("report-run", "--box", "desk", "--workflow", "hil", "--junit", "one.xml")
+
+    in_ci(*run, "--run-id", "1", "--dry-run")
+    commit(checkout, "fw/3.c", "Change 3")
+
+    assert body(in_ci(*run, "--run-id", "2", "-n"))["changes"]["base_sha"] is None
+
+
+def test_each_box_of_a_run_tells_the_same_changes(in_ci: Command, checkout: Path) -> None:
+    assert checkout.exists()
+    files = ("--junit", "b1=one.xml", "--junit", "b2=one.xml")
+
+    one, two = bodies(in_ci("report-run", *files, "-n", HWCI_URL=NOWHERE))
+
+    assert (one["box_key"], two["box_key"]) == ("b1", "b2")
+    assert one["changes"] == two["changes"]
+    assert one["run_id"] == two["run_id"]
+
+
+def test_changes_are_left_out_when_nobody_wants_them(in_ci: Command, checkout: Path) -> None:
+    assert checkout.exists()
+
+    report = body(in_ci("report-run", "--box", "b", "--junit", "one.xml", "--no-changes", "-n"))
+
+    assert "changes" not in report
+
+
+@pytest.mark.parametrize(("command", "reached"), [("true", True), ("exit 3", False)])
+def test_a_command_says_whether_the_box_was_reached(
+    in_ci: Command, checkout: Path, command: str, reached: bool
+) -> None:
+    assert checkout.exists()
+    run = ("report-run", "--box", "b", "--junit", "one.xml", "-n")
+
+    answer = in_ci(*run, "--hello-cmd", command)
+
+    assert body(answer)["hello_ok"] is reached
+    assert body(in_ci(*run, "--hello-cmd", command, "--hello", "ok"))["hello_ok"] is True
+
+
+def test_a_setting_that_cannot_be_understood_is_wrong_usage(in_ci: Command, checkout: Path) -> None:
+    assert checkout.exists()
+    code, out, err = in_ci("report-run", "--junit", "one.xml", HWCI_TRIGGER="cron")
+
+    assert (code, out) == (2, "")
+    assert "HWCI_TRIGGER is 'cron': it should be merge, nightly or manual" in err
+    assert "hwci env shows what is known" in err
+
+
+def test_a_report_from_ci_imports_neither_the_server_nor_aiohttp(checkout: Path) -> None:
+    script = (
+        "import sys; from hwci.cli.main import app\n"
+        "try: app(sys.argv[1:])\n"
+        "finally: print([name for name in sys.modules"
+        " if name.partition('.')[0] in ('aiohttp', 'asyncio') or name == 'hwci.server'],"
+        " file=sys.stderr)"
+    )
+    command = ("report-run", "--box", "b", "--junit", "one.xml")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(checkout), "HWCI_URL": NOWHERE}
+    for given in ((*command, "--dry-run"), command, ("merge-announce",), ("env",)):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *given],
+            cwd=checkout,
+            env=environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr.splitlines()[-1] == "[]"
+
+
+# merge-announce
+
+
+def test_a_push_to_the_default_branch_is_announced_with_no_flag(
+    in_ci: Command, checkout: Path
+) -> None:
+    assert checkout.exists()
+
+    announced = body(in_ci("merge-announce", "-n", **recorded("github-push")))
+
+    assert announced == {
+        "repo_key": "acme/firmware",
+        "sha": "6f1c1e4b2d3a49587766554433221100ffeeddcc",
+        "branch": "main",
+        "merged_at": "2026-11-20T16:20:00Z",
+    }
+
+
+def test_the_time_of_a_merge_is_that_of_its_commit(in_ci: Command, checkout: Path) -> None:
+    head = git(checkout, "rev-parse", "HEAD")
+    environ = recorded("buildkite-webhook") | {"BUILDKITE_COMMIT": head}
+
+    assert body(in_ci("merge-announce", "-n", **environ))["merged_at"] == "2026-01-31T08:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "github-pull-request",
+        "github-schedule",
+        "github-tag",
+        "gitlab-merge-request",
+        "jenkins-change",
+        "azure-pull-request",
+    ],
+)
+def test_a_job_of_no_merge_announces_nothing_and_says_so(
+    in_ci: Command, checkout: Path, name: str
+) -> None:
+    assert checkout.exists()
+    code, out, err = in_ci("merge-announce", HWCI_URL=NOWHERE, **recorded(name))
+
+    assert (code, out) == (0, "")
+    assert err.startswith("Nothing is announced: this job is of no merge, says ")
+
+
+def test_a_merge_that_a_queue_only_tries_is_not_announced(in_ci: Command) -> None:
+    code, out, err = in_ci("merge-announce", HWCI_URL=NOWHERE, **recorded("github-merge-group"))
+
+    assert (code, out) == (0, "")
+    assert err == "Nothing is announced: a merge queue only tries this merge.\n"
+
+
+def test_who_names_the_commit_says_that_it_is_a_merge(in_ci: Command, checkout: Path) -> None:
+    head = git(checkout, "rev-parse", "HEAD")
+
+    answer = in_ci("merge-announce", "-n", "--sha", head, **recorded("github-schedule"))
+
+    # The event's time is of another commit.
+    assert body(answer)["merged_at"] == "2026-01-31T08:00:00Z"
+
+
+def test_a_job_that_does_not_say_what_started_it_announces(in_ci: Command, checkout: Path) -> None:
+    environ = recorded("jenkins-freestyle") | {"GIT_COMMIT": git(checkout, "rev-parse", "HEAD")}
+
+    assert body(in_ci("merge-announce", "-n", **environ))["branch"] == "main"
+
+
+PRODUCTS = """
+repo_key = "acme/boards"
+
+[[product]]
+suite = "sensor-fw"
+firmware_paths = ["fw/**"]
+harness_paths = ["hil/**"]
+trigger_paths = ["fw/**", "!fw/notes/**"]
+box = "bench-s"
+
+[[product]]
+suite = "gateway-fw"
+firmware_paths = ["gw/**"]
+harness_paths = ["hil/**"]
+trigger_paths = ["gw/**"]
+
+[[product]]
+suite = "all"
+firmware_paths = ["**"]
+harness_paths = []
+
+[[product]]
+suite = "by-night"
+firmware_paths = ["**"]
+harness_paths = []
+merge_trigger = false
+"""
+
+
+@pytest.fixture
+def products(checkout: Path) -> Path:
+    """The checkout with a project file of four products, not committed."""
+    (checkout / "hwci.toml").write_text(PRODUCTS)
+    return checkout
+
+
+@pytest.mark.parametrize(
+    ("path", "suites"),
+    [
+        ("fw/new.c", ["sensor-fw", "all"]),
+        ("fw/notes/new.md", ["all"]),
+        ("gw/new.c", ["gateway-fw", "all"]),
+    ],
+)
+def test_each_product_that_a_merge_starts_is_announced(
+    in_ci: Command, products: Path, path: str, suites: list[str]
+) -> None:
+    sha = commit(products, path, "New")
+
+    announced = bodies(in_ci("merge-announce", "-n"))
+
+    assert [item["suite"] for item in announced] == suites
+    assert {(item["repo_key"], item["sha"]) for item in announced} == {("acme/boards", sha)}
+
+
+def test_all_commits_of_the_push_count_as_the_merge(in_ci: Command, products: Path) -> None:
+    before = git(products, "rev-parse", "HEAD")
+    commit(products, "gw/new.c", "New")
+    sha = commit(products, "docs/new.md", "Tell of it")
+    environ = recorded("gitlab-push") | {"CI_COMMIT_SHA": sha, "CI_COMMIT_BEFORE_SHA": before}
+
+    announced = bodies(in_ci("merge-announce", "-n", **environ))
+
+    assert [item["suite"] for item in announced] == ["gateway-fw", "all"]
+
+
+def test_a_merge_whose_files_cannot_be_known_starts_every_product(
+    in_ci: Command, products: Path
+) -> None:
+    assert products.exists()
+
+    answer = in_ci("merge-announce", "-n", "--sha", "f" * 40, HWCI_MERGED_AT="2026-01-31T09:30:00Z")
+
+    assert [item["suite"] for item in bodies(answer)] == ["sensor-fw", "gateway-fw", "all"]
+    assert "note: The files of the merge are not known: each product is announced.\n" in answer.err
+
+
+def test_a_product_that_is_named_is_announced_alone(in_ci: Command, products: Path) -> None:
+    assert products.exists()
+
+    assert body(in_ci("merge-announce", "-n", "--suite", "x"))["suite"] == "x"
+    assert body(in_ci("merge-announce", "-n", HWCI_SUITE="y"))["suite"] == "y"
+
+
+def test_a_merge_that_starts_nothing_is_said_so(in_ci: Command, products: Path) -> None:
+    only_by_night = f'repo_key = "r"\n[[product]]{PRODUCTS.rpartition("[[product]]")[2]}'
+    (products / "hwci.toml").write_text(only_by_night)
+
+    code, out, err = in_ci("merge-announce", HWCI_URL=NOWHERE)
+
+    assert (code, out) == (0, "")
+    assert err == "Nothing is announced: the merge starts no product of hwci.toml.\n"
+
+
+def test_announcements_of_several_products_are_all_sent(in_ci: Command, products: Path) -> None:
+    sha = commit(products, "fw/new.c", "New")
+
+    code, _, err = in_ci("merge-announce", "--strict")
+
+    assert code == 0
+    assert f"Announced {sha} of acme/boards for sensor-fw at " in err
+    assert f"Announced {sha} of acme/boards for all at " in err
+
+
+def test_the_product_that_is_named_says_its_box(in_ci: Command, products: Path) -> None:
+    assert products.exists()
+    run = ("report-run", "--junit", "one.xml", "-n")
+
+    report = body(in_ci(*run, "--suite", "sensor-fw"))
+
+    assert (report["repo_key"], report["suite"]) == ("acme/boards", "sensor-fw")
+    assert report["box_key"] == "bench-s"
+    assert in_ci(*run).code == 2  # of four products, nothing says which box
+
+
+def test_a_verdict_rule_of_the_project_is_believed(in_ci: Command, products: Path) -> None:
+    rule = '[[verdict]]\nmessage = "relay .* stuck"\nverdict = "infra"\n'
+    (products / "hwci.toml").write_text(PRODUCTS + rule)
+    failed = junit("a", fails="a").replace("<failure/>", '<failure message="relay 3 stuck"/>')
+    (products / "stuck.xml").write_text(failed)
+
+    report = body(in_ci("report-run", "--box", "b", "--junit", "stuck.xml", "-n"))
+
+    assert report["tests"][0]["verdict"] == "infra"
+
+
+def test_a_project_file_with_a_fault_is_wrong_usage(in_ci: Command, products: Path) -> None:
+    (products / "hwci.toml").write_text('repo_kei = "r"')
+
+    for command in ("report-run", "merge-announce"):
+        code, out, err = in_ci(command)
+        assert (code, out) == (2, "")
+        assert "did you mean repo_key?" in err

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a CI system shows a summary, `report-run` leaves one; elsewhere it leaves none."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.ci.recorded import recorded
+from tests.cli.conftest import Command
+from tests.cli.test_reporting import NOWHERE, junit
+
+RUN = ("report-run", "--box", "bench-1", "--no-changes", "--junit", "one.xml")
+HERE = {"HWCI_MERGED_AT": "", "HWCI_TRIGGER": "manual", "HWCI_STARTED_AT": "2026-01-31T09:30:00Z"}
+ROW = "| bench-1 | 2 | 1 | 0 | ok |"
+
+
+@pytest.fixture(autouse=True)
+def results(tmp_path: Path) -> Path:
+    (tmp_path / "one.xml").write_text(junit("a", "b", fails="b"))
+    return tmp_path
+
+
+def of(name: str, **more: str) -> dict[str, str]:
+    return recorded(name) | HERE | more
+
+
+def test_github_gets_a_page(in_ci: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Of another step\n")
+
+    code, out, _ = in_ci(*RUN, "--strict", **of("github-push", GITHUB_STEP_SUMMARY=str(page)))
+
+    assert (code, out) == (0, "")
+    assert page.read_text().startswith("Of another step\n### Hardware tests: acme/firmware")
+    assert ROW in page.read_text()
+    assert "- Reported.\n" in page.read_text()
+
+
+def test_what_went_wrong_is_a_warning_of_github(in_ci: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    (tmp_path / "two.xml").write_text("broken")
+    environ = of("github-push", GITHUB_STEP_SUMMARY=str(page), HWCI_URL=NOWHERE)
+
+    code, out, _ = in_ci(*RUN, "two.xml", "--deadline", "0", **environ)
+
+    assert code == 1  # a file that holds no results is an error
+    first, second = out.splitlines()
+    assert first.startswith("::warning title=hwci::two.xml")
+    assert second.startswith("::warning title=hwci::The run was not reported")
+    assert "- Not reported: the log of this step says why." in page.read_text()
+
+
+def test_buildkite_gets_an_annotation_from_its_agent(in_ci: Command, tmp_path: Path) -> None:
+    agent = tmp_path / "bin" / "buildkite-agent"
+    agent.parent.mkdir()
+    agent.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat > {tmp_path}/page\n')
+    agent.chmod(0o755)
+    environ = of("buildkite-webhook", PATH=f"{agent.parent}:/usr/bin:/bin")
+
+    code, out, _ = in_ci(*RUN, "--strict", **environ)
+
+    assert (code, out) == (0, "")
+    words = (tmp_path / "words").read_text()
+    assert words == ("annotate --style info --context hwci-0193a7e2-63f7-4b9e-8a5c-0d6a7d1f9f10\n")
+    assert ROW in (tmp_path / "page").read_text()
+
+
+def test_azure_takes_a_file_that_stays_until_the_step_ends(in_ci: Command, tmp_path: Path) -> None:
+    environ = of("azure-ci", AGENT_TEMPDIRECTORY=str(tmp_path))
+
+    code, out, _ = in_ci(*RUN, "--strict", **environ)
+
+    assert code == 0
+    assert out.startswith("##vso[task.uploadsummary]")
+    assert ROW in Path(out.strip().partition("]")[2]).read_text()
+
+
+@pytest.mark.parametrize("name", ["gitlab-push", "jenkins-freestyle", "circleci-push"])
+def test_a_system_without_such_a_page_gets_none(in_ci: Command, name: str) -> None:
+    code, out, _ = in_ci(*RUN, "--strict", **of(name))
+
+    assert (code, out) == (0, "")
+
+
+def test_nobody_gets_a_page_who_wants_none(in_ci: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    environ = of("github-push", GITHUB_STEP_SUMMARY=str(page))
+
+    assert in_ci(*RUN, "--strict", "--no-summary", **environ).code == 0
+    assert in_ci(*RUN, "--dry-run", **environ).code == 0
+    assert not page.exists()
+
+
+@pytest.mark.parametrize("page", ["/nowhere/page.md", ""])
+def test_a_page_that_cannot_be_written_fails_no_build(in_ci: Command, page: str) -> None:
+    assert in_ci(*RUN, "--strict", **of("github-push", GITHUB_STEP_SUMMARY=page)).code == 0
+
+
+def test_an_agent_that_fails_fails_no_build(in_ci: Command, tmp_path: Path) -> None:
+    agent = tmp_path / "buildkite-agent"
+    agent.write_text("#!/bin/sh\nexit 1\n")
+    agent.chmod(0o755)
+
+    environ = of("buildkite-webhook", PATH=f"{tmp_path}:/usr/bin:/bin")
+
+    assert in_ci(*RUN, "--strict", **environ).code == 0
