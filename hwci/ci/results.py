@@ -35,6 +35,8 @@ class FileResults:
     skipped: int
     started_at: datetime | None
     duration_s: float
+    unbuilt: int = 0
+    """Tests whose firmware was not built: they ran on no hardware, and are no items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class BoxResults:
     skipped: int = 0
     started_at: datetime | None = None
     duration_s: float = 0.0
+    unbuilt: int = 0
 
     @property
     def passed(self) -> int:
@@ -55,6 +58,11 @@ class BoxResults:
     def failed(self) -> int:
         """Tests of which every attempt failed."""
         return len(self.tests) - self.passed
+
+    @property
+    def succeeded(self) -> bool:
+        """Something ran and passed, and nothing failed, not even before it could run."""
+        return bool(self.tests) and not (self.failed or self.unbuilt)
 
     @property
     def retried(self) -> int:
@@ -75,6 +83,7 @@ def merged(files: Iterable[FileResults]) -> BoxResults:
         skipped=sum(file.skipped for file in kept),
         started_at=min(starts, default=None),
         duration_s=sum(file.duration_s for file in kept),
+        unbuilt=sum(file.unbuilt for file in kept),
     )
 
 

@@ -30,7 +30,7 @@ class Results:
 
     def conclusion(self) -> str:
         """Say the result of a run whose CI does not say it."""
-        failed = any(results.failed or not results.tests for results in self.boxes.values())
+        failed = any(not results.succeeded for results in self.boxes.values())
         return "failure" if failed or self.faults else "success"
 
     def started_at(self) -> datetime | None:

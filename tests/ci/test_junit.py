@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.junit import JunitFileError, read_junit
-from hwci.ci.results import BoxResults, merged
+from hwci.ci.results import BoxResults, FileResults, merged
+from hwci.ci.results_file import ResultsFileError, read_results
+from hwci.ci.verdicts import BUILT_IN
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -27,8 +28,12 @@ def write(tmp_path: Path) -> Write:
     return to_file
 
 
+def read(path: Path) -> FileResults:
+    return read_results(path, BUILT_IN)
+
+
 def results_of(*names: str) -> BoxResults:
-    return merged([read_junit(SAMPLES / name) for name in names])
+    return merged([read(SAMPLES / name) for name in names])
 
 
 def rows(results: BoxResults) -> list[tuple[str, str, int]]:
@@ -36,8 +41,8 @@ def rows(results: BoxResults) -> list[tuple[str, str, int]]:
 
 
 def fault_of(path: Path) -> str:
-    with pytest.raises(JunitFileError) as caught:
-        read_junit(path)
+    with pytest.raises(ResultsFileError) as caught:
+        read(path)
     return str(caught.value)
 
 
@@ -101,16 +106,18 @@ def test_surefire_keeps_earlier_attempts_inside_the_test_and_suites_nest() -> No
     assert rows(results) == [
         ("a.B.flaky", "pass", 3),
         ("a.B.broken", "fail", 2),
-        ("no classname", "pass", 1),
+        ("nested.no classname", "pass", 1),
     ]
     assert results.started_at is None
     assert results.duration_s == 3
 
 
 def test_a_test_in_two_files_of_a_box_was_tried_twice_and_one_pass_is_a_pass(write: Write) -> None:
-    again = write('<testsuite name="x"><testcase name="watchdog" time="1"/></testsuite>')
+    again = write(
+        '<testsuite name="x"><testcase classname="" name="watchdog" time="1"/></testsuite>'
+    )
 
-    results = merged([read_junit(SAMPLES / "ctest.xml"), read_junit(again)])
+    results = merged([read(SAMPLES / "ctest.xml"), read(again)])
 
     assert rows(results) == [("boot", "pass", 1), ("watchdog", "pass", 2)]
     assert results.tests[1].duration_s == 5.25
@@ -122,28 +129,28 @@ def test_a_repeat_outside_pytest_is_taken_as_it_stands(write: Write) -> None:
         "</testsuite>"
     )
 
-    assert rows(merged([read_junit(path)])) == [("a", "pass", 2)]
+    assert rows(merged([read(path)])) == [("x.a", "pass", 2)]
 
 
 def test_a_gzipped_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "results.xml"
     path.write_bytes(gzip.compress((SAMPLES / "ctest.xml").read_bytes()))
 
-    assert rows(merged([read_junit(path)])) == rows(results_of("ctest.xml"))
+    assert rows(merged([read(path)])) == rows(results_of("ctest.xml"))
 
 
 @pytest.mark.parametrize("time", ["", "soon", "-3", "nan", "inf", "1e999"])
 def test_a_duration_that_is_none_is_zero(write: Write, time: str) -> None:
     path = write(f'<testsuite name="x"><testcase name="a" time="{time}"/></testsuite>')
 
-    assert read_junit(path).attempts[0].duration_s == 0
+    assert read(path).attempts[0].duration_s == 0
 
 
 @pytest.mark.parametrize("timestamp", ["", "yesterday", "2026-02-30T00:00:00", "2026-03-02"])
 def test_a_timestamp_that_is_none_is_left_out(write: Write, timestamp: str) -> None:
     path = write(f'<testsuite name="x" timestamp="{timestamp}"><testcase name="a"/></testsuite>')
 
-    assert read_junit(path).started_at is None
+    assert read(path).started_at is None
 
 
 def test_a_suite_without_time_lasts_as_long_as_its_tests(write: Write) -> None:
@@ -152,28 +159,28 @@ def test_a_suite_without_time_lasts_as_long_as_its_tests(write: Write) -> None:
         '<testsuite name="y"><testcase name="b" time="2"/></testsuite></testsuites>'
     )
 
-    assert read_junit(path).duration_s == 3.5
+    assert read(path).duration_s == 3.5
 
 
 @pytest.mark.parametrize("said", ['status="notrun"', 'status="disabled"', 'result="skipped"'])
 def test_a_test_that_was_listed_and_not_run_is_left_out(write: Write, said: str) -> None:
     path = write(f'<testsuite name="x"><testcase name="a" {said}/></testsuite>')
 
-    assert read_junit(path).attempts == []
-    assert read_junit(path).skipped == 1
+    assert read(path).attempts == []
+    assert read(path).skipped == 1
 
 
 def test_a_skipped_test_that_failed_all_the_same_failed(write: Write) -> None:
     path = write('<testsuite name="x"><testcase name="a"><skipped/><error/></testcase></testsuite>')
 
-    assert rows(merged([read_junit(path)])) == [("a", "fail", 1)]
+    assert rows(merged([read(path)])) == [("x.a", "fail", 1)]
 
 
 def test_a_passed_test_carries_no_verdict(write: Write) -> None:
     blamed = '<properties><property name="hwci.verdict" value="infra"/></properties>'
     path = write(f'<testsuite name="x"><testcase name="a">{blamed}</testcase></testsuite>')
 
-    item = merged([read_junit(path)]).tests[0]
+    item = merged([read(path)]).tests[0]
 
     assert "verdict" not in item.model_dump(exclude_unset=True)
 
@@ -188,7 +195,7 @@ def test_the_last_attempt_that_blames_decides_the_verdict(write: Write) -> None:
         '<testcase name="a"><failure/></testcase></testsuite>'
     )
 
-    assert merged([read_junit(path)]).tests[0].verdict == "device"
+    assert merged([read(path)]).tests[0].verdict == "device"
 
 
 @pytest.mark.parametrize(
@@ -251,7 +258,7 @@ def test_what_inflates_without_end_is_refused_before_it_is_held(tmp_path: Path) 
             file.write(press.compress(blank))
         file.write(press.flush())
 
-    assert "It holds more than 256 MiB of XML" in fault_of(path)
+    assert "It holds more than 256 MiB" in fault_of(path)
 
 
 @pytest.mark.parametrize("encoding", ["no-such-encoding", "utf-7", "shift_jis"])

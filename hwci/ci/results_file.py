@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Result files of any kind: JUnit XML, `twister.json`, and what hwci's pytest plugin writes.
+
+This module decides which kind a file is, by what it holds and never by its name. What a report
+is, it does not know.
+"""
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+from hwci.ci.content import WRITE_AGAIN, ContentError, Position, inflated
+from hwci.ci.junit import junit_results
+from hwci.ci.pytest_results import is_pytest_results, pytest_results
+from hwci.ci.results import FileResults
+from hwci.ci.twister import twister_results
+from hwci.ci.verdicts import Rule
+
+BLANK = b"\xef\xbb\xbf \t\r\n"
+JSON_BEGINS = (b"{", b"[")
+GIVE_KNOWN = "Give JUnit XML, twister.json, or what pytest writes with --hwci-results"
+
+
+class ResultsFileError(Exception):
+    """A file that holds no results that could be read. The message is one line."""
+
+    def __init__(self, path: str, position: Position | None, what: str, fix: str) -> None:
+        super().__init__(path, position, what, fix)
+        self.path = path
+        self.position = position
+        self.what = what
+        self.fix = fix
+
+    def __str__(self) -> str:
+        place = "" if self.position is None else f":{self.position.line}:{self.position.column}"
+        return f"{self.path}{place}: {self.what}. {self.fix}"
+
+
+def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
+    """Read the results of one file; `rules` say whom a failure's message blames.
+
+    Raises:
+        ResultsFileError: it cannot be read, is broken, or holds no results.
+    """
+    try:
+        with path.open("rb") as file:
+            return _read(file, rules)
+    except ContentError as fault:
+        raise ResultsFileError(str(path), fault.position, fault.what, fault.fix) from fault
+    except OSError as fault:
+        reason = fault.strerror or str(fault)
+        raise ResultsFileError(
+            str(path), None, f"It cannot be read: {reason}", "Check the path and its permissions"
+        ) from fault
+
+
+def _read(file: IO[bytes], rules: Sequence[Rule]) -> FileResults:
+    chunks = inflated(file)
+    first = next(chunks, b"")
+    if first.lstrip(BLANK).startswith(JSON_BEGINS):
+        return _read_json(b"".join(chain((first,), chunks)), rules)
+    return junit_results(chain((first,), chunks), rules)
+
+
+def _read_json(content: bytes, rules: Sequence[Rule]) -> FileResults:
+    if is_pytest_results(content):
+        return pytest_results(content, rules)
+    try:
+        document = json.loads(content)
+    except json.JSONDecodeError as fault:
+        place = Position(fault.lineno, fault.colno)
+        raise ContentError(f"Its JSON is broken: {fault.msg}", WRITE_AGAIN, place) from fault
+    except (ValueError, RecursionError) as fault:
+        raise ContentError(f"Its JSON cannot be read ({fault})", WRITE_AGAIN) from fault
+    if not (isinstance(document, dict) and "testsuites" in document):
+        raise ContentError("It is JSON of no kind that holds results", GIVE_KNOWN)
+    return twister_results(document, rules)

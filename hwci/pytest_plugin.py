@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pytest plugin that tells what really ran, try after try, and whom a test blames (spec, "Test
+item").
+
+`--hwci-results FILE` writes a line for each try as it ends, under pytest-rerunfailures, flaky and
+pytest-xdist alike; `hwci report-run` reads the file. A test blames the bench or the device with
+the marker `hwci_verdict` or the fixture of that name: the verdict stands in pytest's JUnit XML as
+well. Nothing is sent from here, and a file that cannot be written fails no test.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from hwci.engine.vocabulary import Verdict
+
+VERDICT = "hwci.verdict"
+REASON = "hwci.reason"
+TOLD = {VERDICT, REASON}
+MESSAGE_MAX = 8_192
+SUBTESTS = {"SubtestReport", "SubTestReport"}
+"""Reports of pytest and of pytest-subtests about a part of a test, not of a test."""
+RERUNNERS = (
+    {"flaky", "flaky.flaky_pytest_plugin"},
+    {"rerunfailures", "pytest_rerunfailures"},
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer the file."""
+    parser.getgroup("hwci", "hwci, metrics of hardware CI").addoption(
+        "--hwci-results",
+        metavar="FILE",
+        default=None,
+        help="write what ran, try after try, for hwci report-run",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker everywhere, and record where the results come together."""
+    config.addinivalue_line(
+        "markers",
+        'hwci_verdict(verdict, reason=""): whom a failure of this test blames: '
+        '"infra", "device" or "unknown"',
+    )
+    path = config.getoption("hwci_results")
+    nothing_runs = config.getoption("collectonly") or config.getoption("setuponly", False)
+    if path is None or nothing_runs or hasattr(config, "workerinput"):
+        return
+    config.pluginmanager.register(Recorder(config, Path(path).absolute()), "hwci-recorder")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Forget what an earlier try of the test blamed, and take what its marker says."""
+    _forget(item)
+    marker = item.get_closest_marker("hwci_verdict")
+    if marker is not None:
+        _blame(item, *marker.args, **marker.kwargs)
+
+
+@pytest.fixture
+def hwci_verdict(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Blame someone while the test runs, for the case that it fails.
+
+    `hwci_verdict("infra", "relay did not click")`; the last call counts.
+    """
+
+    def blame(verdict: str, reason: str = "") -> None:
+        _blame(request.node, verdict, reason)
+
+    return blame
+
+
+def _forget(item: pytest.Item) -> None:
+    item.user_properties[:] = [told for told in item.user_properties if told[0] not in TOLD]
+
+
+def _blame(item: pytest.Item, verdict: str, reason: str = "") -> None:
+    if verdict not in set(Verdict):
+        raise pytest.UsageError(f"hwci_verdict is {verdict!r}: write one of {', '.join(Verdict)}")
+    _forget(item)
+    item.user_properties.append((VERDICT, str(verdict)))
+    if reason:
+        item.user_properties.append((REASON, reason))
+
+
+@dataclass(slots=True)
+class Try:
+    """One try of one test, while its reports arrive."""
+
+    called: bool = False
+    failed: bool = False
+    skipped: bool = False
+    duration_s: float = 0.0
+    message: str = ""
+    verdict: str | None = None
+
+    def take(self, report: pytest.TestReport) -> None:
+        """Take the report of a phase, or of a part of the test."""
+        if type(report).__name__ in SUBTESTS:
+            if report.failed:
+                self._fail(report)
+            return
+        self.duration_s += report.duration
+        self.called = self.called or report.when == "call"
+        self.verdict = next(
+            (str(value) for name, value in reversed(report.user_properties) if name == VERDICT),
+            self.verdict,
+        )
+        if report.skipped:
+            self.skipped = True
+        elif not report.passed:
+            # Plugins that try again call a failure `rerun` or `retried`.
+            self._fail(report)
+
+    def _fail(self, report: pytest.TestReport) -> None:
+        self.failed = True
+        self.message = self.message or _message(report)
+
+    def outcome(self, *, finished: bool) -> str | None:
+        """Give how it ended; None: it was stopped, and says nothing.
+
+        The plugin flaky keeps the failure of a try to itself: such a try was set up and torn
+        down, and never called.
+        """
+        if self.failed:
+            return "fail"
+        if self.skipped:
+            return "skip"
+        if self.called:
+            return "pass"
+        return "fail" if finished else None
+
+
+def _message(report: pytest.TestReport) -> str:
+    """Word a failure as pytest's JUnit XML does."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    said = crash.message if crash is not None else str(report.longrepr or "")
+    if report.when in {"setup", "teardown"}:
+        said = f'failed on {report.when} with "{said}"'
+    return said[:MESSAGE_MAX]
+
+
+class Recorder:
+    """Writes the file. Lives in the process that all reports come to."""
+
+    def __init__(self, config: pytest.Config, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: TextIO | None = path.open("w", encoding="utf-8", buffering=1)
+        except OSError as fault:
+            raise pytest.UsageError(f"--hwci-results cannot be written: {fault}") from fault
+        config.add_cleanup(self._close)
+        self._path = path
+        self._trouble = ""
+        self._announced: Counter[str] = Counter()
+        self._tries: dict[tuple[str, object], Try] = {}
+        self._uncollected: set[str] = set()
+        self._write(kind="hwci-results", version=1, started_at=_now())
+
+    def pytest_report_header(self, config: pytest.Config) -> str | None:
+        """Tell of plugins that undo each other: with both, failed tests are not tried again."""
+        if all(any(map(config.pluginmanager.hasplugin, names)) for names in RERUNNERS):
+            return "hwci: flaky and pytest-rerunfailures undo each other; uninstall one of them"
+        return None
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note what begins: a device may take the whole run with it."""
+        self._announced[nodeid] += 1
+        self._write(begun=nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take a report; a new setup begins a new try."""
+        key = (report.nodeid, getattr(report, "node", None))
+        if report.when == "setup":
+            self._end(key)
+        if key not in self._tries:
+            self._begin(key)
+        self._tries[key].take(report)
+        # xdist's word for the moment at which a worker died is `???`.
+        if report.when not in {"setup", "call"}:
+            self._end(key)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take a file that could not be collected as a test that failed, as the XML does."""
+        if report.failed and report.nodeid not in self._uncollected:
+            self._uncollected.add(report.nodeid)
+            said = str(report.longrepr or "")[:MESSAGE_MAX]
+            self._write(tried=report.nodeid, outcome="fail", message=f"collection failure: {said}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Say that nothing more is to come."""
+        for key in list(self._tries):
+            self._end(key, finished=False)
+        self._write(ended_at=_now())
+        self._close()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Tell what went wrong, where a person reads the results."""
+        if self._trouble:
+            terminalreporter.write_line(f"hwci: {self._path} is not whole: {self._trouble}")
+
+    def _begin(self, key: tuple[str, object]) -> None:
+        nodeid, _ = key
+        self._tries[key] = Try()
+        if self._announced[nodeid] > 0:
+            self._announced[nodeid] -= 1
+        else:
+            self._write(begun=nodeid)
+
+    def _end(self, key: tuple[str, object], *, finished: bool = True) -> None:
+        tried = self._tries.pop(key, None)
+        outcome = None if tried is None else tried.outcome(finished=finished)
+        if tried is None or outcome is None:
+            return
+        told: dict[str, object] = {"outcome": outcome, "duration_s": round(tried.duration_s, 6)}
+        if outcome == "fail":
+            told |= {"message": tried.message, "verdict": tried.verdict}
+        self._write(tried=key[0], **told)
+
+    def _write(self, **line: object) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.write(json.dumps(line) + "\n")
+        except OSError as fault:
+            self._trouble = str(fault)
+            self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(time.time(), UTC).isoformat()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real results of real boards, where they are at hand: 105 files of Twister's, two of them broken.
+
+Every message of their 13,787 failures is listed here with its count and its verdict.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from hwci.ci.results import FileResults
+from hwci.ci.results_file import ResultsFileError, read_results
+from hwci.ci.verdicts import BUILT_IN, Rule, judge, never_built
+from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.wire import limits
+
+BESIDE = Path(__file__).parents[3] / "shared" / "real" / "zephyr"
+FOLDER = Path(os.environ.get("HWCI_REAL_RESULTS", BESIDE))
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER.is_dir(),
+    reason=f"no folder {FOLDER}: HWCI_REAL_RESULTS names the one with the boards' results",
+)
+
+INFRA = {
+    "Timeout during flashing": 2896,
+    'failed on setup with "twister_harness.exceptions.TwisterHarnessException: '
+    'Could not flash device 726350165"': 9,
+    'failed on setup with "twister_harness.exceptions.TwisterHarnessException: '
+    'Could not flash device 000726350165"': 6,
+    # Twister writes it when a flash tool fails at once; none of these boards' tools did.
+    "Device issue (Flash error?)": 0,
+}
+DEVICE = {"Testsuite failed": 739}
+NEVER_BUILT = {"Build failure": 496}
+UNKNOWN = {
+    "Unknown Error": 7805,
+    "Testsuite mismatch": 937,
+    "Unknown": 689,
+    "Unknown Instance status": 102,
+    "Test failure": 27,
+    "RunID mismatch": 15,
+    'failed on setup with "Failed: Prompt not found"': 15,
+    "ztest skip": 13,
+    "patterns did not match (ordered)": 10,
+    "patterns did not match (unordered)": 5,
+    "Fault detected while running test": 1,
+    "AssertionError: expected response not found\nassert False": 1,
+    r'AssertionError: Did not find line "uart:\~\$\ " within 20.0 seconds': 16,
+    r'AssertionError: Did not find line ".*flash\ page_info\ 0" within 1.0 seconds': 1,
+    r'AssertionError: Did not find line ".*help" within 1.0 seconds': 1,
+    r'AssertionError: Did not find line ".*sensor\ attr_set\ sensor@1\ gauge_state_of_health\ 3\ 1"'
+    " within 1.0 seconds": 1,
+    r'AssertionError: Did not find line ".*sensor\ trig\ sensor@0\ on\ data_ready"'
+    " within 1.0 seconds": 1,
+    r'AssertionError: Did not find line ".*mpu\ mtest\ 2" within 1.0 seconds': 1,
+}
+
+
+@dataclass
+class Listener:
+    """A pattern that matches nothing, and notes every message that rules are asked about."""
+
+    heard: Counter[str] = field(default_factory=Counter)
+
+    def search(self, message: str) -> None:
+        self.heard[message] += 1
+
+
+@dataclass
+class Boards:
+    heard: Counter[str]
+    read: list[FileResults]
+    faults: list[tuple[str, object, str]]
+
+
+@pytest.fixture(scope="module")
+def boards() -> Boards:
+    found = Boards(Counter(), [], [])
+    for path in sorted(FOLDER.glob("*/*.xml.gz")):
+        listener = Listener()
+        first = Rule(cast("re.Pattern[str]", listener), Verdict.UNKNOWN, "only listens")
+        try:
+            found.read.append(read_results(path, [first, *BUILT_IN]))
+        except ResultsFileError as fault:
+            name = f"{path.parent.name}/{path.name}"
+            found.faults.append((name, fault.position, str(fault)))
+        else:
+            found.heard.update(listener.heard)
+    return found
+
+
+def failed(files: Sequence[FileResults]) -> Counter[Verdict]:
+    return Counter(
+        attempt.verdict
+        for file in files
+        for attempt in file.attempts
+        if attempt.outcome is Outcome.FAIL
+    )
+
+
+def test_real_files_are_read_and_the_broken_ones_named_with_their_place(boards: Boards) -> None:
+    assert len(boards.read) == 103
+    assert max(len(file.attempts) for file in boards.read) > 3 * limits.TESTS_MAX
+    assert all(file.started_at is not None and file.duration_s > 0 for file in boards.read)
+    assert [(name, position) for name, position, _ in boards.faults] == [
+        ("v4.3.0-6701-g28793caf8272/lpcxpresso54114_lpc54114_m4.xml.gz", (50483, 25)),
+        ("v4.4.0-4655-g275ca3396f32/lpcxpresso54114_lpc54114_m4.xml.gz", (881, 114)),
+    ]
+    assert all("\n" not in line for _, _, line in boards.faults)
+
+
+def test_every_message_of_real_boards_is_listed_with_its_count(boards: Boards) -> None:
+    listed = INFRA | DEVICE | NEVER_BUILT | UNKNOWN
+
+    assert boards.heard == {message: count for message, count in listed.items() if count}
+
+
+def test_the_verdict_of_each_message_is_the_one_that_it_is_listed_under() -> None:
+    assert {judge(message, BUILT_IN) for message in INFRA} == {Verdict.INFRA}
+    assert {judge(message, BUILT_IN) for message in DEVICE} == {Verdict.DEVICE}
+    assert {judge(message, BUILT_IN) for message in UNKNOWN} == {Verdict.UNKNOWN}
+    assert [message for message in INFRA | DEVICE | UNKNOWN if never_built(message)] == []
+    assert all(map(never_built, NEVER_BUILT))
+
+
+def test_the_verdicts_of_real_boards_add_up_to_their_messages(boards: Boards) -> None:
+    assert failed(boards.read) == {
+        Verdict.INFRA: sum(INFRA.values()),
+        Verdict.DEVICE: sum(DEVICE.values()),
+        Verdict.UNKNOWN: sum(UNKNOWN.values()),
+    }
+    assert sum(file.unbuilt for file in boards.read) == sum(NEVER_BUILT.values())
