@@ -1,37 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci suite-config`: check and send which files are the firmware and which the harness of a
-product (spec, "Suite configuration"), from JSON or from the `[[product]]` tables of a TOML file.
+product (spec, "Suite configuration"), from JSON or from the project file.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hwci.cli import delivery, options, render, tables
-from hwci.cli.failing import CommandError, Failing, client_errors, fault_lines
+from hwci.cli.configurations import files_or_found, read_configurations
+from hwci.cli.failing import CommandError, Failing, client_errors, wrong_usage
 from hwci.cli.settings import Flags, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from hwci.wire.reports import SuiteConfiguration
+    from hwci.ci.path_check import CommitKinds, PathCheck, Tracked
 
 suite_config = typer.Typer(
     no_args_is_help=True, help="Suite configurations of products: check, apply."
 )
 
 Files = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE...", help="JSON body, or TOML with [[product]] tables."),
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FILE...]",
+        help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
+        show_default=False,
+    ),
 ]
+DIRECTORIES_SHOWN = 10
 
 
 @suite_config.command("apply")
 def apply(
-    files: Files,
+    files: Files = None,
     dry_run: options.DryRun = False,
     url: options.Url = None,
     profile: options.Profile = None,
@@ -42,13 +46,14 @@ def apply(
 
     For example:
 
-      hwci suite-config apply hwci.toml
+      hwci suite-config apply
 
       hwci suite-config apply sensor.json gateway.json --dry-run
     """
     from hwci.client import Client, calls
 
-    read = _checked(files, fix="Correct what is named above; nothing was sent")
+    fix = "Correct what is named above; nothing was sent"
+    read = read_configurations(files_or_found(files), fix)
     if dry_run:
         delivery.print_exactly(
             delivery.Parcel(config.suite, calls.put_suite_config(config)) for config in read
@@ -65,82 +70,89 @@ def apply(
 
 
 @suite_config.command("check")
-def check(files: Files) -> None:
-    """Check configurations without a server: field rules, path patterns, products given twice.
+def check(
+    files: Files = None,
+    repository: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A checkout to look at [this folder's].", exists=True),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="A warning fails the command.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Write what was found as JSON.")] = False,
+) -> None:
+    """Check configurations without a server: their rules, then whether they fit the repository.
+
+    A warning is about a pattern that matches nothing, a file that is firmware and harness at once,
+    or a firmware that no commit changed lately. Faults exit with 1, warnings with 0.
 
     For example:
 
-      hwci suite-config check hwci.toml
+      hwci suite-config check
+
+      hwci suite-config check sensor.json --repository ../firmware --strict
     """
-    read = _checked(files, fix="Correct what is named above")
+    from hwci.ci.path_check import check_paths
+
+    named = files_or_found(files)
+    read = read_configurations(named, "Correct what is named above")
+    known = _tracked(repository or (Path.cwd() if json else None))
+    if known is not None:
+        found = check_paths(read, known)
+        render.emit_json(found) if json else _show(found)
+        for warning in found.warnings:
+            render.note(f"warning: {warning}")
+        if strict and found.warnings:
+            count = tables.counted(len(found.warnings), "warning")
+            fix = "Correct what is named above, or leave --strict out"
+            raise CommandError(Failing("The configuration does not fit the repository", count, fix))
     products = tables.counted(len(read), "product")
-    render.note(f"{products} in {tables.counted(len(files), 'file')}: ok.")
+    render.note(f"{products} in {tables.counted(len(named), 'file')}: ok.")
 
 
-def _checked(files: Sequence[Path], fix: str) -> list[SuiteConfiguration]:
-    """Read every file.
-
-    Raises:
-        CommandError: with every fault of all files.
-    """
-    read: list[SuiteConfiguration] = []
-    faults: list[str] = []
-    for path in files:
-        for place, body in _bodies(path, faults):
-            _parse(place, body, read, faults)
-    faults += _twice(read)
-    if faults:
-        raise CommandError(
-            Failing(
-                "The configuration breaks the rules",
-                tables.counted(len(faults), "fault"),
-                fix,
-                details=tuple(faults),
-            )
-        )
-    return read
-
-
-def _bodies(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
-    """Give each product of a file with the place where it stands."""
-    import json
-    import tomllib
+def _tracked(folder: Path | None) -> Tracked | None:
+    """Look at the checkout; where nobody named one, there need not be one."""
+    from hwci.ci.git import GitError, Repository
+    from hwci.ci.path_check import tracked
 
     try:
-        content = path.read_bytes()
-        if path.suffix != ".toml":
-            yield str(path), json.loads(content)
-            return
-        products = tomllib.loads(content.decode("utf-8")).get("product", [])
-    except OSError as fault:
-        faults.append(f"{path}: cannot be read: {fault.strerror}")
+        return tracked(Repository(folder or Path.cwd()))
+    except GitError as fault:
+        if folder is not None:
+            raise wrong_usage(
+                "The repository cannot be looked at",
+                str(fault),
+                fault.fix or "Name a checkout: --repository DIR",
+            ) from fault
+        render.note(f"note: Only the rules are checked, without a repository: {fault}")
+        return None
+
+
+def _show(found: PathCheck) -> None:
+    """Write which commits count as what, and where the files are that are neither."""
+    render.emit(_kinds(found.commits), found.products, render.Format.TABLE)
+    if not found.changed_files:
         return
-    except ValueError as fault:  # JSON, TOML and UTF-8 alike; the text names line and column
-        faults.append(f"{path}: {fault}")
-        return
-    if not isinstance(products, list) or not products:
-        faults.append(f"{path}: holds no [[product]] table")
-        return
-    for number, product in enumerate(products, 1):
-        yield f"{path}: product {number}", product
+    percent = 100 * found.known_files // found.changed_files
+    changed = tables.counted(found.changed_files, "changed file")
+    render.say(f"{percent} % of {changed} are firmware or harness of some product.")
+    shown = [f"{one.directory} ({one.files})" for one in found.neither[:DIRECTORIES_SHOWN]]
+    if shown:
+        more = len(found.neither) - len(shown)
+        render.say(f"Neither: {', '.join(shown)}{f', {more} more' if more else ''}")
 
 
-def _parse(place: str, body: object, read: list[SuiteConfiguration], faults: list[str]) -> None:
-    from pydantic import ValidationError
-
-    from hwci.wire.errors import issues_of
-    from hwci.wire.reports import SuiteConfiguration
-
-    try:
-        read.append(SuiteConfiguration.model_validate(body))
-    except ValidationError as fault:
-        faults += [f"{place}: {line}" for line in fault_lines(issues_of(fault, "body"))]
-
-
-def _twice(read: Sequence[SuiteConfiguration]) -> Iterator[str]:
-    seen: set[tuple[str, str]] = set()
-    for config in read:
-        product = (config.repo_key, config.suite)
-        if product in seen:
-            yield f"{config.repo_key}:{config.suite} is configured twice"
-        seen.add(product)
+def _kinds(commits: int) -> tables.Layout[CommitKinds]:
+    return tables.Layout(
+        name="commits",
+        title=f"The last {commits} commits",
+        columns=(
+            tables.Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
+            tables.Column("Firmware", lambda row: str(row.firmware), right=True),
+            tables.Column("Harness", lambda row: str(row.harness), right=True),
+            tables.Column("Both", lambda row: str(row.both), right=True),
+            tables.Column(
+                f"Neither, of {commits} commits", lambda row: str(row.neither), right=True
+            ),
+        ),
+        keys=("repoKey", "suite", "firmware", "harness", "both", "neither"),
+        empty="",
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,10 @@ def files(tmp_path: Path) -> Path:
 def test_configurations_are_checked_without_a_server(cli: Command) -> None:
     code, out, err = cli("suite-config", "check", "hwci.toml", "other.json")
 
-    assert (code, out, err) == (0, "", "3 products in 2 files: ok.\n")
+    assert (code, out) == (0, "")
+    note, found = err.splitlines()
+    assert note.startswith("note: Only the rules are checked, without a repository: git ")
+    assert found == "3 products in 2 files: ok."
 
 
 def test_every_product_of_every_file_is_applied(in_ci: Command) -> None:
@@ -69,7 +73,7 @@ def test_every_fault_of_every_file_is_listed_and_nothing_is_sent(
     (files / "bad.json").write_text(json.dumps(bad))
     (files / "half.json").write_text('{"repo_key":')
     (files / "half.toml").write_text("[[product]\n")
-    (files / "none.toml").write_text("x = 1\n")
+    (files / "none.toml").write_text("repo_key = 'acme/firmware'\n")
     names = ("bad.json", "half.json", "half.toml", "none.toml", "no.json", "other.json")
 
     for verb in ("check", "apply"):
@@ -100,3 +104,106 @@ def test_a_refused_configuration_fails_the_command(in_ci: Command) -> None:
 
     assert (refused.code, away.code) == (4, 5)
     assert "Check HWCI_CI_KEY" in refused.err
+
+
+FITTING = """
+repo_key = "acme/firmware"
+
+[[product]]
+suite = "sensor-fw"
+firmware_paths = ["src/**"]
+harness_paths = ["hil/**"]
+"""
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@example.net", *words],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+
+
+@pytest.fixture
+def checkout(files: Path) -> Path:
+    """A repository around the files, and a folder deep in it."""
+    (files / "hwci.toml").write_text(FITTING)
+    for name in ("src/main.c", "hil/test_boot.py", "docs/deep/index.md"):
+        (files / name).parent.mkdir(parents=True)
+        (files / name).write_text(name)
+    git(files, "init", "-q", "-b", "main")
+    git(files, "add", "hwci.toml", "src", "hil", "docs")
+    git(files, "commit", "-q", "-m", "All")
+    return files
+
+
+def test_the_project_file_of_the_repository_is_meant_where_none_is_named(
+    in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout / "docs" / "deep")
+
+    code, _, err = in_ci("suite-config", "apply")
+    assert (code, err.split()[2]) == (0, "acme/firmware:sensor-fw")
+    code, out, err = in_ci("suite-config", "check")
+    assert (code, err) == (0, "1 product in 1 file: ok.\n")
+    assert "50 % of 4 changed files" in out
+    assert "Neither: . (1), docs (1)" in out
+
+
+def test_where_no_file_is_named_and_none_is_found_the_usage_is_wrong(
+    cli: Command, files: Path
+) -> None:
+    (files / "hwci.toml").unlink()
+
+    code, _, err = cli("suite-config", "check")
+    assert code == 2
+    assert "no FILE is named" in err
+
+
+def test_a_warning_fails_only_a_strict_check(cli: Command, checkout: Path) -> None:
+    (checkout / "hwci.toml").write_text(FITTING.replace('"src/**"', '"src/**", "./lib/**"'))
+    warning = (
+        "warning: acme/firmware:sensor-fw: firmware_paths: ./lib/**: matches nothing:"
+        " paths begin at the root without /; write lib/**"
+    )
+
+    code, _, err = cli("suite-config", "check")
+    assert (code, err.splitlines()) == (0, [warning, "1 product in 1 file: ok."])
+    code, _, err = cli("suite-config", "check", "--strict")
+    assert code == 1
+    assert "The configuration does not fit the repository" in err
+
+
+@pytest.mark.usefixtures("checkout")
+def test_what_a_check_found_is_json(cli: Command) -> None:
+    found = json.loads(cli("suite-config", "check", "--json").out)
+
+    assert found["products"] == [
+        {
+            "repoKey": "acme/firmware",
+            "suite": "sensor-fw",
+            "firmware": 0,
+            "harness": 0,
+            "both": 1,
+            "neither": 0,
+        }
+    ]
+    assert (found["changedFiles"], found["knownFiles"], found["warnings"]) == (4, 2, [])
+
+
+def test_a_repository_that_was_named_must_be_one(cli: Command) -> None:
+    for words in (("--repository", "."), ("--json",)):
+        code, out, err = cli("suite-config", "check", "hwci.toml", *words)
+        assert (code, out) == (2, "")
+        assert "The repository cannot be looked at" in err
+
+
+def test_a_product_without_a_repository_is_a_fault_of_the_configuration(
+    cli: Command, files: Path
+) -> None:
+    (files / "hwci.toml").write_text(FITTING.replace("repo_key", "# repo_key"))
+
+    code, _, err = cli("suite-config", "check")
+    assert code == 1
+    assert "hwci.toml: product 1: repo_key is missing, here and at the top" in err
