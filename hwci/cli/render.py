@@ -72,7 +72,7 @@ def note(line: str) -> None:
 
 
 def command_line(line: str) -> None:
-    """Write a line that the CI system obeys: a text of `hwci.ci.summary`, which is made for that."""
+    """Write a line that the CI system obeys: one of `hwci.ci.summary`, made for that."""
     sys.stdout.write(_visible(line) + "\n")
     sys.stdout.flush()
 
