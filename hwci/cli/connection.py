@@ -5,18 +5,20 @@ that is meant. Errors of the client leave here as errors of the command.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from hwci.cli import options
-from hwci.cli.credentials import Profile
+from hwci.cli.credentials import Profile, SpentError
 from hwci.cli.failing import (
+    SIGN_IN_FIX,
     CommandError,
     ExitCode,
     Failing,
     client_errors,
+    failing_of,
     wrong_usage,
 )
 from hwci.cli.settings import Flags, Settings, resolve
@@ -117,12 +119,17 @@ def _renew(kept: Profile) -> Profile | None:
     if not kept.ended(began):
         return None
     from hwci.client import Client, calls
+    from hwci.client.errors import AnswerShapeError, ConnectionFailedError
 
     what = "Your sign-in could not be renewed"
     with client_errors(what), Client(kept.url, retries=RETRIES) as client:
-        return profile_of(
-            kept.url, kept.email, client.send(calls.refresh(kept.refresh_token)), began
-        )
+        try:
+            answer = client.send(calls.refresh(kept.refresh_token))
+        except (ConnectionFailedError, AnswerShapeError) as fault:
+            if isinstance(fault, ConnectionFailedError) and not fault.sent:
+                raise
+            raise SpentError(replace(failing_of(fault, what), fix=SIGN_IN_FIX)) from fault
+        return profile_of(kept.url, kept.email, answer, began)
 
 
 def profile_of(url: str, email: str, tokens: "TokenPair", began: datetime) -> Profile:

@@ -21,6 +21,10 @@ ARRIVES_WITHIN = timedelta(seconds=5)
 """A server reads a token some time after we have looked at it, and by its own clock."""
 
 
+class SpentError(CommandError):
+    """A renewal that may have used the refresh token up, and gave no other in its place."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """One sign-in. The refresh token is kept for the renewal of sign-ins."""
@@ -74,14 +78,22 @@ class Credentials:
         before; it gives None to leave the profile as it is. Without a profile the answer is None.
 
         Raises:
+            SpentError: `renew` raised it, and the profile is forgotten: its token, sent a second
+                time, would end every sign-in of the user.
             CommandError: the file cannot be read or written.
         """
         with self._changing() as kept:
             profile = _profiles({"profiles": kept}).get(name)
-            fresh = None if profile is None else renew(profile)
-            if fresh is not None:
-                kept[name] = {**kept[name], **asdict(fresh)}
-            return fresh or profile
+            try:
+                fresh = None if profile is None else renew(profile)
+            except SpentError as fault:
+                del kept[name]
+                spent = fault
+            else:
+                if fresh is not None:
+                    kept[name] = {**kept[name], **asdict(fresh)}
+                return fresh or profile
+        raise spent
 
     def forget(self, name: str) -> None:
         """Drop a profile.

@@ -7,9 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from hwci.cli.credentials import Profile, default_credentials
 from hwci.server.storage.sqlite.connections import open_reader
 from tests.cli.conftest import Command
+from tests.client.answering import Answer as Answered
+from tests.client.answering import answering, unused_url
 from tests.server.running import ADMIN_EMAIL, EMAIL, NAME, ORGANIZATION, PASSWORD, RunningServer
 
 
@@ -156,6 +160,34 @@ def test_a_sign_in_that_cannot_be_renewed_says_so(cli: Command, server: RunningS
     assert error == "error: Your sign-in could not be renewed"
     assert cause.startswith("cause: 401 Unauthorized: The refresh token is unknown")
     assert fix == "fix: Sign in again: hwci login"
+
+
+@pytest.mark.parametrize("answer", [Answered(reset=True), Answered(200, b"{}")])
+def test_a_renewal_whose_answer_was_lost_is_never_sent_again(
+    cli: Command, server: RunningServer, answer: Answered
+) -> None:
+    sign_in(cli, server)
+    with answering(answer) as lossy:
+        let_the_access_token_end(url=lossy.url)
+        code, _, err = cli("whoami")
+        again = cli("whoami", HWCI_URL=lossy.url).code
+        sent = len(lossy.received)
+
+    assert (sent, code != 0, again) == (1, True, 4)
+    error, _, fix = err.splitlines()
+    assert error == "error: Your sign-in could not be renewed"
+    assert fix == "fix: Sign in again: hwci login"
+
+
+def test_a_renewal_that_was_not_sent_leaves_the_sign_in_as_it_is(
+    cli: Command, server: RunningServer
+) -> None:
+    sign_in(cli, server)
+    let_the_access_token_end(url=unused_url())
+    before = kept()
+
+    assert cli("whoami").code == 5
+    assert kept() == before
 
 
 def test_profiles_stand_side_by_side(cli: Command, server: RunningServer) -> None:
