@@ -81,7 +81,7 @@ def refused(status: int, **headers: str) -> Answer:
     return Answer(status, json.dumps(body).encode(), headers)
 
 
-@pytest.mark.parametrize("bytes_max", [4_000, 250], ids=["anywhere", "in the head of the answer"])
+@pytest.mark.parametrize("bytes_max", [2_000, 250], ids=["anywhere", "in the head of the answer"])
 async def test_a_line_that_breaks_loses_nothing_and_repeats_nothing(
     tmp_path: Path, follow: Follow, bytes_max: int
 ) -> None:

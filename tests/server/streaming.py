@@ -124,17 +124,19 @@ class Reader:
         return text.removesuffix("\n\n").split("\n")
 
     async def event(self) -> dict[str, str]:
-        while True:
-            fields = dict(line.split(": ", 1) for line in await self.block() if line[0] != ":")
-            if "data" in fields:
-                return fields
+        async with asyncio.timeout(WAIT_SECONDS):
+            while True:
+                fields = dict(line.split(": ", 1) for line in await self.block() if line[0] != ":")
+                if "data" in fields:
+                    return fields
 
     async def ids(self, count: int) -> list[int]:
         return [int((await self.event())["id"]) for _ in range(count)]
 
     async def rest(self) -> bytes:
         """Give what comes until the end, which must be a proper one."""
-        return await self.response.content.read()
+        async with asyncio.timeout(WAIT_SECONDS):
+            return await self.response.content.read()
 
 
 @asynccontextmanager

@@ -300,7 +300,7 @@ async def test_a_reader_who_leaves_gives_the_place_back(
 async def test_a_socket_that_is_cut_and_resumed_misses_nothing_and_repeats_nothing(
     scene: Scene,
 ) -> None:
-    async with breaking(scene.url, CUTS, bytes_max=3_000) as wire, asyncio.timeout(60):
+    async with breaking(scene.url, CUTS, bytes_max=1_000) as wire, asyncio.timeout(60):
         url = f"{wire.url}/api/orgs/{scene.org_id}/runs/ws"
         told, _ = await asyncio.gather(read_through_cuts(url, scene), send(scene))
 

@@ -14,6 +14,7 @@ import aiohttp
 import pytest
 
 from hwci.server.clock import system_clock
+from hwci.server.errors import ConflictError
 from hwci.server.services import streams, tails
 from hwci.server.storage.ports import Reader as StorageReader
 from hwci.wire.runs import RunEvent
@@ -103,6 +104,17 @@ async def test_silence_is_broken_by_comments(scene: Scene, monkeypatch: pytest.M
     monkeypatch.setattr(streams, "SILENCE_SECONDS", 0.05)
     async with following(scene) as reader:
         assert [await reader.block() for _ in range(3)] == [[":"]] * 3
+
+
+async def test_a_follower_is_woken_and_does_not_look_from_time_to_time(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for period in ("SILENCE_SECONDS", "CHECK_SECONDS"):
+        monkeypatch.setattr(streams, period, 10_000)
+    async with following(scene) as reader:
+        for number in range(1, 4):
+            await scene.tell()
+            assert await reader.ids(1) == [number]
 
 
 async def test_head_says_the_same_and_ends(scene: Scene) -> None:
@@ -200,6 +212,17 @@ async def test_an_event_that_is_not_there_yet_or_no_more_is_409_and_says_what_to
         headers = {**bearer(scene.member), **after(number)}
         async with scene.http.get(f"{scene.runs}/stream", headers=headers) as response:
             assert response.status == expected
+
+
+async def test_nobody_goes_on_over_a_gap(scene: Scene) -> None:
+    await scene.tell(2 * tails.LENGTH)
+    tail = tails.Tail(scene.storage, scene.org_id)
+    assert (await tail.after(9, None)).events[0].number == 10
+
+    now = system_clock() + timedelta(days=1)
+    await scene.storage.write(lambda writer: writer.drop_events(now))
+    with pytest.raises(ConflictError):
+        await tail.after(10, None)
 
 
 # A line that breaks
