@@ -70,6 +70,6 @@ ROUTES = (
         body=RunEvents,
         body_bytes=limits.RUN_EVENTS_BYTES,
         status=204,
-        also=(404,),
+        also=(404, 409),
     ),
 )

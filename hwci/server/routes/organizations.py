@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Organizations and their audit log. Members and invitations will stand here."""
+"""Organizations and their audit log (contract, "Organizations"). Who belongs to them stands in
+`members.py`.
+"""
 
 from hwci.server.http.route import Call, Route, Who
 from hwci.wire.accounts import AuditEntryAnswer, NewOrganization, OrganizationAnswer
@@ -60,7 +62,7 @@ ROUTES = (
         "/api/orgs/{orgId}/audit-log",
         Who.ADMIN,
         audit_log,
-        "List the audit log: an entry for each failure review",
+        "List the audit log: who did what, newest first",
         query=PageQuery,
         answer=ListPage[AuditEntryAnswer],
     ),
