@@ -3,7 +3,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from uuid import UUID
 
@@ -11,18 +11,35 @@ import pytest
 
 from hwci.engine.vocabulary import Role
 from hwci.server.clock import system_clock
-from hwci.server.errors import StorageError, UnauthenticatedError
+from hwci.server.errors import (
+    ForbiddenError,
+    NotFoundError,
+    StorageError,
+    UnauthenticatedError,
+)
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, Claims, token_digest
-from hwci.server.services.access import MEMBERS, Access
+from hwci.server.services.access import MEMBERS, Access, Member
 from hwci.server.services.accounts import Accounts
+from hwci.server.services.boxes import Boxes
+from hwci.server.services.ci_keys import CiKeys
+from hwci.server.services.reviews import Reviews
 from hwci.server.settings import Registration
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import CiKey, Organization, RefreshToken, Session, User
+from hwci.server.storage.records import (
+    CiKey,
+    Membership,
+    Organization,
+    RefreshToken,
+    Session,
+    User,
+)
+from hwci.wire.accounts import NewCiKey
+from hwci.wire.boxes import NewBox
 
 NOW = system_clock()
 USER = User(UUID(int=2), "ada@example.org", "ada@example.org", "Ada", "hash", NOW)
@@ -86,6 +103,47 @@ async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
     finally:
         go_on.set()
         await asyncio.gather(*held)
+
+
+DEEDS: dict[str, Callable[[Storage, Member], Awaitable[object]]] = {
+    "a key is made": lambda storage, by: CiKeys(storage, system_clock).create(
+        by, NewCiKey(name="ci")
+    ),
+    "a key is revoked": lambda storage, by: CiKeys(storage, system_clock).revoke(by, UUID(int=1)),
+    "a box is made": lambda storage, by: Boxes(storage, system_clock).create(
+        by, NewBox(name="bench-1")
+    ),
+    "an install token is made": lambda storage, by: Boxes(storage, system_clock).install_token(
+        by, UUID(int=1)
+    ),
+    "a failure is reviewed": lambda storage, by: Reviews(storage, system_clock).review(
+        by, UUID(int=1), None
+    ),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("role", [Role.MEMBER, None])
+async def test_who_was_let_in_and_is_admin_no_more_decides_nothing(
+    storage: Storage, deed: str, role: Role | None
+) -> None:
+    membership = Membership(ORGANIZATION, Role.ADMIN, NOW)
+    let_in = Member(USER, membership, Claims(USER.id, UUID(int=3)))
+
+    def meanwhile(writer: Writer) -> None:
+        writer.add_user(USER)
+        writer.add_organization(ORGANIZATION)
+        if role is not None:
+            writer.add_membership(ORGANIZATION.id, USER.id, role, NOW)
+
+    await storage.write(meanwhile)
+
+    with pytest.raises(
+        ForbiddenError if role else NotFoundError,
+        match="needs the role" if role else "Organization not found",
+    ):
+        await DEEDS[deed](storage, let_in)
+    assert (await storage.read(lambda reader: reader.audit_log(ORGANIZATION.id, 0, 9))).total == 0
 
 
 async def test_a_token_that_ends_nothing_does_not_wait_for_the_writer(storage: Storage) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.security.api_keys import key_digest, new_api_key
-from hwci.server.services.access import Member
+from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import CiKey
@@ -31,6 +31,7 @@ class CiKeys:
         key = CiKey(uuid4(), member.org_id, body.name, digest, self._clock())
 
         def work(writer: Writer) -> None:
+            role_now(writer, member, ADMINS)
             writer.add_ci_key(key)
             entry = entry_of(member.user, key.created_at, "ci_key.created", key.id, name=key.name)
             writer.add_audit(member.org_id, entry)
@@ -53,6 +54,7 @@ class CiKeys:
         now = self._clock()
 
         def work(writer: Writer) -> None:
+            role_now(writer, member, ADMINS)
             key = None if key_id is None else writer.revoke_ci_key(member.org_id, key_id, now)
             if key is None:
                 raise NotFoundError("CI key not found")

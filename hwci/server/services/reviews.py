@@ -12,7 +12,7 @@ from hwci.engine.facts import Review
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
-from hwci.server.services.access import Member
+from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.storage.ports import Storage, Writer
 from hwci.wire import outgoing
@@ -42,6 +42,7 @@ class Reviews:
         known_id, now, org_id = failure_id, self._clock(), member.org_id
 
         def work(writer: Writer) -> ResolvedFailureAnswer:
+            role_now(writer, member, ADMINS)
             plan = _plan(writer, org_id, known_id, action)
             writer.drop_reviews(org_id, plan.drop)
             if action is not None and plan.store_at is not None:
