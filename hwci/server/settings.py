@@ -7,7 +7,7 @@ the reference page is made too. It opens nothing but the files that a `…_FILE`
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -46,7 +46,7 @@ class Settings:
     secret_key_file: Path | None = None
     rate_limit: str = "100/minute"
     auth_rate_limit: str | None = None
-    valkey_url: str | None = None
+    valkey_url: str | None = field(default=None, repr=False)
     trusted_proxies: tuple[Network, ...] = ()
     sso_file: Path | None = None
     prometheus: bool = False

@@ -54,7 +54,7 @@ def address_of(request: web.BaseRequest) -> str:
 
 
 def scheme_of(request: web.BaseRequest) -> str:
-    """Say whether the caller came by `https`, be it that a trusted proxy says so."""
+    """Give what the caller came by, `http` or `https`, as a trusted proxy says if there is one."""
     return request[_KEY].scheme if _KEY in request else request.scheme
 
 

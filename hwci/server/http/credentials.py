@@ -21,8 +21,8 @@ def bearer_token(request: web.Request) -> str:
 
 
 def api_key(request: web.Request) -> str:
-    """Give the CI key. Raises `UnauthenticatedError`."""
+    """Give the key of CI or of a box. Raises `UnauthenticatedError`."""
     values = request.headers.getall("X-API-Key", [])
     if len(values) != 1:
-        raise UnauthenticatedError("Send one header X-API-Key with a CI key")
+        raise UnauthenticatedError("Send one header X-API-Key with a key")
     return values[0].strip()

@@ -53,9 +53,9 @@ Fetch = Callable[[Outgoing], Awaitable[bytes]]
 class Binding:
     """The secrets that bind a provider's answer to the browser that asked."""
 
-    state: str
-    nonce: str
-    verifier: str
+    state: str = field(repr=False)
+    nonce: str = field(repr=False)
+    verifier: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
