@@ -13,6 +13,7 @@ from hwci.cli.connection import Connection, signed_in
 from hwci.cli.failing import CommandError, Failing
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags
+from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
@@ -90,7 +91,7 @@ def new_install_token(
 def _box_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
     from hwci.client import calls
 
-    for box in connection.client.items(calls.list_boxes(org_id, limit=100)):
+    for box in connection.client.items(calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX)):
         if wanted in {str(box.id), box.name}:
             return box.id
     raise CommandError(

@@ -14,6 +14,7 @@ from hwci.cli.failing import CommandError, Failing
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags
 from hwci.engine.vocabulary import Role
+from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.wire.members import MemberAnswer
@@ -152,7 +153,7 @@ def invite(
 def _user_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
     from hwci.client import calls
 
-    for found in connection.client.items(calls.list_members(org_id, limit=100)):
+    for found in connection.client.items(calls.list_members(org_id, limit=limits.PAGE_LIMIT_MAX)):
         if wanted == str(found.user.id) or wanted.casefold() == found.user.email.casefold():
             return found.user.id
     raise CommandError(
