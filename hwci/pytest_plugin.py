@@ -97,6 +97,7 @@ def _blame(item: pytest.Item, verdict: str, reason: str = "") -> None:
 class Try:
     """One try of one test, while its reports arrive."""
 
+    set_up: bool = False
     called: bool = False
     failed: bool = False
     skipped: bool = False
@@ -111,6 +112,7 @@ class Try:
                 self._fail(report)
             return
         self.duration_s += report.duration
+        self.set_up = True
         self.called = self.called or report.when == "call"
         self.verdict = next(
             (str(value) for name, value in reversed(report.user_properties) if name == VERDICT),
@@ -179,9 +181,13 @@ class Recorder:
         self._write(begun=nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take a report; a new setup begins a new try."""
+        """Take a report; a new setup begins a new try.
+
+        pytest-rerunfailures holds reports back, but not those of parts: they come before a setup.
+        """
         key = (report.nodeid, getattr(report, "node", None))
-        if report.when == "setup":
+        known = self._tries.get(key)
+        if known is not None and known.set_up and report.when == "setup":
             self._end(key)
         if key not in self._tries:
             self._begin(key)
