@@ -73,11 +73,14 @@ _HASH = re.compile(r"[0-9a-fA-F]{7,64}")
 
 
 class GitError(Exception):
-    """Git is not there, or did not do what it was asked. `fix`: what to do next, if it is known."""
+    """Git is not there, or did not do what it was asked. `fix`: what to do next, if it is known;
+    `status`: with which git ended.
+    """
 
-    def __init__(self, what: str, fix: str = "") -> None:
+    def __init__(self, what: str, fix: str = "", status: int | None = None) -> None:
         super().__init__(what)
         self.fix = fix
+        self.status = status
 
 
 class Repository:
@@ -176,6 +179,20 @@ class Repository:
             "rev-list", "--no-walk", "--missing=allow-any", "--max-count=1", sha, "--"
         )
 
+    def is_ancestor(self, sha: str, of: str) -> bool:
+        """Tell whether a commit is an ancestor of another, or is it, by what is in this clone.
+
+        Raises:
+            GitError: one of them is not.
+        """
+        try:
+            self.run("merge-base", "--is-ancestor", sha, of)
+        except GitError as fault:
+            if fault.status != 1:
+                raise
+            return False
+        return True
+
     def cut(self) -> frozenset[str]:
         """Give the commits at which a shallow clone ends: it lacks their parents."""
         path = self.run("rev-parse", "--git-path", "shallow").decode().rstrip("\n")
@@ -236,7 +253,7 @@ def _answer(
     lines = [line for line in text.split("\n") if line.startswith(("fatal:", "error:"))]
     why = (lines or text.split("\n"))[0] or f"exit status {process.returncode}"
     fix = next((fix for pattern, fix in _FIXES if pattern.search(text)), "")
-    raise GitError(f"git {words[0]}: {why}", fix)
+    raise GitError(f"git {words[0]}: {why}", fix, process.returncode)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

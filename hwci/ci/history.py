@@ -3,7 +3,8 @@
 (spec, "Run report"; semantics, 6.6).
 
 A shallow clone answers `base..sha` without a word of what it lacks: with commits missing, and with
-commits that the base has, too. So a range counts only when it is proved whole.
+commits that the base has, too. The latter also happens where clocks went wrong, because git stops
+its walk by the times of commits. So a range counts only when it is proved.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -35,11 +36,21 @@ def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...
         return _proved(_lineage(repository, sha), base, cut)
     if repository.commit(base) is None:
         raise UnrelatedError
-    # The way from the base, empty when there is none, costs one walk and no exit status to read.
-    between = ("rev-list", "--topo-order", "--reverse", sha, f"^{base}")
-    if base != sha and not repository.run(*between, "--ancestry-path", "--max-count=1", "--"):
+    if base == sha:
+        return ()
+    after = _lineage(repository, sha, f"^{base}")
+    onward = after.onward_from(base)
+    if sha not in onward:
         raise UnrelatedError
-    return tuple(repository.run(*between, "--").decode().split())
+    # What descends from the base is new. Of what came from the side, each lowest commit has to be.
+    lowest = (
+        commit
+        for commit, parents in after.parents.items()
+        if commit not in onward and not any(parent in after.parents for parent in parents)
+    )
+    if any(repository.is_ancestor(commit, base) for commit in lowest):
+        return _proved(_lineage(repository, sha), base, cut)
+    return tuple(reversed(list(after.parents)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,14 @@ class Lineage:
                 reached.update(parents)
         return reached
 
+    def onward_from(self, sha: str) -> set[str]:
+        """Give a commit and those that descend from it."""
+        found = {sha}
+        for commit in reversed(list(self.parents)):
+            if not found.isdisjoint(self.parents[commit]):
+                found.add(commit)
+        return found
+
     def behind(self, marked: Collection[str]) -> dict[str, int]:
         """Give for each commit the marked ones that it is or has behind it, as bits of a number."""
         bits = {sha: 1 << place for place, sha in enumerate(marked)}
@@ -68,8 +87,8 @@ class Lineage:
         return masks
 
 
-def _lineage(repository: Repository, sha: str) -> Lineage:
-    lines = repository.run("rev-list", "--topo-order", "--parents", sha, "--").decode()
+def _lineage(repository: Repository, *of: str) -> Lineage:
+    lines = repository.run("rev-list", "--topo-order", "--parents", *of, "--").decode()
     rows = (line.split() for line in lines.splitlines())
     return Lineage({row[0]: row[1:] for row in rows})
 

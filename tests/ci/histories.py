@@ -73,7 +73,7 @@ class Story:
 
     def _write(self, number: int, parents: Sequence[int], message: str, before: Tree) -> None:
         told = message.encode()
-        when = FIRST_SECOND + number * 60
+        when = FIRST_SECOND + self.chance.randint(-9, 9) * 3_600  # clocks go as they like
         # Every commit stands on a ref of its own, so that none is dropped.
         self.lines += [
             f"commit refs/all/{number}\nmark :{number}".encode(),
@@ -173,28 +173,28 @@ def merges(story: Story) -> Sequence[tuple[int, int]]:
     return [(base, end), (trunk, end)]
 
 
-def long_side(story: Story) -> Sequence[tuple[int, int]]:
-    """A short way to what a long way leads to, as well: what a cut clone gets wrong."""
-    root = story.walk(0, 3)
-    side = story.walk(root, 2)
-    trunk = story.walk(root, 12)
-    base = story.merge([trunk, side])
-    end = story.merge([story.walk(base, 1), story.walk(side, 1)])
+def short_cut(story: Story) -> Sequence[tuple[int, int]]:
+    """A short way to what the base has by a long way: a cut clone sees the short one alone, and
+    takes what the base had all along for new.
+    """
+    root = story.walk(0, 1)
+    base = story.walk(root, 2)
+    end = story.merge([base, root])
     story.branches["main"] = end
-    return [(base, end), (trunk, end), (trunk - 8, end)]
+    return [(base, end)]
 
 
 def random_graph(story: Story) -> Sequence[tuple[int, int]]:
-    """Any graph: the next commit has any one, two or three before it, late ones rather."""
+    """Any graph: the next commit has any one, two or three before it."""
+    size = story.chance.randint(5, 16)
     story.walk(0, 1)
-    for number in range(2, 40):
+    for number in range(2, size):
         many = story.chance.choice([1, 1, 1, 2, 2, 3])
-        nearby = range(max(1, number - 12), number)
-        parents = story.chance.sample(nearby, min(many, len(nearby)))
+        parents = story.chance.sample(range(1, number), min(many, number - 1))
         story.commit(parents, story.edit(parents[0]))
-    end = story.merge([39, *story.chance.sample(range(30, 39), 2)])
+    end = story.merge([size - 1, story.chance.randint(1, size - 2)])
     story.branches["main"] = end
-    return [(story.chance.randint(2, 39), end) for _ in range(4)]
+    return [(story.chance.randint(1, size - 1), end) for _ in range(3)]
 
 
 def octopus(story: Story) -> Sequence[tuple[int, int]]:
@@ -315,7 +315,7 @@ def orphans(story: Story) -> Sequence[tuple[int, int]]:
 SHAPES: tuple[Shape, ...] = (
     linear,
     merges,
-    long_side,
+    short_cut,
     random_graph,
     octopus,
     squash,

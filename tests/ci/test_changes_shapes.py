@@ -25,7 +25,7 @@ CLONES: Mapping[str, tuple[str, ...]] = {
     "treeless": ("--filter=tree:0",),
     "blobless-depth-2": ("--filter=blob:none", "--depth=2"),
 }
-SEEDS = range(4)
+SEEDS = range(6)
 
 
 @dataclass
@@ -156,7 +156,7 @@ def test_without_a_remote_a_cut_clone_says_what_it_knows_and_nothing_else(
 def test_any_graph_cut_anywhere_gives_the_range_or_null(seed: int, tmp_path: Path) -> None:
     scene = scene_of(random_graph, 100 + seed, tmp_path / "origin")
     exact = 0
-    for depth in (1, 2, 4, 6, 9):
+    for depth in range(1, 6):
         for place, (base, sha) in enumerate(questions(scene)):
             clone = scene.clone(
                 tmp_path / f"{depth}-{place}", sha, (f"--depth={depth}",), reachable=False
