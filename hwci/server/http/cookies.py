@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cookie that keeps a browser signed in (contract, "Auth"): it holds the refresh token, which
-then no script and no answer holds.
+"""Our cookies: how each is written, and the one that keeps a browser signed in (contract, "Auth"),
+which holds the refresh token, so that no script and no answer does.
 
 This module decides when a cookie is ours and who may have it used. What the token in it opens is
 decided in `services/accounts.py`.
 """
 
 from http import HTTPStatus
+from typing import Literal, NamedTuple
 
 from aiohttp import hdrs, web
 
@@ -17,21 +18,45 @@ from hwci.server.http.route import Call
 from hwci.wire import limits
 from hwci.wire.accounts import HeldSession, SessionMode, TokenPair
 
-_NAME, _PATH = "hwci_rt", "/api/auth"
 _FETCH_SITE = "Sec-Fetch-Site"
 _OWN_PAGES = "same-origin"
 _NO_COOKIE = "The cookie of the sign-in is missing, or there are several; sign in again"
 _ANOTHER_SITE = "A page of another site asks; sign in on the server's own pages"
 
 
-def cookie_name(name: str, *, secure: bool) -> str:
-    """Give the name of a cookie. Browsers take the prefix over TLS only, and from nobody else."""
-    return f"__Secure-{name}" if secure else name
+class Cookie(NamedTuple):
+    """A cookie of ours, which no script can read."""
+
+    name: str
+    path: str
+    same_site: Literal["Strict", "Lax"]
+
+    def name_for(self, request: web.Request) -> str:
+        """Give its name. Browsers take the prefix over TLS only, and from nobody else."""
+        return f"__Secure-{self.name}" if over_tls(request) else self.name
+
+    def put(
+        self, request: web.Request, response: web.StreamResponse, value: str, seconds: int
+    ) -> None:
+        """Have the browser keep it for so long; 0: forget it."""
+        response.set_cookie(
+            self.name_for(request),
+            value,
+            max_age=seconds,
+            path=self.path,
+            secure=over_tls(request),
+            httponly=True,
+            samesite=self.same_site,
+        )
+
+
+_REFRESH = Cookie("hwci_rt", "/api/auth", "Strict")
 
 
 def set_refresh_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
     """Have the browser keep a refresh token for as long as it lives."""
-    _set(call, response, token, int(limits.REFRESH_TOKEN_LIFETIME.total_seconds()))
+    seconds = int(limits.REFRESH_TOKEN_LIFETIME.total_seconds())
+    _REFRESH.put(call.request, response, token, seconds)
 
 
 def kept(call: Call, pair: TokenPair, session: SessionMode) -> TokenPair | web.StreamResponse:
@@ -69,7 +94,7 @@ def held_tokens(call: Call, body: HeldSession) -> list[str]:
     sites = call.request.headers.getall(_FETCH_SITE, [])
     if any(site != _OWN_PAGES for site in sites):
         raise ForbiddenError(_ANOTHER_SITE)
-    return _values(call.request, cookie_name(_NAME, secure=over_tls(call.request)))
+    return _values(call.request, _REFRESH.name_for(call.request))
 
 
 def refused(call: Call, error: UnauthenticatedError) -> web.StreamResponse:
@@ -85,21 +110,8 @@ def forgotten(call: Call) -> web.StreamResponse:
 
 
 def _forgetting(call: Call, response: web.StreamResponse) -> web.StreamResponse:
-    _set(call, response, "", 0)
+    _REFRESH.put(call.request, response, "", 0)
     return response
-
-
-def _set(call: Call, response: web.StreamResponse, token: str, seconds: int) -> None:
-    secure = over_tls(call.request)
-    response.set_cookie(
-        cookie_name(_NAME, secure=secure),
-        token,
-        max_age=seconds,
-        path=_PATH,
-        secure=secure,
-        httponly=True,
-        samesite="Strict",
-    )
 
 
 def _values(request: web.Request, wanted: str) -> list[str]:

@@ -9,41 +9,29 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 
 from hwci.server.http.addresses import scheme_of
-from hwci.server.http.cookies import cookie_name, set_refresh_cookie
-from hwci.server.http.responses import over_tls
+from hwci.server.http.cookies import Cookie, set_refresh_cookie
 from hwci.server.http.route import Call
 from hwci.server.services.sso import TICKET_LIFETIME
 from hwci.wire.sso import SsoCallbackQuery, SsoLoginQuery
 
-_NAME, _PATH = "hwci_sso", "/api/auth/sso"
+# Lax, as it is the provider's page that sends the browser back here.
+_TICKET = Cookie("hwci_sso", "/api/auth/sso", "Lax")
 
 
 async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     """Redirect to the provider."""
     begun = await call.services.sso.begin(_provider(call), _origin(call), query)
     response = _redirect(begun.url)
-    secure = over_tls(call.request)
-    # Lax, as it is the provider's page that sends the browser back here.
-    response.set_cookie(
-        cookie_name(_NAME, secure=secure),
-        begun.ticket,
-        max_age=int(TICKET_LIFETIME.total_seconds()),
-        path=_PATH,
-        secure=secure,
-        httponly=True,
-        samesite="Lax",
-    )
+    _TICKET.put(call.request, response, begun.ticket, int(TICKET_LIFETIME.total_seconds()))
     return response
 
 
 async def finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     """Sign the browser, or the command line, in."""
-    secure = over_tls(call.request)
-    name = cookie_name(_NAME, secure=secure)
-    ticket = call.request.cookies.get(name, "")
+    ticket = call.request.cookies.get(_TICKET.name_for(call.request), "")
     arrived = await call.services.sso.finish(_provider(call), _origin(call), ticket, query)
     response = _redirect(arrived.url)
-    response.del_cookie(name, path=_PATH, secure=secure, httponly=True, samesite="Lax")
+    _TICKET.put(call.request, response, "", 0)
     if arrived.refresh_token is not None:
         set_refresh_cookie(call, response, arrived.refresh_token)
     return response
