@@ -11,7 +11,6 @@ from uuid import UUID
 
 from hwci.engine.facts import Report
 from hwci.engine.identity import run_record_id
-from hwci.engine.parts import ci_run_id
 from hwci.engine.vocabulary import RunEventType, RunStatus
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
@@ -19,6 +18,7 @@ from hwci.server.services.access import live_box
 from hwci.server.services.run_answers import run_told, test_told
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
+from hwci.server.storage.run_records import record_id_of
 from hwci.wire import limits
 from hwci.wire import runs as wire
 from hwci.wire.incoming import changes_fact
@@ -91,9 +91,7 @@ class LiveRuns:
 
 def end_run(writer: Writer, org_id: UUID, report: Report, now: datetime) -> None:
     """Put an end to a live run: its report is kept. A part that came before the first does not."""
-    run_id = run_record_id(
-        org_id, report.repo_key, ci_run_id(report), report.run_attempt, report.box_key
-    )
+    run_id = record_id_of(org_id, report)
     record = _reported(writer, org_id, run_id)
     if record is not None:
         writer.drop_live_run(org_id, run_id)

@@ -2,7 +2,8 @@
 """What a run record is, put together from reports or from what a box told (contract, "Runs and
 streams"), for every driver.
 
-This module decides which report of a record speaks for it, and when a live run is lost. It finds
+This module decides which record a report belongs to and which report of a record speaks for it, and
+when a live run is lost. It finds
 nothing: drivers do.
 """
 
@@ -11,6 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.facts import Report
+from hwci.engine.identity import run_record_id
 from hwci.engine.parts import ci_run_id, is_first
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.records import (
@@ -22,6 +24,13 @@ from hwci.server.storage.records import (
     RunWhole,
     TestCounts,
 )
+
+
+def record_id_of(org_id: UUID, report: Report) -> UUID:
+    """Give the id of the run record that a report, or a part of one, belongs to."""
+    return run_record_id(
+        org_id, report.repo_key, ci_run_id(report), report.run_attempt, report.box_key
+    )
 
 
 def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:

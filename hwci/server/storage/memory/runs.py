@@ -9,8 +9,6 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.facts import Report
-from hwci.engine.identity import run_record_id
-from hwci.engine.parts import ci_run_id
 from hwci.server.storage import run_records
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import Sent, State
@@ -76,7 +74,7 @@ class MemoryRuns:
     def _all(self, org_id: UUID, heard_since: datetime) -> Iterator[RunWhole]:
         by_record: dict[UUID, list[Report]] = defaultdict(list)
         for report in self._state.sent.get(org_id, Sent()).reports.values():
-            by_record[_record_id(org_id, report)].append(report)
+            by_record[run_records.record_id_of(org_id, report)].append(report)
         for record_id, reports in by_record.items():
             whole = run_records.reported(record_id, reports)
             if whole is not None:
@@ -91,12 +89,6 @@ class MemoryRuns:
             for (org_id, run_id, _), test in self._state.live_tests.items()
             if (org_id, run_id) == (run.org_id, run.id)
         ]
-
-
-def _record_id(org_id: UUID, report: Report) -> UUID:
-    return run_record_id(
-        org_id, report.repo_key, ci_run_id(report), report.run_attempt, report.box_key
-    )
 
 
 def _fits(record: RunRecord, wanted: RunFilter) -> bool:

@@ -12,10 +12,11 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem
-from hwci.engine.identity import failure_id, run_record_id
+from hwci.engine.identity import failure_id
 from hwci.engine.parts import ci_run_id, ended_by
 from hwci.engine.runs import carried_changes
 from hwci.engine.vocabulary import Outcome, Trigger
+from hwci.server.storage.run_records import record_id_of
 from hwci.server.storage.sqlite import codec, names
 from hwci.server.storage.sqlite.connections import Connection
 
@@ -97,13 +98,7 @@ def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, obje
         "fails": codec.pack_mask(codec.mask_of(failing)),
         "carried": carried_changes(report) is not None,
         "ci_run_id": ci_run_id(report),
-        "record_id": run_record_id(
-            UUID(bytes=org),
-            report.repo_key,
-            ci_run_id(report),
-            report.run_attempt,
-            report.box_key,
-        ).bytes,
+        "record_id": record_id_of(UUID(bytes=org), report).bytes,
     }
 
 
