@@ -5,7 +5,7 @@ server has it. A server that refuses or is away fails no build unless the caller
 `hwci.client.dispatch`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,7 +53,7 @@ def deliver(
     """
     from hwci.client.errors import HwciError
 
-    spool = spool_of(settings)
+    spool = spool_of(settings.environ)
     try:
         letters = _kept(settings, parcels, spool)
     except HwciError as fault:
@@ -67,12 +67,44 @@ def deliver(
     return False
 
 
-def spool_of(settings: Settings) -> "Spool | None":
+def spool_of(environ: Mapping[str, str]) -> "Spool | None":
     """Give the spool of this machine; None: this user has no place for one."""
     from hwci.client.spool import Spool, spool_folder
 
-    folder = spool_folder(settings.environ)
+    folder = spool_folder(environ)
     return None if folder is None else Spool(folder)
+
+
+def ci_key(settings: Settings) -> str:
+    """Give the key.
+
+    Raises:
+        CredentialMissingError: there is none.
+    """
+    from hwci.client._call import Credential
+    from hwci.client.errors import CredentialMissingError
+
+    key = settings.ci_key()
+    if key is None:
+        raise CredentialMissingError(Credential.CI_KEY.value)
+    return key
+
+
+def flush(
+    settings: Settings, spool: "Spool", fingerprint: str | None, deadline_s: float
+) -> "Outcome":
+    """Send what waits for this server and the key of this fingerprint, or for any key.
+
+    Raises:
+        HwciError: the address is none, or the environment names an impossible proxy.
+    """
+    from hwci.client import Client
+    from hwci.client.dispatch import Dispatch, Patience, letters_of
+
+    with Client(settings.url, ci_key=ci_key(settings), timeout=TRY_S, retries=0) as client:
+        letters = letters_of(spool, client.address, fingerprint)
+        asked = spool.not_before(client.address, fingerprint)
+        return Dispatch(client, spool, Patience(deadline_s)).send(letters, asked)
 
 
 def _kept(settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None") -> list["Letter"]:
@@ -81,14 +113,10 @@ def _kept(settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None") 
     Raises:
         HwciError: the address or the key is none.
     """
-    from hwci.client._call import Credential
     from hwci.client.dispatch import Letter
-    from hwci.client.errors import CredentialMissingError
     from hwci.client.spool import SpoolError
 
-    key = settings.ci_key()
-    if key is None:
-        raise CredentialMissingError(Credential.CI_KEY.value)
+    key = ci_key(settings)
     letters = []
     for parcel in parcels:
         kept = None

@@ -28,6 +28,7 @@ from hwci.cli.report import HELP as REPORT_RUN_HELP
 from hwci.cli.report import report_run
 from hwci.cli.runs import runs
 from hwci.cli.serve import serve
+from hwci.cli.spool import spool
 from hwci.cli.suite_config import suite_config
 from hwci.cli.watch import watch_runs
 
@@ -79,6 +80,7 @@ runs.command("watch")(watch_runs)
 app.add_typer(runs, name="runs")
 app.command("merge-announce")(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
+app.add_typer(spool, name="spool")
 app.add_typer(suite_config, name="suite-config")
 app.command("env")(env)
 app.command("register")(register)

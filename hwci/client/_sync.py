@@ -69,6 +69,11 @@ class Client:
         self._connections = Connections(self._route, timeout)
         self._sleep: Callable[[float], None] = time.sleep
 
+    @property
+    def address(self) -> str:
+        """The server's address, in its plainest form."""
+        return str(self._server)
+
     def __repr__(self) -> str:
         return f"Client({str(self._server)!r}, {self._credentials})"
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
 from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError, HwciError
-from hwci.client.spool import Kept, Refused, Spool
+from hwci.client.spool import ASKED_MAX_S, Kept, Refused, Spool
 
 if TYPE_CHECKING:
     from hwci.client._sync import Client
@@ -27,8 +27,6 @@ PASSING = frozenset({408, 425, 429, *range(500, 600)})
 """It may go better by itself another time."""
 TAKES_NOTHING = frozenset({408, 425, 429, 502, 503, 504})
 """Of these, what says nothing of the report: any other would meet it too."""
-ASKED_MAX_S = 600.0
-"""A server is left alone for as long as it asks, up to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +77,9 @@ class Outcome:
         return [*self.refused, *self.left]
 
 
-def letters_of(spool: Spool, address: str, fingerprint: str) -> list[Letter]:
-    """Give what waits for a server and a key, oldest first."""
-    return [
-        Letter(kept.name, None, kept)
-        for kept in spool.waiting()
-        if (kept.address, kept.fingerprint) == (address, fingerprint)
-    ]
+def letters_of(spool: Spool, address: str, fingerprint: str | None) -> list[Letter]:
+    """Give what waits for a server and a key, or for any key, oldest first."""
+    return [Letter(kept.name, None, kept) for kept in spool.waiting_for(address, fingerprint)]
 
 
 class Dispatch:

@@ -34,6 +34,8 @@ FORMAT = 1
 """Raised when an older hwci could not read the files: it leaves those alone."""
 FILES_MAX = 10_000
 BYTES_MAX = 200_000_000
+ASKED_MAX_S = 600.0
+"""A server is left alone for as long as it asks, up to this."""
 
 _IDENTITIES: Mapping[str, tuple[str, ...]] = {
     "/api/ci/run-report": ("repo_key", "run_id", "run_attempt", "box_key"),
@@ -43,6 +45,8 @@ _IDENTITIES: Mapping[str, tuple[str, ...]] = {
 _NAME = re.compile(r"[0-9]{20}-[0-9a-f]{32}\.report")
 _LOCKS = 64
 _UNFINISHED = ".new-"
+_UNREADABLE = (ValueError, KeyError, TypeError)
+"""What reading a file raises that is none of ours."""
 
 
 class SpoolError(Exception):
@@ -173,7 +177,7 @@ class Spool:
                 kept = _read(path)
             except FileNotFoundError:
                 continue  # sent meanwhile
-            except (ValueError, KeyError, TypeError):
+            except _UNREADABLE:
                 self._damaged(path)
                 continue
             if kept is not None:
@@ -199,14 +203,16 @@ class Spool:
     def taken(self, kept: Kept) -> Iterator[Call[None] | None]:
         """Give a report to send, and keep it from all others meanwhile.
 
-        None: it does not wait any more, or another process sends one of its identity right now.
+        None: it does not wait any more, another process sends one of its identity right now, or the
+        server asked for a pause, which another process may have noted.
         """
         with self._sending(kept) as mine:
             yield self._call(kept) if mine else None
 
     def sent(self, kept: Kept) -> None:
         """Let go of a report that the server has."""
-        kept.path.unlink(missing_ok=True)
+        with self._changing():
+            kept.path.unlink(missing_ok=True)
 
     def put_off(self, kept: Kept, reason: str, asked_s: float = 0.0) -> None:
         """Note why a report still waits, and how long the server asked to be left alone."""
@@ -215,7 +221,7 @@ class Spool:
                 return
             body = kept.path.read_bytes().partition(b"\n")[2]
             now = _read(kept.path) or kept
-            until = self.clock() + asked_s if asked_s else 0.0
+            until = self.clock() + min(asked_s, ASKED_MAX_S) if asked_s else 0.0
             noted = replace(now, tries=now.tries + 1, reason=reason, not_before=until)
             _write(kept.path, _line(noted) + body)
 
@@ -233,16 +239,24 @@ class Spool:
                 kept.path.unlink()
         return path
 
-    def not_before(self, address: str, fingerprint: str) -> float:
-        """Give the seconds for which a server asked to be left alone, as far as it was noted."""
-        asked = (
-            kept.not_before
+    def waiting_for(self, address: str, fingerprint: str | None) -> Sequence[Kept]:
+        """Give what waits for a server and a key, or for any key, oldest first."""
+        return [
+            kept
             for kept in self.waiting()
-            if (kept.address, kept.fingerprint) == (address, fingerprint)
-        )
-        return max(0.0, max(asked, default=0.0) - self.clock())
+            if kept.address == address and fingerprint in {None, kept.fingerprint}
+        ]
+
+    def not_before(self, address: str, fingerprint: str | None) -> float:
+        """Give the seconds for which a server asked to be left alone, as far as it was noted."""
+        asked = (self._left(kept) for kept in self.waiting_for(address, fingerprint))
+        return max(asked, default=0.0)
 
     # Within
+
+    def _left(self, kept: Kept) -> float:
+        left = max(0.0, kept.not_before - self.clock())
+        return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
 
     def _paths(self) -> list[Path]:
         if not self.folder.is_dir():
@@ -254,14 +268,17 @@ class Spool:
 
     def _call(self, kept: Kept) -> Call[None] | None:
         try:
+            now = _read(kept.path)
+            if now is None or self._left(now):
+                return None
             body = gzip.decompress(kept.path.read_bytes().partition(b"\n")[2])
         except FileNotFoundError:
             return None
-        except (OSError, EOFError, zlib.error):
+        except (OSError, EOFError, zlib.error, *_UNREADABLE):
             self._damaged(kept.path)
             return None
-        method: Any = kept.method
-        return Call(method, kept.target, None, 204, credential=Credential.CI_KEY, body=body)
+        method: Any = now.method
+        return Call(method, now.target, None, 204, credential=Credential.CI_KEY, body=body)
 
     def _damaged(self, path: Path) -> None:
         with self._changing():
@@ -313,7 +330,7 @@ def _refused(path: Path) -> Refused:
         content = json.loads(path.read_bytes())
         names = ("name", "address", "created", "tries", "reason")
         return Refused(path, **{name: content[name] for name in names})
-    except (ValueError, KeyError, TypeError):
+    except _UNREADABLE:
         return Refused(path, path.name, "", path.stat().st_mtime, 0, "the file is damaged")
 
 

@@ -47,6 +47,8 @@ CONTRACT = {
     "merge-announce",
     "report-run",
     "env",
+    "spool list",
+    "spool flush",
     "suite-config apply",
     "suite-config check",
     "metrics",

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""500 reports go a way that is as bad as ways get, and the server has each once, whole."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hwci.client import Client, calls
+from hwci.client.dispatch import Dispatch, Letter, Patience, letters_of
+from hwci.client.spool import Spool, fingerprint_of
+from hwci.wire.reports import RunReport
+from tests.cli.bad_proxy import RETRY_AFTER_S, Trap, Way, bad_way
+from tests.server.running import RunningServer, report, running_in_thread
+
+REPORTS = 500
+KILLED = 50
+BENCHES = 5
+WAYS_TO_DIE = ("held before", "held after", "held before", "held after", "429")
+
+
+def body(run_id: int) -> dict[str, Any]:
+    """Give a report as no other; each tenth is large enough to go compressed."""
+    tests = [
+        {
+            "id": f"of {run_id}: {number}",
+            "outcome": "fail" if (run_id + number) % 3 == 0 else "pass",
+            "attempts": 1,
+            "duration_s": 0.5,
+        }
+        for number in range(150 if run_id % 10 == 0 else 3)
+    ]
+    return report(run_id=run_id, box_key=f"of {run_id}", sha=f"{run_id:040x}", tests=tests)
+
+
+@pytest.fixture(scope="module")
+def lossy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, Way]]:
+    with (
+        running_in_thread(tmp_path_factory.mktemp("server")) as server,
+        bad_way(server.url, seed=4, there_s=2.5, away_s=1.5) as way,
+    ):
+        yield server, way
+
+
+def test_500_reports_over_a_bad_way_are_stored_each_once_and_whole(
+    lossy: tuple[RunningServer, Way], tmp_path: Path
+) -> None:
+    server, way = lossy
+    spools = [Spool(tmp_path / f"bench-{number}") for number in range(BENCHES)]
+    run_ids = range(1, REPORTS + 1)
+    killed = run_ids[::10]
+    assert len(killed) == KILLED
+    for number, run_id in enumerate(killed):
+        way.traps[run_id] = Trap(WAYS_TO_DIE[number % len(WAYS_TO_DIE)])
+
+    with ThreadPoolExecutor(2 * BENCHES + 2) as threads:
+        others = [run_id for run_id in run_ids if run_id not in killed]
+        lanes = [
+            threads.submit(send_in_process, server, way, spools[lane % BENCHES], others[lane::10])
+            for lane in range(2 * BENCHES)
+        ]
+        deaths = [
+            threads.submit(send_and_die, server, way, spools[run_id % BENCHES], run_id)
+            for run_id in killed
+        ]
+        for done in (*lanes, *deaths):
+            done.result()
+    for spool in spools:
+        flush(server, way, spool)
+
+    assert all(not spool.waiting() and not spool.refused() for spool in spools)
+    assert stored(server) == {run_id: told(body(run_id)) for run_id in run_ids}
+    assert {"reset before", "reset after", "half an answer", "429", "500", "503"} <= set(way.met)
+    assert_retry_after_is_never_undercut(way)
+
+
+def send_in_process(server: RunningServer, way: Way, spool: Spool, run_ids: Sequence[int]) -> None:
+    """Report as `report-run` does, with a deadline so short that some reports are left behind."""
+    with Client(way.url, ci_key=server.ci_key, retries=0) as client:
+        for run_id in run_ids:
+            call = calls.report_run(RunReport.model_validate_json(json.dumps(body(run_id))))
+            kept = spool.keep(call, way.url, server.ci_key, f"run {run_id}")
+            dispatch = Dispatch(client, spool, Patience(1.5, first_s=0.02, most_s=0.2))
+            outcome = dispatch.send(
+                [Letter(kept.name, call, kept)], spool.not_before(kept.address, kept.fingerprint)
+            )
+            if outcome.sent:
+                dispatch.send(letters_of(spool, kept.address, kept.fingerprint), once=True)
+            assert not outcome.refused
+
+
+def send_and_die(server: RunningServer, way: Way, spool: Spool, run_id: int) -> None:
+    """Run the command on a bench, and kill it once its report walked into the trap."""
+    trap = way.traps[run_id]
+    command = [sys.executable, "-m", "hwci", "report-run", "--body", "-"]
+    sender = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(server, way, spool)
+    )
+    assert sender.stdin is not None
+    sender.stdin.write(json.dumps(body(run_id)).encode())
+    sender.stdin.close()
+    while not trap.sprung.wait(0.05):
+        assert sender.poll() is None, sender.stderr and sender.stderr.read()
+    if trap.way == "429":  # it sleeps, once it took note
+        while not any(kept.tries and kept.name == f"of {run_id}" for kept in spool.waiting()):
+            time.sleep(0.01)
+    sender.kill()
+    assert sender.wait() == -signal.SIGKILL
+    assert sender.stderr is not None
+    sender.stderr.close()
+    trap.dead.set()
+
+
+def flush(server: RunningServer, way: Way, spool: Spool) -> None:
+    command = [sys.executable, "-m", "hwci", "spool", "flush", "--deadline", "60"]
+    done = subprocess.run(
+        command, env=environment(server, way, spool), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def environment(server: RunningServer, way: Way, spool: Spool) -> dict[str, str]:
+    settings = {
+        "HWCI_URL": way.url,
+        "HWCI_CI_KEY": server.ci_key,
+        "HWCI_SPOOL_DIR": str(spool.folder),
+    }
+    return {**os.environ, **settings}
+
+
+def told(one: dict[str, Any]) -> list[tuple[object, ...]]:
+    return [(one["sha"],), *((test["id"], test["outcome"]) for test in one["tests"])]
+
+
+def stored(server: RunningServer) -> dict[int, list[tuple[object, ...]]]:
+    """Read every run back; one that is there twice would be found."""
+    with Client(server.url, token=server.token) as client:
+        runs = list(client.items(calls.list_runs(server.org_id, limit=100)))
+        assert len(runs) == len({run.run_id for run in runs})
+        details = [client.send(calls.get_run(server.org_id, run.id)) for run in runs]
+    return {
+        run.run_id: [(run.sha,), *((test.id, str(test.outcome)) for test in run.items)]
+        for run in details
+    }
+
+
+def assert_retry_after_is_never_undercut(way: Way) -> None:
+    for moments in way.seen.values():
+        for (said_at, said), (next_at, _) in pairwise(moments):
+            assert said != "said 429" or next_at - said_at >= RETRY_AFTER_S
+    assert any(said == "said 429" for moments in way.seen.values() for _, said in moments)
+
+
+def test_the_fingerprint_of_a_key_does_not_tell_it(
+    lossy: tuple[RunningServer, Way], tmp_path: Path
+) -> None:
+    server, way = lossy
+    spool = Spool(tmp_path)
+    call = calls.report_run(RunReport.model_validate_json(json.dumps(body(1))))
+
+    kept = spool.keep(call, way.url, server.ci_key, "bench-1")
+
+    assert kept.fingerprint == fingerprint_of(server.ci_key)
+    assert server.ci_key.encode() not in kept.path.read_bytes()
