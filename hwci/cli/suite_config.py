@@ -74,7 +74,9 @@ def check(
     files: Files = None,
     repository: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A checkout to look at [this folder's].", exists=True),
+        typer.Option(
+            metavar="DIR", help="A checkout to look at [this folder's].", show_default=False
+        ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="A warning fails the command.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Write what was found as JSON.")] = False,

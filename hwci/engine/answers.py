@@ -158,6 +158,27 @@ class Page:
     flakiest_tests: Listing[FlakyTest]
 
 
+@dataclass(frozen=True, slots=True)
+class Reclassified:
+    """A resolved failure that the checks would see otherwise under another configuration."""
+
+    id: UUID
+    key: FailureKey
+    first: FailingRun
+    before: Classification
+    after: Classification
+    review: Review | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What another configuration would change: the tile, and every failure seen otherwise."""
+
+    before: ClassCounts
+    after: ClassCounts
+    changes: Sequence[Reclassified]
+
+
 class FileEvidence(NamedTuple):
     """A changed file and what it is to the product."""
 

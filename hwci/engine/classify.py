@@ -6,12 +6,12 @@ The reason table stands below in its order, in three parts by what a row looks a
 know who may review, nor which failures are shown.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from hwci.engine import questions as ask
 from hwci.engine.answers import Check, Classification
-from hwci.engine.facts import Product
+from hwci.engine.facts import Product, SuiteConfig
 from hwci.engine.files import ProductFiles, product_files
 from hwci.engine.groups import Group
 from hwci.engine.history import History
@@ -90,10 +90,16 @@ _Checks = tuple[Check, ...]
 
 
 class Classifier:
-    """Classifies groups of one history, and remembers: one commit often breaks many tests."""
+    """Classifies groups of one history, and remembers: one commit often breaks many tests.
 
-    def __init__(self, history: History) -> None:
+    `instead`: configurations that count in place of those of the history.
+    """
+
+    def __init__(
+        self, history: History, instead: Mapping[Product, SuiteConfig] | None = None
+    ) -> None:
         self._history = history
+        self._instead = instead or {}
         self._walks = Walks(history)
         self._files: dict[Product, ProductFiles | None] = {}
         self._asked_changes: dict[tuple[str, ...], _Checks] = {}
@@ -132,7 +138,7 @@ class Classifier:
     def _files_of(self, group: Group) -> ProductFiles | None:
         product = _product(group)
         if product not in self._files:
-            config = self._history.config(product)
+            config = self._instead.get(product) or self._history.config(product)
             self._files[product] = None if config is None else product_files(config)
         return self._files[product]
 

@@ -53,12 +53,12 @@ def read_period(history: History, scope: Scope, period: Period) -> Reading:
     unchecked = _unchecked(merges)
     items = history.failing_items(scope, period)
     groups = groups_of(history.failures(scope, period), history.reviews())
-    classes = _by_class(groups, period, Classifier(history))
+    classes = by_class(groups, period, Classifier(history))
     flaky = _flaky_items(groups, items)
     return Reading(
         tiles=Tiles(
             merges_checked=Tally(len(merges) - len(unchecked), len(merges)),
-            real_fw_bugs=_counts(classes),
+            real_fw_bugs=counts(classes),
             flaky_failures=flaky.total(),
             infra_runs=Tally(*history.run_counts(scope, period)),
         ),
@@ -77,7 +77,7 @@ def _unchecked(merges: Sequence[Merge]) -> list[Announcement]:
     return rows
 
 
-def _by_class(
+def by_class(
     groups: Sequence[Group], period: Period, classifier: Classifier
 ) -> dict[FailureClass, list[Group]]:
     """Resolved failures, dated by "the start time of the first failing run"."""
@@ -91,7 +91,8 @@ def _by_class(
     return classes
 
 
-def _counts(classes: Mapping[FailureClass, Sequence[Group]]) -> ClassCounts:
+def counts(classes: Mapping[FailureClass, Sequence[Group]]) -> ClassCounts:
+    """Count the groups of each class."""
     return ClassCounts(
         real=len(classes[FailureClass.REAL_FW_BUG]),
         bench_or_harness=len(classes[FailureClass.BENCH_OR_HARNESS]),
@@ -108,7 +109,7 @@ def _groups(classes: Mapping[FailureClass, Sequence[Group]], *, real: bool) -> l
         if (failure_class is FailureClass.REAL_FW_BUG) is real
         for group in members
     ]
-    return _newest_first(groups, lambda group: group.first)
+    return newest_first(groups, lambda group: group.first)
 
 
 def _flaky_items(groups: Sequence[Group], items: Mapping[UUID, int]) -> Counter[TestKey]:
@@ -130,10 +131,10 @@ def _labelled(groups: Sequence[Group], items: Mapping[UUID, int]) -> list[Labell
         for failure in group.failures
         if failure.id in items
     ]
-    return _newest_first(rows, lambda row: row.failure)
+    return newest_first(rows, lambda row: row.failure)
 
 
-def _newest_first(rows: list[Row], failure_of: Callable[[Row], Failure]) -> list[Row]:
+def newest_first(rows: list[Row], failure_of: Callable[[Row], Failure]) -> list[Row]:
     """Order rows by the first failing run, the newest first, then by id (as its text orders)."""
     rows.sort(key=lambda row: failure_of(row).id.int)
     rows.sort(key=lambda row: failure_of(row).first.started_at, reverse=True)

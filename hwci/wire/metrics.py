@@ -180,6 +180,36 @@ class ResolvedFailureAnswer(ClassAnswer):
     label: Label = Label.RESOLVED
 
 
+class ReclassifiedFailure(Answer):
+    """A resolved failure that the checks would see otherwise under another configuration. One that
+    was reviewed counts as reviewed, before and after.
+    """
+
+    id: UUID
+    repo_key: str
+    suite: str
+    test_id: str
+    box_key: str
+    branch: str
+    sha: str
+    started_at: Time
+    before: ClassAnswer
+    after: ClassAnswer
+    review: ReviewAnswer | None
+
+
+class SuiteConfigPlan(Answer):
+    """What a configuration would change, were it sent: resolved failures of the period by class,
+    and those that the checks would see otherwise.
+    """
+
+    period: PeriodAnswer
+    product: ProductKey
+    before: RealFwBugs
+    after: RealFwBugs
+    changes: ListPage[ReclassifiedFailure]
+
+
 class FlakyTestAnswer(Answer):
     """A row of "Flakiest tests". `flake_rate` is a percentage."""
 

@@ -15,7 +15,7 @@ from hwci.wire import limits, metrics
 from hwci.wire.accounts import Actor
 from hwci.wire.base import ListPage
 from hwci.wire.excerpts import ends_and_around, telling_first
-from hwci.wire.queries import MetricsQuery
+from hwci.wire.queries import MetricsQuery, PlanQuery
 
 Row = TypeVar("Row")
 
@@ -51,19 +51,22 @@ def metrics_page(
 
 
 def _tiles(tiles: answers.Tiles) -> metrics.TilesAnswer:
-    bugs = tiles.real_fw_bugs
     return metrics.TilesAnswer(
         merges_checked=metrics.MergesChecked(
             checked=tiles.merges_checked.part, announced=tiles.merges_checked.total
         ),
-        real_fw_bugs=metrics.RealFwBugs(
-            real=bugs.real,
-            bench_or_harness=bugs.bench_or_harness,
-            ambiguous=bugs.ambiguous,
-            dismissed=bugs.dismissed,
-        ),
+        real_fw_bugs=_by_class(tiles.real_fw_bugs),
         flaky_failures=metrics.FlakyFailures(count=tiles.flaky_failures),
         infra_runs=metrics.InfraRuns(infra=tiles.infra_runs.part, total=tiles.infra_runs.total),
+    )
+
+
+def _by_class(counts: answers.ClassCounts) -> metrics.RealFwBugs:
+    return metrics.RealFwBugs(
+        real=counts.real,
+        bench_or_harness=counts.bench_or_harness,
+        ambiguous=counts.ambiguous,
+        dismissed=counts.dismissed,
     )
 
 
@@ -319,6 +322,41 @@ def product(state: ProductState) -> metrics.ProductAnswer:
         configured=state.config is not None,
         merge_trigger=None if state.config is None else state.config.merge_trigger,
         last_report_at=state.last_report_at,
+    )
+
+
+def suite_config_plan(
+    config: SuiteConfig, plan: answers.Plan, query: PlanQuery, period: Period
+) -> metrics.SuiteConfigPlan:
+    """Give what a configuration would change. `period`: the days of `query` that there are."""
+    rows = plan.changes[query.offset : query.offset + query.limit]
+    return metrics.SuiteConfigPlan(
+        period=metrics.PeriodAnswer(days=query.days, start=period.start, end=period.end),
+        product=metrics.ProductKey(repo_key=config.repo_key, suite=config.suite),
+        before=_by_class(plan.before),
+        after=_by_class(plan.after),
+        changes=list_page(
+            [_reclassified(row) for row in rows],
+            len(plan.changes),
+            Paging(query.page, query.limit),
+        ),
+    )
+
+
+def _reclassified(row: answers.Reclassified) -> metrics.ReclassifiedFailure:
+    lane = row.key.lane
+    return metrics.ReclassifiedFailure(
+        id=row.id,
+        repo_key=lane.repo_key,
+        suite=lane.suite,
+        test_id=lane.test_id,
+        box_key=lane.box_key,
+        branch=lane.branch,
+        sha=row.key.sha,
+        started_at=row.first.started_at,
+        before=_class(row.before),
+        after=_class(row.after),
+        review=_review(row.review),
     )
 
 

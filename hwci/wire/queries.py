@@ -91,6 +91,13 @@ class TableQuery(PageQuery, PeriodQuery):
     """Query of one table of the metrics page."""
 
 
+class PlanQuery(PageQuery):
+    """Query of a plan: of which period, and which page of what would change."""
+
+    days: Days = limits.PLAN_DAYS_DEFAULT
+    as_of: Time | None = None
+
+
 class FailuresQuery(TableQuery):
     """Query of `ci-failures`."""
 

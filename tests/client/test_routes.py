@@ -80,6 +80,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.audit_log: calls.audit_log(ORG, 2, 5),
     calls.list_products: calls.list_products(ORG, 2, 5),
     calls.list_suite_configs: calls.list_suite_configs(ORG, 2, 5),
+    calls.plan_suite_config: calls.plan_suite_config(ORG, CONFIGURATION, 7, NOON, 2, 5),
     calls.metrics: calls.metrics(ORG, **PERIOD),
     calls.unchecked_merges: calls.unchecked_merges(ORG, **TABLE),
     calls.real_bugs: calls.real_bugs(ORG, **TABLE),

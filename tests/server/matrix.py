@@ -138,6 +138,7 @@ ROWS = {
     f"GET {ORG}/runs/{{runId}}": Row(By.MEMBER, 200, "run"),
     f"GET {ORG}/products": FIGURES,
     f"GET {ORG}/suite-configs": FIGURES,
+    f"POST {ORG}/suite-configs/plan": Row(By.MEMBER, 200, body=always(CONFIGURATION), metrics=True),
     f"GET {ORG}/ci-metrics": FIGURES,
     f"GET {ORG}/ci-metrics/unchecked-merges": FIGURES,
     f"GET {ORG}/ci-metrics/real-bugs": FIGURES,

@@ -199,6 +199,78 @@ def test_products_and_configurations_are_listed(told: RunningServer) -> None:
     assert configs[0]["harnessPaths"] == ["ci/**"]
 
 
+def plan(server: RunningServer, body: dict[str, Any], query: str = AS_OF) -> Reply:
+    path = f"/api/orgs/{server.org_id}/suite-configs/plan?{query}"
+    return ask(server.url, "POST", path, bearer(server.token), json_body=body)
+
+
+def test_a_plan_says_which_failures_a_configuration_would_class_otherwise(
+    told: RunningServer,
+) -> None:
+    body = {**CONFIG, "firmware_paths": ["lib/**"]}
+    before = get(told, "ci-metrics")
+    found = plan(told, body).json
+
+    assert found["period"] == {**before["period"], "days": 90, "from": "2025-11-03T00:00:00Z"}
+    assert found["product"] == {"repoKey": "acme/firmware", "suite": "hardware"}
+    assert found["before"] == before["tiles"]["realFwBugs"]
+    assert found["after"] == {"real": 0, "benchOrHarness": 1, "ambiguous": 0, "dismissed": 0}
+    assert {**found["changes"], "items": None} == {
+        "items": None,
+        "total": 1,
+        "page": 1,
+        "limit": 20,
+    }
+    (row,) = found["changes"]["items"]
+    assert row == {
+        "id": failure_id(told, "boot"),
+        "repoKey": "acme/firmware",
+        "suite": "hardware",
+        "testId": "boot",
+        "boxKey": "bench-1",
+        "branch": "main",
+        "sha": "b" * 40,
+        "startedAt": "2026-01-10T01:00:00Z",
+        "before": {"class": "real_fw_bug", "reason": None, "reasonText": None},
+        "after": {
+            "class": "bench_or_harness",
+            "reason": "changes_not_firmware",
+            "reasonText": "Commit under test did not touch firmware",
+        },
+        "review": None,
+    }
+    assert plan(told, body, f"{AS_OF}&page=2&limit=1").json["changes"]["items"] == []
+
+
+def test_a_plan_keeps_nothing(told: RunningServer) -> None:
+    before = get(told, "ci-metrics"), get(told, "suite-configs")
+    assert plan(told, {**CONFIG, "suite": "new", "firmware_paths": []}).status == 200
+
+    assert (get(told, "ci-metrics"), get(told, "suite-configs")) == before
+
+
+def test_a_plan_comes_true_once_it_is_sent(told: RunningServer) -> None:
+    body = {**CONFIG, "firmware_paths": ["lib/**"]}
+    found = plan(told, body).json
+    (row,) = found["changes"]["items"]
+    key = ci_key(told.ci_key)
+    try:
+        ask(told.url, "PUT", "/api/ci/suite-config", key, json_body=body)
+        assert get(told, "ci-metrics")["tiles"]["realFwBugs"] == found["after"]
+        (now,) = get(told, "ci-metrics/other-failures")["items"]
+        assert (now["id"], now["automatic"]) == (row["id"], row["after"])
+    finally:
+        ask(told.url, "PUT", "/api/ci/suite-config", key, json_body=CONFIG)
+    assert get(told, "ci-metrics")["tiles"]["realFwBugs"] == found["before"]
+
+
+def test_a_plan_of_a_broken_configuration_names_its_faults(told: RunningServer) -> None:
+    reply = plan(told, {**CONFIG, "firmware_paths": ["a", "b?"]})
+
+    assert reply.error[0] == 400
+    assert [issue["path"] for issue in reply.json["issues"]] == [["body", "firmware_paths", 1]]
+
+
 def test_the_product_that_reported_last_is_listed_first_and_a_silent_one_last(
     tmp_path: Path,
 ) -> None:

@@ -12,6 +12,7 @@ from hwci.server.routes.table import ROUTES
 from tests.server.asking import Header, Reply, ask, bearer, ci_key
 from tests.server.benches import Benches
 from tests.server.running import Hands, RunningServer, new_organization, sign_in
+from tests.server.tenants import CONFIGURATION
 
 OTHER = "other@example.org"
 OFF = "off@example.org"
@@ -46,13 +47,18 @@ def path_of(route: Route, org_id: object) -> str:
     return path.replace("{keyId}", other).replace("{failureId}", other)
 
 
-def send(
-    server: RunningServer, route: Route, *headers: Header, org_id: object = None, query: str = ""
-) -> Reply:
+def send(server: RunningServer, route: Route, *headers: Header, org_id: object = None) -> Reply:
     """Send a request whose body is broken in every way, so that earlier checks are seen to win."""
-    path = path_of(route, org_id or server.org_id) + query
+    path = path_of(route, org_id or server.org_id)
     data = b"\xff" if route.body else None
     return ask(server.url, route.method, path, *headers, data=data)
+
+
+def send_query(server: RunningServer, route: Route, query: str) -> Reply:
+    """Send a query with a body that passes, where the route takes one: it is looked at first."""
+    path = path_of(route, server.org_id) + query
+    body = CONFIGURATION if route.body else None
+    return ask(server.url, route.method, path, bearer(server.token), json_body=body)
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +282,7 @@ def test_a_query_that_breaks_the_rules_is_400_at_its_parameter(
     too_large = {"page": str(2**63), "limit": "101", "days": "3651"}[name]
 
     for value in (*NO_NUMBERS, too_large):
-        reply = send(server, route, bearer(server.token), query=f"?{name}={quote(value)}")
+        reply = send_query(server, route, f"?{name}={quote(value)}")
 
         assert reply.issue_paths == [["query", name]]
 
@@ -286,7 +292,7 @@ def test_a_parameter_given_twice_is_400(server: RunningServer, route: Route) -> 
     assert route.query is not None
     field, about = next(iter(route.query.model_fields.items()))
     name = about.alias or field
-    reply = send(server, route, bearer(server.token), query=f"?{name}=1&{name}=2")
+    reply = send_query(server, route, f"?{name}=1&{name}=2")
 
     assert reply.issue_paths == [["query", name]]
 
@@ -297,10 +303,11 @@ def test_a_parameter_given_twice_is_400(server: RunningServer, route: Route) -> 
     ids=named,
 )
 def test_a_page_past_the_end_is_empty(server: RunningServer, route: Route) -> None:
-    reply = send(server, route, bearer(server.token), query=f"?page={2**63 - 1}&limit=100&days=9")
+    reply = send_query(server, route, f"?page={2**63 - 1}&limit=100&days=9")
 
     assert reply.status == 200
-    assert (reply.json["items"], reply.json["page"]) == ([], 2**63 - 1)
+    found = reply.json.get("changes", reply.json)
+    assert (found["items"], found["page"]) == ([], 2**63 - 1)
 
 
 NOTHING = {"keyId": "CI key", "failureId": "Failure", "boxId": "Box"}

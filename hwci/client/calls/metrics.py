@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypedDict, Unpack
 
 from hwci.client._call import Call
-from hwci.client.calls._writing import Id, listing, org_path, query_of, segment
+from hwci.client.calls._writing import Id, listing, org_path, query_of, segment, written
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 from hwci.wire.base import ListPage
@@ -17,9 +17,11 @@ from hwci.wire.metrics import (
     ProductAnswer,
     ResolvedFailureAnswer,
     SuiteConfigAnswer,
+    SuiteConfigPlan,
     UncheckedMerge,
 )
-from hwci.wire.queries import FailuresQuery, MetricsQuery, TableQuery
+from hwci.wire.queries import FailuresQuery, MetricsQuery, PlanQuery, TableQuery
+from hwci.wire.reports import SuiteConfiguration
 
 
 class TableFilters(TypedDict, total=False):
@@ -45,6 +47,20 @@ def list_suite_configs(
 ) -> Call[ListPage[SuiteConfigAnswer]]:
     """List the suite configurations as sent."""
     return listing(f"{org_path(org_id)}/suite-configs", ListPage[SuiteConfigAnswer], page, limit)
+
+
+def plan_suite_config(
+    org_id: Id,
+    body: SuiteConfiguration,
+    days: int = limits.PLAN_DAYS_DEFAULT,
+    as_of: datetime | None = None,
+    page: int = 1,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+) -> Call[SuiteConfigPlan]:
+    """Ask which failures a configuration would class otherwise, were it sent."""
+    query = query_of(PlanQuery, days=days, as_of=as_of, page=page, limit=limit)
+    path = f"{org_path(org_id)}/suite-configs/plan"
+    return Call("POST", path, SuiteConfigPlan, 200, query=query, body=written(body))
 
 
 def metrics(

@@ -2,6 +2,7 @@
 """The metrics page, its four tables, and the products it is about."""
 
 from hwci.server.http.route import Call, Route, Who
+from hwci.wire import limits
 from hwci.wire.base import ListPage
 from hwci.wire.metrics import (
     FlakyTestAnswer,
@@ -9,9 +10,11 @@ from hwci.wire.metrics import (
     ProductAnswer,
     ResolvedFailureAnswer,
     SuiteConfigAnswer,
+    SuiteConfigPlan,
     UncheckedMerge,
 )
-from hwci.wire.queries import MetricsQuery, PageQuery, TableQuery
+from hwci.wire.queries import MetricsQuery, PageQuery, PlanQuery, TableQuery
+from hwci.wire.reports import SuiteConfiguration
 
 
 async def products(call: Call) -> ListPage[ProductAnswer]:
@@ -22,6 +25,12 @@ async def products(call: Call) -> ListPage[ProductAnswer]:
 async def suite_configs(call: Call) -> ListPage[SuiteConfigAnswer]:
     """List suite configurations."""
     return await call.services.metrics.configs(call.member, call.query(PageQuery))
+
+
+async def plan(call: Call) -> SuiteConfigPlan:
+    """Tell what a suite configuration would change."""
+    body = call.body(SuiteConfiguration)
+    return await call.services.metrics.plan(call.member, body, call.query(PlanQuery))
 
 
 async def page(call: Call) -> MetricsPage:
@@ -68,6 +77,18 @@ ROUTES = (
         "List suite configurations as sent",
         query=PageQuery,
         answer=ListPage[SuiteConfigAnswer],
+        metrics=True,
+    ),
+    Route(
+        "POST",
+        "/api/orgs/{orgId}/suite-configs/plan",
+        Who.MEMBER,
+        plan,
+        "Tell what a suite configuration would change, were it sent; nothing is kept",
+        body=SuiteConfiguration,
+        body_bytes=limits.SUITE_CONFIG_BYTES,
+        query=PlanQuery,
+        answer=SuiteConfigPlan,
         metrics=True,
     ),
     Route(

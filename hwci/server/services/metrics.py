@@ -14,6 +14,7 @@ from hwci.engine import page
 from hwci.engine.answers import Listing
 from hwci.engine.history import History, Period, Scope
 from hwci.engine.period import last_days
+from hwci.engine.plan import plan
 from hwci.engine.reading import Reading
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
@@ -23,8 +24,17 @@ from hwci.server.storage.ports import Reader, Storage
 from hwci.wire import metrics as wire
 from hwci.wire import outgoing
 from hwci.wire.base import ListPage
+from hwci.wire.incoming import config_fact
 from hwci.wire.outgoing import Paging
-from hwci.wire.queries import FailuresQuery, MetricsQuery, PageQuery, PeriodQuery, TableQuery
+from hwci.wire.queries import (
+    FailuresQuery,
+    MetricsQuery,
+    PageQuery,
+    PeriodQuery,
+    PlanQuery,
+    TableQuery,
+)
+from hwci.wire.reports import SuiteConfiguration
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -143,6 +153,19 @@ class Metrics:
             found = reader.configs(member.org_id, query.offset, query.limit)
             items = [outgoing.suite_config(config, at) for config, at in found.items]
             return outgoing.list_page(items, found.total, Paging(query.page, query.limit))
+
+        return await self._storage.read(work)
+
+    async def plan(
+        self, member: Member, body: SuiteConfiguration, query: PlanQuery
+    ) -> wire.SuiteConfigPlan:
+        """Give what a configuration would change, were it sent."""
+        configuration = config_fact(body)
+        period = last_days(query.days, query.as_of or self._clock())
+
+        def work(reader: Reader) -> wire.SuiteConfigPlan:
+            found = plan(reader.history(member.org_id), period, configuration)
+            return outgoing.suite_config_plan(configuration, found, query, period)
 
         return await self._storage.read(work)
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan is the page of tomorrow: what it tells comes true when the configuration is sent."""
+
+from dataclasses import replace
+
+import pytest
+
+from hwci.engine.answers import ClassCounts, Classification, ResolvedFailure
+from hwci.engine.facts import Facts, Product, Review
+from hwci.engine.full import FullHistory
+from hwci.engine.history import History, Period, Scope
+from hwci.engine.page import other_failures, real_bugs
+from hwci.engine.plan import plan
+from hwci.engine.reading import read_period
+from hwci.engine.vocabulary import FailureClass, Reason, ReviewAction
+from tests.engine.timeline import CONFIG, EVER, seen
+from tests.server.storage.histories import EVER as EVER_DRAWN
+from tests.server.storage.histories import NOON, ORG, REPOS, SUITES, HistoryDraw, periods
+
+SWAPPED = replace(CONFIG, firmware_paths=("ci/**",), harness_paths=("src/**",))
+ROWS_MAX = 10_000
+
+
+def rows(history: History, scope: Scope, period: Period) -> dict[object, ResolvedFailure]:
+    """Give every resolved failure that the page shows."""
+    reading = read_period(history, scope, period)
+    tables = (real_bugs, other_failures)
+    return {row.id: row for table in tables for row in table(history, reading, 0, ROWS_MAX).items}
+
+
+def shown(found: Classification) -> tuple[FailureClass, Reason | None]:
+    return found.failure_class, found.reason
+
+
+def test_a_failure_that_the_checks_would_see_otherwise_is_told_with_both_classes() -> None:
+    past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
+    found = plan(past.history, EVER, SWAPPED)
+
+    (one,) = found.changes
+    assert (one.key.sha, one.review) == ("b", None)
+    assert shown(one.before) == (FailureClass.REAL_FW_BUG, None)
+    assert shown(one.after) == (FailureClass.BENCH_OR_HARNESS, Reason.CHANGES_NOT_FIRMWARE)
+    assert (found.before, found.after) == (ClassCounts(1, 0, 0, 0), ClassCounts(0, 1, 0, 0))
+
+
+def test_the_same_configuration_changes_nothing() -> None:
+    past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
+    found = plan(past.history, EVER, CONFIG)
+
+    assert found.changes == []
+    assert found.before == found.after == ClassCounts(1, 0, 0, 0)
+
+
+def test_a_configuration_of_another_product_changes_nothing() -> None:
+    past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
+    found = plan(past.history, EVER, replace(SWAPPED, suite="other"))
+
+    assert found.changes == []
+    assert found.before == found.after == ClassCounts(0, 0, 0, 0)
+
+
+def test_a_failure_that_was_not_resolved_is_not_told_of() -> None:
+    past = seen("box-1 | a:P b:F", changed={"b": "fw"})
+
+    assert plan(past.history, EVER, SWAPPED).changes == []
+
+
+def test_a_review_stays_and_the_checks_below_it_are_told() -> None:
+    past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
+    found = plan(past.reviewed("b", "dismiss").history, EVER, SWAPPED)
+
+    (one,) = found.changes
+    assert one.review is not None
+    assert one.review.action is ReviewAction.DISMISS
+    assert one.before.failure_class is FailureClass.REAL_FW_BUG
+    assert one.after.failure_class is FailureClass.BENCH_OR_HARNESS
+    assert found.before == found.after == ClassCounts(0, 0, 0, 1)
+
+
+def drawn(seed: int) -> tuple[Facts, HistoryDraw]:
+    """Draw a history in which people reviewed some failures."""
+    draw = HistoryDraw(seed)
+    identities = {}
+    for _ in range(80):
+        one = draw.next_report()
+        identities[one.repo_key, one.run_id, one.run_attempt, one.box_key] = one
+    configs = [draw.config() for _ in range(3)]
+    facts = Facts(
+        reports=tuple(identities.values()),
+        configs={Product(one.repo_key, one.suite): one for one in configs},
+    )
+    resolved = rows(FullHistory(ORG, facts), Scope(), EVER_DRAWN).values()
+    reviews = {
+        row.key: Review(row.key, draw.random.choice(list(ReviewAction)), "1", "Ada", NOON, number)
+        for number, row in enumerate(resolved)
+        if draw.random.random() < 0.2
+    }
+    return replace(facts, reviews=reviews), draw
+
+
+def told_and_true(seed: int) -> int:
+    """Compare a plan with the pages before and after; give how many failures changed."""
+    facts, draw = drawn(seed)
+    new = replace(draw.config(), repo_key=REPOS[0], suite=draw.random.choice(SUITES))
+    product = Product(new.repo_key, new.suite)
+    now = FullHistory(ORG, facts)
+    then = FullHistory(ORG, replace(facts, configs={**facts.configs, product: new}))
+    changed = 0
+    for period in periods(draw.random):
+        found = plan(now, period, new)
+        before, after = (rows(one, Scope(*product), period) for one in (now, then))
+        tiles = [read_period(one, Scope(*product), period).tiles for one in (now, then)]
+        assert [found.before, found.after] == [one.real_fw_bugs for one in tiles]
+        assert {one.id: (shown(one.before), shown(one.after)) for one in found.changes} == {
+            row.id: (shown(row.automatic), shown(after[row.id].automatic))
+            for row in before.values()
+            if shown(row.automatic) != shown(after[row.id].automatic)
+        }
+        assert {one.id: one.review for one in found.changes}.items() <= {
+            row.id: row.review for row in before.values()
+        }.items()
+        changed += len(found.changes)
+    return changed
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_what_a_plan_tells_is_what_the_page_shows_once_it_is_sent(first: int) -> None:
+    assert sum(told_and_true(seed) for seed in range(first, first + 10)) > 0
