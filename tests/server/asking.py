@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How tests ask a server over HTTP: one request, one reply, nothing hidden; and raw bytes."""
+"""How tests ask a server over HTTP: one request, one reply, nothing hidden; and raw bytes. Whatever
+a test asks, the route's own list of statuses must have the one that comes.
+"""
 
 import http.client
 import json
+import re
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from hwci.server.routes.table import ROUTES
+
 Header = tuple[str, str]
+
+EVERYWHERE = {500, 503, 400, 408, 414, 417, 431}
+"""Of every route, or of HTTP that is malformed, late or too long before there is a route."""
+_PATHS = [(route, re.compile(re.sub(r"{\w+}", "[^/]+", route.path))) for route in ROUTES]
 
 
 @dataclass(frozen=True)
@@ -74,9 +83,19 @@ def ask(
         connection.endheaders(data, encode_chunked=chunked)
         answer = connection.getresponse()
         headers_of = {name.lower(): value for name, value in answer.getheaders()}
+        require_told(method, path, answer.status)
         return Reply(answer.status, headers_of, answer.read())
     finally:
         connection.close()
+
+
+def require_told(method: str, path: str, status: int) -> None:
+    """See that the document of the API tells of this status; the first route that fits counts."""
+    address = path.partition("?")[0]
+    for route, shape in _PATHS:
+        if route.method == method and shape.fullmatch(address):
+            assert status in {route.status, *route.errors, *EVERYWHERE}, (route.path, status)
+            return
 
 
 def connect(url: str) -> socket.socket:
