@@ -3,7 +3,9 @@
 endpoints", rule 4). Which merges are announced is decided in `merge.py`.
 """
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,7 +24,44 @@ from hwci.cli.options import (
     Suite,
 )
 from hwci.cli.render import note
+from hwci.cli.run_sending import Sending
 from hwci.cli.settings import Flags, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hwci.wire.reports import MergeAnnouncement
+
+
+NOT_ANNOUNCED = "The merge was not announced"
+
+MergedAt = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Time of the merge, with an offset [the CI's, or git's]."),
+]
+
+HELP = """\
+Announce a merge, so that it counts even when no bench is online. Needs HWCI_CI_KEY.
+
+What a flag does not say comes from HWCI_* variables, the CI system and git. Without --suite, each
+product of hwci.toml is announced whose trigger_paths the merge touched; without hwci.toml, a run of
+any product can check the merge. An unreachable server is a warning, not a failed build, unless
+--strict.
+
+For example:
+
+  hwci merge-announce
+
+\b
+  hwci merge-announce --repo-key acme/firmware --suite sensor-fw \\
+      --branch main --sha "$(git rev-parse HEAD)" \\
+      --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+
+  hwci merge-announce --body announcement.json --dry-run
+"""
+"""The explanation of the command: the block is kept as it is, so that it can be pasted."""
+
+NOT_ANNOUNCED = "The merge was not announced"
 
 
 def merge_announce(
@@ -31,12 +70,7 @@ def merge_announce(
     suite: Suite = None,
     sha: Sha = None,
     branch: Branch = None,
-    merged_at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="Time of the merge, with an offset [the CI's, or git's]."
-        ),
-    ] = None,
+    merged_at: MergedAt = None,
     before_sha: BeforeSha = None,
     merge_branches: MergeBranches = None,
     body: BodyFile = None,
@@ -46,25 +80,7 @@ def merge_announce(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Announce a merge, so that it counts even when no bench is online. Needs HWCI_CI_KEY.
-
-    What a flag does not say comes from HWCI_* variables, the CI system and git. Without --suite,
-    each product of hwci.toml is announced whose trigger_paths the merge touched; without hwci.toml,
-    a run of any product can check the merge. An unreachable server is a warning, not a failed
-    build, unless --strict.
-
-    For example:
-
-      hwci merge-announce
-
-    \b
-      hwci merge-announce --repo-key acme/firmware --suite sensor-fw \\
-          --branch main --sha "$(git rev-parse HEAD)" \\
-          --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-
-      hwci merge-announce --body announcement.json --dry-run
-    """  # noqa: D301 - the block is kept as it is, so that it can be pasted
-    from hwci.client import calls
+    """Announce a merge; `HELP` explains it to people."""
     from hwci.wire.reports import MergeAnnouncement
 
     flags = JobFlags(
@@ -81,15 +97,21 @@ def merge_announce(
         if body is None
         else [bodies.from_file(MergeAnnouncement.model_validate_json, body, beside=flags.told())]
     )
+    _announce(announced, Sending(Flags(url, profile), dry_run, strict, deadline_s=deadline))
+
+
+def _announce(announced: Sequence[MergeAnnouncement], sending: Sending) -> None:
+    from hwci.client import calls
+
     parcels = [
         delivery.Parcel(item.suite or item.sha, calls.announce_merge(item)) for item in announced
     ]
-    if dry_run or not parcels:
+    if sending.dry_run or not parcels:
         delivery.print_exactly(parcels)
         return
-    settings = resolve(Flags(url, profile))
-    failed = "The merge was not announced"
-    if delivery.deliver(settings, parcels, failed, strict=strict, deadline_s=deadline):
+    settings = resolve(sending.flags)
+    strict, deadline_s = sending.strict, sending.deadline_s
+    if delivery.deliver(settings, parcels, NOT_ANNOUNCED, strict=strict, deadline_s=deadline_s):
         for item in announced:
             product = f" for {item.suite}" if item.suite else ""
             note(f"Announced {item.sha} of {item.repo_key}{product} at {settings.url}.")

@@ -168,13 +168,7 @@ def report_run(
         merge_branches=options.list_of(merge_branches),
     )
     asked = Asked((*(junit or ()), *(more_junit or ())), changes, no_changes, hello_cmd)
-    sending = Sending(
-        Flags(url, profile),
-        dry_run=dry_run,
-        strict=strict,
-        summary=not no_summary,
-        deadline_s=deadline,
-    )
+    sending = Sending(Flags(url, profile), dry_run, strict, not no_summary, deadline)
     if body is None:
         report_job(flags, asked, sending)
     else:
