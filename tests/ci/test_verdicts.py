@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whom messages blame: those of harnesses and flash tools, as they write them."""
+
+import re
+
+import pytest
+
+from hwci.ci.verdicts import BUILT_IN, judge, never_built, with_built_in
+from hwci.engine.vocabulary import Verdict
+
+BENCH = [
+    "Timeout during flashing",
+    "Device issue (Flash error?)",
+    "Device issue (Flash error?): Error: no probe. returncode: 1",
+    "Device issue (Flash error)",
+    "Device issue (Timeout)",
+    (
+        'failed on setup with "twister_harness.exceptions.TwisterHarnessException: '
+        'Could not flash device 726350165"'
+    ),
+    "labgrid.exceptions.NoConfigFoundError: lg-env.yaml",
+    "labgrid.exceptions.InvalidConfigError: unknown driver class OpenOCDriver",
+    "labgrid.exceptions.NoDriverFoundError: no active PowerProtocol driver found in Target",
+    (
+        'failed on setup with "labgrid.exceptions.NoResourceFoundError: Not all resources are '
+        "available: {NetworkPowerPort(target=Target(name='main'), name=None)}\""
+    ),
+    "labgrid.remote.client.UserError: place imx8-3 is not acquired",
+    (
+        "labgrid.remote.client.ServerError: place imx8-3 has an orphaned resource (exporter rack1 "
+        "disconnected?)"
+    ),
+    "labgrid.remote.client.ServerError: Could not connect to coordinator",
+    (
+        "InfrastructureError: The Infrastructure is not working correctly. Please report this error "
+        "to LAVA admins."
+    ),
+    "ConnectionClosedError: connection closed",
+    "LAVABug: This is probably a bug in LAVA, please report it.",
+    (
+        "ConfigurationError: The LAVA instance is not configured correctly. Please report this error "
+        "to LAVA admins."
+    ),
+    "error_type: Infrastructure",
+    "Error: unable to find a matching CMSIS-DAP device",
+    "Error: unable to open CMSIS-DAP device 0xd28:0x204",
+    "Error: No J-Link device found",
+    "Error: unable to open ftdi device with description '*', serial '*' at bus location '*'",
+    "Error: The specified debug interface was not found (cmsis-dap)",
+    "No available debug probes are connected",
+    "No connected debug probe matches unique ID '0240000034544e45'",
+    "pyocd.core.exceptions.ProbeError: no device with serial number",
+    "pyocd.core.exceptions.ProbeDisconnected: gone",
+    "Connecting to J-Link via USB...FAILED: Cannot connect to J-Link.",
+    "ERROR: There is no debugger connected to the PC.",
+    "Error: No debug probe detected.",
+    "Error: No connected probes were found.",
+    (
+        "serial.serialutil.SerialException: [Errno 2] could not open port /dev/ttyUSB0: [Errno 2] No "
+        "such file or directory: '/dev/ttyUSB0'"
+    ),
+    "A fatal error occurred: Could not open /dev/ttyUSB0, the port is busy or doesn't exist.",
+]
+
+NOBODY = [
+    "",
+    "Timeout",
+    "Unknown Error",
+    "Failed",
+    "No Console Output(Timeout)",
+    "RunID mismatch",
+    "Fault detected while running test",
+    "Serial Device Error",
+    "AssertionError: Testsuite failed",
+    "AssertionError: assert 1 == 2",
+    "Failed: Timeout >30.0s",
+    "pexpect.exceptions.TIMEOUT: Timeout exceeded.",
+    (
+        "labgrid.exceptions.NoResourceFoundError: Not all resources are available: "
+        "{AndroidUSBFastboot(target=Target(name='main'))}"
+    ),
+    "labgrid.driver.exception.ExecutionError: ('uname -a', [], [], 1)",
+    "labgrid.strategy.common.StrategyError: no transition found",
+    "LAVATimeoutError: test shell has timed out.",
+    "TestError: A test failed to run, look at the error message.",
+    "Error: init mode failed (unable to connect to the target)",
+    "Error: Error connecting DP: cannot read IDR",
+    "pyocd.core.exceptions.TransferError: No ACK received",
+    "A fatal error occurred: Failed to connect to ESP32-S3: No serial data received.",
+    "Could not open /dev/ttyACM0, the port is busy or doesn't exist.",
+    "Cannot connect to target.",
+    "Expected 1200 Was 0",
+]
+
+
+@pytest.mark.parametrize("message", BENCH)
+def test_a_harness_that_names_a_part_of_the_bench_blames_the_bench(message: str) -> None:
+    assert judge(message, BUILT_IN) is Verdict.INFRA
+
+
+@pytest.mark.parametrize("message", NOBODY)
+def test_what_a_firmware_can_cause_as_well_blames_nobody(message: str) -> None:
+    assert judge(message, BUILT_IN) is Verdict.UNKNOWN
+
+
+def test_only_a_device_that_fails_its_own_tests_is_blamed() -> None:
+    blaming = [rule for rule in BUILT_IN if rule.verdict is Verdict.DEVICE]
+
+    assert judge("Testsuite failed", BUILT_IN) is Verdict.DEVICE
+    assert [rule.pattern.pattern for rule in blaming] == [r"\ATestsuite failed\Z"]
+
+
+def test_no_built_in_rule_is_without_a_message_and_a_reason() -> None:
+    messages = [*BENCH, "Testsuite failed"]
+    idle = [
+        rule.pattern.pattern
+        for rule in BUILT_IN
+        if not any(rule.pattern.search(message) for message in messages)
+    ]
+
+    assert idle == []
+    assert all(rule.why for rule in BUILT_IN)
+
+
+def test_rules_of_ones_own_go_first_and_the_first_match_wins() -> None:
+    own = [
+        (re.compile("flashing"), Verdict.DEVICE),
+        (re.compile("Timeout"), Verdict.UNKNOWN),
+    ]
+    rules = with_built_in(own, "hwci.toml")
+
+    assert judge("Timeout during flashing", rules) is Verdict.DEVICE
+    assert judge("Timeout", rules) is Verdict.UNKNOWN
+    assert judge("Device issue (Timeout)", rules) is Verdict.UNKNOWN
+    assert judge("No debug probe detected", rules) is Verdict.INFRA
+    assert [rule.why for rule in rules[:2]] == ["hwci.toml", "hwci.toml"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Build failure",
+        "CMake build failure",
+        "CMake build failure - Could NOT find Python3",
+        "Build failure - undefined reference to\n`k_yield'",
+        "Building stage has failed, see errors above. Use `pio test -vvv` option",
+    ],
+)
+def test_a_build_that_failed_never_reached_the_hardware(message: str) -> None:
+    assert never_built(message)
+
+
+@pytest.mark.parametrize("message", ["", "AssertionError: Build failure", "Build failures: 0"])
+def test_other_words_of_builds_are_no_such_thing(message: str) -> None:
+    assert not never_built(message)
+
+
+def test_a_message_without_end_is_looked_at_for_a_while() -> None:
+    assert judge("x" * 100_000 + "Timeout during flashing", BUILT_IN) is Verdict.UNKNOWN
