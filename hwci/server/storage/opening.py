@@ -2,7 +2,6 @@
 """The one place that names a database driver: from where a database is to a `Storage`."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from hwci.server.errors import StorageError
@@ -24,15 +23,6 @@ def open_storage(where: str | Path) -> Storage:
     """
     location = Location(str(where))
     return MemoryStorage() if location.written == MEMORY else SqliteStorage(_file(location))
-
-
-def hold_database(where: str | Path) -> AbstractContextManager[None]:
-    """Hold a database file without opening it, to tell whether a server has it.
-
-    Raises (on entering):
-        StorageLockedError: one has; ask it over its socket.
-    """
-    return database_lock(_file(Location(str(where))))
 
 
 def missing_steps(where: str | Path) -> Sequence[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hwci.server.errors import StorageBusyError, StorageError, StorageLockedError
-from hwci.server.storage.opening import hold_database, open_storage
+from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.sqlite.connections import (
     Connection,
@@ -158,16 +158,6 @@ class TestLock:
         await first.close()
         await open_storage(path).close()
 
-    async def test_an_operator_can_tell_held_from_free(self, tmp_path: Path) -> None:
-        path = tmp_path / "hwci.db"
-        server = open_storage(path)
-        with pytest.raises(StorageLockedError), hold_database(path):
-            pass
-        await server.close()
-        with hold_database(path), pytest.raises(StorageLockedError):
-            open_storage(path)
-        await open_storage(str(path)).close()
-
     async def test_a_link_to_a_database_is_the_database(self, tmp_path: Path) -> None:
         path, link, folder = tmp_path / "hwci.db", tmp_path / "link.db", tmp_path / "folder"
         link.symlink_to(path)
@@ -176,8 +166,6 @@ class TestLock:
         for name in (path, link, folder / "hwci.db"):
             with pytest.raises(StorageLockedError):
                 open_storage(name)
-            with pytest.raises(StorageLockedError), hold_database(name):
-                pass
         await first.close()
         assert {one.name for one in tmp_path.iterdir()} == {
             "folder",
