@@ -12,6 +12,7 @@ import typer
 from hwci import __version__
 from hwci.cli.accounts import login, logout, orgs, whoami
 from hwci.cli.admin import admin
+from hwci.cli.announce import HELP as MERGE_ANNOUNCE_HELP
 from hwci.cli.announce import merge_announce
 from hwci.cli.audit_log import audit_log
 from hwci.cli.box import box
@@ -78,7 +79,7 @@ app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
 runs.command("watch")(watch_runs)
 app.add_typer(runs, name="runs")
-app.command("merge-announce")(merge_announce)
+app.command("merge-announce", help=MERGE_ANNOUNCE_HELP)(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
 app.add_typer(spool, name="spool")
 app.add_typer(suite_config, name="suite-config")

@@ -5,9 +5,10 @@ nothing. What the others say is decided in `hwci.ci`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from hwci.cli.failing import wrong_usage
 from hwci.cli.render import note
@@ -40,51 +41,58 @@ class Results:
 
 
 def results_of(job: Job, files: Sequence[str], project: Project | None) -> Results:
-    """Read the result files of a run: `BOX=FILE`, or `FILE` of the job's box.
+    """Read the result files of a run: `BOX=FILE`, or `FILE` of the job's box. A pattern stands for
+    the files that match it; a run that ended before its tests left none.
 
     Raises:
         CommandError: wrong usage: nothing says which box a file, or the run, is of; or there is
             nothing to report.
     """
-    placed = _placed(files, job.value("box_key"))
-    if placed:
-        return _read(placed, project)
+    said = [_placed(text, job.value("box_key")) for text in files]
+    found = [(box, path) for box, pattern in said for path in _matching(pattern)]
+    if found:
+        read = _read(found, project)
+        empty = [box for box, _ in said if box not in dict(found)]
+        return read if job.value("hello_ok") is None else _with_empty(read, empty)
     if job.value("hello_ok") is None:
         raise wrong_usage(
             "There is nothing to report",
-            "neither --junit nor --body is given",
+            "no result file is there" if files else "neither --junit nor --body is given",
             "Give result files, or --hello failed for a run that never reached the hardware",
         )
-    return Results(_no_results(job.value("box_key")))
+    boxes = [box for box, _ in said] or [job.value("box_key") or _missing_box("this run")]
+    return _with_empty(Results({}), boxes)
 
 
-def _placed(files: Sequence[str], own: str | None) -> list[tuple[str, Path]]:
-    placed = []
-    for text in files:
-        name, equals, path = text.partition("=")
-        if equals and not Path(text).exists():
-            placed.append((name, Path(path)))
-        elif own is not None:
-            placed.append((own, Path(text)))
-        else:
-            raise _no_box(text)
-    return placed
+def _placed(text: str, own: str | None) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if equals and not Path(text).exists():
+        return name, path
+    return own or _missing_box(text), text
 
 
-def _no_box(what: str) -> Exception:
-    return wrong_usage(
+def _missing_box(what: str) -> NoReturn:
+    raise wrong_usage(
         "The report lacks its box",
         f"nothing says which box {what} is of",
         "Add --box (or HWCI_BOX), or write --junit BOX=FILE",
     )
 
 
-def _no_results(own: str | None) -> dict[str, BoxResults]:
+def _matching(pattern: str) -> list[Path]:
+    """Give the files of a pattern; what is a file, or is no pattern, is itself."""
+    if Path(pattern).exists() or not has_magic(pattern):
+        return [Path(pattern)]
+    found = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - it may begin at any folder
+    if not found:
+        note(f"note: No file matches {pattern}.")
+    return [Path(path) for path in found]
+
+
+def _with_empty(results: Results, boxes: Sequence[str]) -> Results:
     from hwci.ci.results import BoxResults
 
-    if own is None:
-        raise _no_box("this run")
-    return {own: BoxResults()}
+    return replace(results, boxes={**{box: BoxResults() for box in boxes}, **results.boxes})
 
 
 def _read(placed: Sequence[tuple[str, Path]], project: Project | None) -> Results:

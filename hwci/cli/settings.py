@@ -88,7 +88,10 @@ def secret(name: str, environ: Mapping[str, str]) -> str | None:
     Raises:
         CommandError: the file cannot be read.
     """
-    return environ.get(name, "").strip() or _from_file(f"{name}_FILE", environ) or None
+    value = environ.get(name, "").strip()
+    if value == f"$({name})":  # Azure hands on what a job may not see as its own name
+        value = ""
+    return value or _from_file(f"{name}_FILE", environ) or None
 
 
 def _from_file(name: str, environ: Mapping[str, str]) -> str:

@@ -5,6 +5,8 @@ people. Those of the server stand in its own table, from which it reads them.
 
 from dataclasses import dataclass
 
+from hwci.ci.fields import FIELDS
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -21,8 +23,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("HWCI_TOKEN", "An access token, in place of `hwci login`.", secret=True),
     Variable("HWCI_PROFILE", "Which kept sign-in to use."),
     Variable("HWCI_ORG", "Organization by id or name."),
-    Variable("HWCI_SUITE", "`suite` of reports."),
-    Variable("HWCI_BOX", "`box_key` of reports."),
+    *(Variable(field.variable, f"`{field.name}` of reports. {field.meaning}") for field in FIELDS),
     Variable("HWCI_STRICT", "Let reporting fail the build."),
     Variable("HWCI_DEADLINE", "Seconds after which what is not sent is left in the spool."),
     Variable("HWCI_SPOOL_DIR", "Folder of reports that wait [hwci/spool in the user's state]."),

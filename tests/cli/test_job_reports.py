@@ -189,6 +189,42 @@ def test_a_report_from_ci_imports_neither_the_server_nor_aiohttp(checkout: Path)
         assert done.stderr.splitlines()[-1] == "[]"
 
 
+def test_a_pattern_stands_for_the_files_that_match_it(in_ci: Command, checkout: Path) -> None:
+    (checkout / "deep" / "er").mkdir(parents=True)
+    (checkout / "deep" / "er" / "two.xml").write_text(junit("c"))
+
+    report = body(in_ci("report-run", "--box", "b", "--junit", "**/*.xml", "-n"))
+
+    assert [test["id"] for test in report["tests"]] == ["t.c", "t.a", "t.b"]
+    assert body(in_ci("report-run", "--junit", "b1=*.xml", "-n"))["box_key"] == "b1"
+
+
+def test_a_run_that_left_no_results_is_reported_when_its_hello_is_told(
+    in_ci: Command, checkout: Path
+) -> None:
+    assert checkout.exists()
+    run = ("report-run", "--started-at", "2026-01-31T09:30:00Z", "-n", "--junit", "b1=no/*.xml")
+
+    answer = in_ci(*run, "--hello", "failed")
+    assert (body(answer)["box_key"], body(answer)["tests"]) == ("b1", [])
+    assert "note: No file matches no/*.xml.\n" in answer.err
+    both = bodies(in_ci(*run, "--junit", "b2=one.xml", "--hello", "ok"))
+    assert [(item["box_key"], len(item["tests"])) for item in both] == [("b1", 0), ("b2", 2)]
+    assert body(in_ci(*run, "--junit", "b2=one.xml"))["box_key"] == "b2"
+    code, _, err = in_ci(*run)
+    assert (code, "no result file is there" in err) == (2, True)
+
+
+def test_a_key_that_the_ci_could_not_fill_in_is_no_key(in_ci: Command, checkout: Path) -> None:
+    assert checkout.exists()
+
+    answer = in_ci("merge-announce", HWCI_CI_KEY="$(HWCI_CI_KEY)")
+
+    assert answer.code == 0
+    assert "HWCI_CI_KEY" in answer.err
+    assert "401" not in answer.err
+
+
 # merge-announce
 
 

@@ -129,6 +129,7 @@ def test_every_example_has_a_page_and_stands_in_the_index() -> None:
 
     assert folders == {
         "bench",
+        "ci",
         "curl",
         "embed-the-client",
         "firmware-history",
