@@ -27,17 +27,20 @@ from hwci.server.app import (
     operate,
     serving,
 )
+from hwci.server.clock import system_clock
 from hwci.server.errors import (
     ListenError,
     OperatorUnreachableError,
     RefusedError,
     StorageError,
 )
+from hwci.server.security.passwords import Passwords
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
-from hwci.server.services.operator import COMMANDS
+from hwci.server.services.operator import COMMANDS, Operator, Secret
 from hwci.server.settings import Settings
-from hwci.server.storage.location import Location
+from hwci.server.storage.location import MEMORY, Location
+from hwci.server.storage.opening import open_storage
 from tests.server.asking import ask, bearer, ci_key
 from tests.server.running import (
     EMAIL,
@@ -282,6 +285,24 @@ class TestSigningKey:
             assert self.me(server, asyncio.run(sign_in(server.url, EMAIL))) == 200
 
         assert signing_keys(tmp_path / "hwci.db.key").former == ()
+
+    async def test_of_keys_that_are_changed_at_once_none_is_lost(self, tmp_path: Path) -> None:
+        file = tmp_path / "key"
+        first = signing_keys(file)
+        storage, passwords = open_storage(MEMORY), Passwords()
+        signer = Signer(first.present, system_clock)
+        operator = Operator(storage, system_clock, passwords, Secret(file, signer))
+        try:
+            await asyncio.gather(*(operator.carry_out(RotateSecret()) for _ in range(5)))
+        finally:
+            passwords.close()
+            await storage.close()
+
+        keys = signing_keys(file)
+        assert [key.value for key in keys.former][-1] == first.present
+        assert len({keys.present, *(key.value for key in keys.former)}) == 6
+        said = signer.sign("kind", {"sub": "ada"}, timedelta(minutes=1))
+        assert Signer(keys.present, system_clock).read("kind", said, ["sub"]) is not None
 
     def test_a_server_that_starts_later_reads_the_same_tokens(self, tmp_path: Path) -> None:
         with running_in_thread(tmp_path) as server:

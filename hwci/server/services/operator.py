@@ -121,6 +121,7 @@ class Operator:
         self._clock = clock
         self._passwords = passwords
         self._secret = secret
+        self._rotating = asyncio.Lock()
 
     async def carry_out(self, command: Command) -> CommandResult:
         """Carry a command out.
@@ -187,9 +188,10 @@ class Operator:
         now = self._clock()
         # No token of any kind lives longer than an access token.
         until = None if command.drop_former else now + limits.ACCESS_TOKEN_LIFETIME
-        keys = await asyncio.to_thread(rotate_keys, self._secret.file, now, until)
-        if self._secret.signer is not None:
-            self._secret.signer.change_keys(keys)
+        async with self._rotating:  # the file is read, then written anew
+            keys = await asyncio.to_thread(rotate_keys, self._secret.file, now, until)
+            if self._secret.signer is not None:
+                self._secret.signer.change_keys(keys)
         return CommandResult()
 
     def _record(self, writer: Writer, org_id: UUID, action: str) -> None:
