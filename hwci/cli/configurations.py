@@ -6,7 +6,9 @@ project file. All faults of all files are found before anything else happens.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from hwci.cli.failing import CommandError, Failing, fault_lines, shortened, wrong_usage
 from hwci.cli.tables import counted
@@ -15,6 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hwci.wire.reports import SuiteConfiguration
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FILE...]",
+        help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
+        show_default=False,
+    ),
+]
 
 
 def files_or_found(files: Sequence[Path] | None) -> list[Path]:

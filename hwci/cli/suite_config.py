@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci.cli import delivery, options, render, tables
-from hwci.cli.configurations import files_or_found, read_configurations
+from hwci.cli.configurations import Files, files_or_found, read_configurations
 from hwci.cli.failing import CommandError, Failing, client_errors, wrong_usage
 from hwci.cli.settings import Flags, resolve
+from hwci.cli.suite_plan import plan
 
 if TYPE_CHECKING:
     from hwci.ci.path_check import CommitKinds, PathCheck, Tracked
 
 suite_config = typer.Typer(
-    no_args_is_help=True, help="Suite configurations of products: check, apply."
+    no_args_is_help=True, help="Suite configurations of products: check, plan, apply."
 )
 
-Files = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="[FILE...]",
-        help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
-        show_default=False,
-    ),
-]
 DIRECTORIES_SHOWN = 10
 
 
@@ -108,6 +101,9 @@ def check(
             raise CommandError(Failing("The configuration does not fit the repository", count, fix))
     products = tables.counted(len(read), "product")
     render.note(f"{products} in {tables.counted(len(named), 'file')}: ok.")
+
+
+suite_config.command("plan")(plan)
 
 
 def _tracked(folder: Path | None) -> Tracked | None:

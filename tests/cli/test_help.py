@@ -51,6 +51,7 @@ CONTRACT = {
     "spool flush",
     "suite-config apply",
     "suite-config check",
+    "suite-config plan",
     "metrics",
     "failures list",
     "failures show",
