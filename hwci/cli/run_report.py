@@ -15,14 +15,16 @@ from hwci.cli.failing import ExitCode, wrong_usage
 from hwci.cli.hello import hello_ok
 from hwci.cli.job import JobFlags, here, lacking
 from hwci.cli.options import now
+from hwci.cli.render import note
 from hwci.cli.run_changes import Told, changes_of, remember_run
 from hwci.cli.run_results import Results, results_of
 from hwci.cli.run_sending import Sending, send
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hwci.ci.job import Job
+    from hwci.ci.reported import Reported
     from hwci.wire.reports import RunReport
 
 REQUIRED = ("repo_key", "workflow", "run_id", "run_attempt", "trigger", "branch", "sha")
@@ -57,6 +59,9 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
         CommandError: wrong usage; or it was not taken, and the caller is strict.
         typer.Exit: a result file holds no results; the others are reported.
     """
+    from hwci.ci.reported import Reported
+    from hwci.ci.state import state_folder
+
     if asked.hello_cmd is not None and flags.hello_ok is None:
         flags = replace(flags, hello_ok=hello_ok(asked.hello_cmd))
     place = here(flags)
@@ -64,7 +69,10 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     job = _whole(place.job, results)
     told = changes_of(replace(place, job=job), asked.changes_file, no_changes=asked.no_changes)
     reports = _reports(job, results, told)
-    if send(reports, sending, job, (*results.faults, *told.notes)):
+    known = Reported(state_folder(job.environ))
+    replaced = _replaced(known, reports)
+    if send(reports, sending, job, (*results.faults, *told.notes, *replaced)):
+        known.keep(reports)
         remember_run(job, told, hello_ok=any(report.hello_ok for report in reports))
     if results.faults:
         raise typer.Exit(ExitCode.FAILED)
@@ -92,6 +100,20 @@ def _whole(job: Job, results: Results) -> Job:
     if fault is not None:
         raise fault
     return dated
+
+
+def _replaced(known: Reported, reports: Sequence[RunReport]) -> tuple[str, ...]:
+    """Say which reports replace those of other tests: most likely those of another job."""
+    lines = tuple(
+        f"The report of {report.box_key} replaces one of other tests: same run "
+        f"{report.run_id}, attempt {report.run_attempt} and box. If they are of two jobs, give "
+        "each a --run-id of its own"
+        for report in reports
+        if known.replaces_others(report)
+    )
+    for line in lines:
+        note(f"warning: {line}.")
+    return lines
 
 
 def _reports(job: Job, results: Results, told: Told) -> list[RunReport]:

@@ -137,6 +137,19 @@ def test_each_box_of_a_run_tells_the_same_changes(in_ci: Command, checkout: Path
     assert one["run_id"] == two["run_id"]
 
 
+def test_two_jobs_of_one_number_on_one_box_are_told_that_one_replaces_the_other(
+    in_ci: Command, checkout: Path
+) -> None:
+    (checkout / "two.xml").write_text(junit("c"))
+    run = ("report-run", "--box", "b", "--run-id", "77", "--strict", "--junit")
+
+    first, again, other = (in_ci(*run, name) for name in ("one.xml", "one.xml", "two.xml"))
+
+    assert (first.code, again.code, other.code) == (0, 0, 0)
+    assert "replaces" not in first.err + again.err
+    assert "warning: The report of b replaces one of other tests: same run 77" in other.err
+
+
 def test_changes_are_left_out_when_nobody_wants_them(in_ci: Command, checkout: Path) -> None:
     assert checkout.exists()
 
