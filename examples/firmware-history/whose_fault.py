@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from hwci.ci.project import read_project
 from hwci.engine.answers import ResolvedFailure
 from hwci.engine.facts import Commit, Facts, Product
 from hwci.engine.full import FullHistory
@@ -27,23 +28,14 @@ from hwci.wire.reports import (
     CommitItem,
     MergeAnnouncement,
     RunReport,
-    SuiteConfiguration,
     TestItem,
 )
 
 HERE = Path(__file__).parent
 AS_OF = datetime(2026, 3, 20, tzinfo=UTC)
-REPOSITORY, SUITE, BRANCH = "made/node-firmware", "node", "main"
-FIRMWARE = ["src/**", "drivers/**", "boards/**", "CMakeLists.txt"]
-HARNESS = ["tests/hil/**", ".github/**"]
-CONFIGURATION = SuiteConfiguration(
-    repo_key=REPOSITORY,
-    suite=SUITE,
-    firmware_paths=FIRMWARE,
-    harness_paths=HARNESS,
-    trigger_paths=[*FIRMWARE, *HARNESS],
-    merge_trigger=True,
-)
+BRANCH = "main"
+CONFIGURATION = read_project(HERE / "hwci.toml").products[0].configuration()
+REPOSITORY, SUITE = CONFIGURATION.repo_key, CONFIGURATION.suite
 TESTS = (
     *("adc.full_scale", "boot.cold_start", "settings.many_writes", "timer.one_hour_drift"),
     *("uart.burst", "uart.flow_control", "uart.wake_up_byte"),

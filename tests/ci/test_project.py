@@ -80,6 +80,15 @@ def test_verdict_rules_keep_their_order(tmp_path: Path) -> None:
     ]
 
 
+def test_the_file_that_the_guide_shows_says_what_the_guide_says(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "how-to" / "describe-a-product.md").read_text()
+    project = read_project(write(tmp_path, guide.split("```toml")[1].split("```")[0]))
+
+    (one,) = project.products
+    assert (one.suite, one.box, one.merge_trigger) == ("sensor-fw", "bench-1", True)
+    assert [verdict for _, verdict in project.verdicts] == [Verdict.INFRA]
+
+
 def test_a_file_of_windows_is_read(tmp_path: Path) -> None:
     path = write(tmp_path, "\ufeff" + WHOLE.replace("\n", "\r\n"))
 
