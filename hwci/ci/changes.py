@@ -194,7 +194,7 @@ def _item(sha: str, commit: Commit, files: Files) -> CommitItem:
     told: dict[str, object] = {
         "sha": sha,
         "subject": commit.subject[: limits.SUBJECT_MAX],
-        "files": files.paths,
+        "files": list(files.paths),
     }
     if commit.committed_at is not None:
         told["committed_at"] = commit.committed_at

@@ -76,7 +76,7 @@ def _covers(
     if said is not None:
         return tuple(said)
     before = job.before_sha.value if job.before_sha else None
-    if before is None and not job.pushed_shas and job.value("trigger") is Trigger.MERGE:
+    if before is None and not job.pushed_shas and job.value("trigger") == Trigger.MERGE:
         before = base  # no CI says more: what was merged since is in the push that started this
     known = covered(repository, before, sha, deadline.left())
     return known if len(known) > 1 else _with_last(job.pushed_shas, sha)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is collected of a commit, what people are told when it cannot be, and what never leaves."""
 
+import json
 import os
 import socket
 import stat
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,16 +15,10 @@ import pytest
 from hwci.ci.changes import collect, covered, touched
 from hwci.ci.commits import commit_of
 from hwci.ci.git import GitError, Repository
-from hwci.wire.reports import Changes
 from tests.ci.histories import Story, git
 
+ROOT = Path(__file__).parents[2]
 ABSENT = "1" * 40
-
-
-def told(changes: Changes | None) -> str:
-    """Write changes as they are sent."""
-    assert changes is not None
-    return changes.model_dump_json(exclude_unset=True)
 
 
 def line_of(many: int, folder: Path) -> dict[int, str]:
@@ -60,14 +57,23 @@ def test_nothing_leaves_but_hashes_first_lines_times_and_paths(tmp_path: Path) -
     git(folder, "commit", "--quiet", "-a", person, "-m", f"Second\n\n{CANARY}")
     sha = git(folder, "rev-parse", "HEAD").strip()
 
-    repository = Repository(folder)
-    collected = collect(repository, sha, base)
-    alone = collect(repository, base, ABSENT)
+    told = ("--repo-key=r", "--box=b", "--hello=ok", "--started-at=2026-03-02T12:00:00Z")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "hwci", "report-run", "--dry-run", *told]
+    for earlier in (base, ABSENT):
+        done = subprocess.run(
+            [*command, f"--base-sha={earlier}"],
+            cwd=folder,
+            env=environ,
+            capture_output=True,
+            check=True,
+        )
+        (line,) = done.stdout.splitlines()
+        (item,) = json.loads(line)["changes"]["commits"]
 
-    assert CANARY not in told(collected.changes) + told(alone.changes)
-    assert CANARY not in " ".join(collected.notes + alone.notes)
-    assert "Second" in told(collected.changes)
-    assert '"files":["fw.c"]' in told(collected.changes)
+        assert CANARY.encode() not in done.stdout + done.stderr
+        assert set(item) == {"sha", "subject", "committed_at", "files"}
+        assert (item["sha"], item["subject"], item["files"]) == (sha, "Second", ["fw.c"])
 
 
 def test_a_blobless_clone_fetches_no_content(tmp_path: Path) -> None:
@@ -378,6 +384,7 @@ def test_a_checkout_tells_its_branch_its_remote_and_its_commit(tmp_path: Path) -
     assert repository.default_branch() == "main"
     assert repository.remote_url() == (tmp_path / "origin").as_uri()
     assert repository.top() == clone
-    assert repository.committed_at(shas[1]) == datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
+    seconds = int(git(clone, "show", "--no-patch", "--format=%ct", shas[1]))
+    assert repository.committed_at(shas[1]) == datetime.fromtimestamp(seconds, UTC)
     git(clone, "checkout", "--quiet", "--detach")
     assert repository.branch() is None
