@@ -166,7 +166,6 @@ class Recorder:
         self._trouble = ""
         self._announced: Counter[str] = Counter()
         self._tries: dict[tuple[str, object], Try] = {}
-        self._uncollected: set[str] = set()
         self._write(kind="hwci-results", version=1, started_at=_now())
 
     def pytest_report_header(self, config: pytest.Config) -> str | None:
@@ -185,6 +184,7 @@ class Recorder:
 
         pytest-rerunfailures holds reports back, but not those of parts: they come before a setup.
         """
+        # With `--dist each`, several workers run one test at the same time.
         key = (report.nodeid, getattr(report, "node", None))
         known = self._tries.get(key)
         if known is not None and known.set_up and report.when == "setup":
@@ -198,8 +198,7 @@ class Recorder:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Take a file that could not be collected as a test that failed, as the XML does."""
-        if report.failed and report.nodeid not in self._uncollected:
-            self._uncollected.add(report.nodeid)
+        if report.failed:
             said = str(report.longrepr or "")[:MESSAGE_MAX]
             self._write(tried=report.nodeid, outcome="fail", message=f"collection failure: {said}")
 

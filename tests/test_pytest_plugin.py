@@ -211,6 +211,22 @@ def test_a_worker_that_dies_fails_its_test_and_the_others_run(tmp_path: Path) ->
     }
 
 
+def test_workers_that_run_one_test_at_a_time_each_try_it_once(tmp_path: Path) -> None:
+    module = """
+import os, pathlib, time
+def test_together():
+    worker = os.environ["PYTEST_XDIST_WORKER"]
+    pathlib.Path(worker).touch()
+    end = time.monotonic() + 30
+    while len(list(pathlib.Path().glob("gw*"))) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert worker == "gw0"
+"""
+    run = run_pytest(tmp_path, "-p", "xdist.plugin", "--dist=each", "--tx=2*popen", test_t=module)
+
+    assert sorted(attempt.outcome.value for attempt in run.results.attempts) == ["fail", "pass"]
+
+
 def test_a_test_that_a_person_stopped_says_nothing(tmp_path: Path) -> None:
     module = "def test_a(): pass\ndef test_b(): raise KeyboardInterrupt\n"
     run = run_pytest(tmp_path, test_k=module)

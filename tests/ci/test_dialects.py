@@ -86,8 +86,12 @@ def test_a_pytest_suite_of_another_name_is_one_of_pytest(tmp_path: Path) -> None
 
 
 def test_two_runs_of_pytest_in_one_file_do_not_fail_each_other(tmp_path: Path) -> None:
-    suite = '<testsuite name="pytest"><testcase classname="t" name="a"/></testsuite>'
-    results = of_xml(tmp_path, f"<testsuites>{suite}{suite}</testsuites>")
+    case = '<testcase classname="t" name="a"'
+    results = of_xml(
+        tmp_path,
+        f'<testsuites><testsuite name="pytest">{case}/></testsuite>'
+        f'<testsuite name="pytest">{case}><failure/></testcase></testsuite></testsuites>',
+    )
 
     assert rows(results) == [("t.a", "pass", 2)]
 

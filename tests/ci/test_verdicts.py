@@ -32,14 +32,14 @@ BENCH = [
     ),
     "labgrid.remote.client.ServerError: Could not connect to coordinator",
     (
-        "InfrastructureError: The Infrastructure is not working correctly. Please report this error "
-        "to LAVA admins."
+        "InfrastructureError: The Infrastructure is not working correctly. Please report this "
+        "error to LAVA admins."
     ),
     "ConnectionClosedError: connection closed",
     "LAVABug: This is probably a bug in LAVA, please report it.",
     (
-        "ConfigurationError: The LAVA instance is not configured correctly. Please report this error "
-        "to LAVA admins."
+        "ConfigurationError: The LAVA instance is not configured correctly. Please report this "
+        "error to LAVA admins."
     ),
     "error_type: Infrastructure",
     "Error: unable to find a matching CMSIS-DAP device",
@@ -56,8 +56,8 @@ BENCH = [
     "Error: No debug probe detected.",
     "Error: No connected probes were found.",
     (
-        "serial.serialutil.SerialException: [Errno 2] could not open port /dev/ttyUSB0: [Errno 2] No "
-        "such file or directory: '/dev/ttyUSB0'"
+        "serial.serialutil.SerialException: [Errno 2] could not open port /dev/ttyUSB0: [Errno 2] "
+        "No such file or directory: '/dev/ttyUSB0'"
     ),
     "A fatal error occurred: Could not open /dev/ttyUSB0, the port is busy or doesn't exist.",
 ]

@@ -39,5 +39,5 @@ def _with_teardown(call: CaseEntry, teardown: CaseEntry) -> CaseEntry:
 
 
 def _failed_before_the_last(own: Sequence[CaseEntry]) -> Iterator[CaseEntry]:
-    yield from (replace(entry, failed=True) for entry in own[:-1] if entry.run)
+    yield from (replace(entry, failed=True) for entry in own[:-1])
     yield own[-1]
