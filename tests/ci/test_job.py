@@ -3,11 +3,13 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from hwci.ci.fields import FIELDS
 from hwci.ci.job import Job, find_job
+from hwci.ci.project import Product, Project
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.ci.recorded import recorded
@@ -54,6 +56,34 @@ def test_a_variable_of_ours_is_believed_before_the_system() -> None:
     job = find_job({"sha": None}, recorded("github-push") | {"HWCI_SHA": HEAD}, Desk(), None)
 
     assert said(job)["sha"] == (HEAD, "HWCI_SHA")
+
+
+def test_the_project_file_is_believed_before_the_system_and_after_people() -> None:
+    product = Product(suite="s", firmware_paths=[], harness_paths=[], box="bench-s")
+    project = Project(Path("hwci.toml"), repo_key="acme/boards", products=(product,))
+    environ = recorded("github-push")
+
+    fields = said(find_job({}, environ, None, project))
+    assert fields["repo_key"] == ("acme/boards", "hwci.toml")
+    assert fields["suite"] == ("s", "hwci.toml")
+    assert fields["box_key"] == ("bench-s", "hwci.toml")
+    fields = said(find_job({"suite": "t"}, environ | {"HWCI_REPO_KEY": "x"}, None, project))
+    assert fields["repo_key"] == ("x", "HWCI_REPO_KEY")
+    assert fields["suite"] == ("t", "--suite")
+    assert fields["box_key"] == ("bench-1", "RUNNER_NAME")  # the file's box is another product's
+
+
+def test_of_several_products_none_is_guessed() -> None:
+    products = tuple(
+        Product(repo_key="r", suite=suite, firmware_paths=[], harness_paths=[], box=suite)
+        for suite in ("s", "t")
+    )
+    project = Project(Path("hwci.toml"), products=products)
+
+    fields = find_job({}, {}, None, project).fields
+    assert not {"suite", "box_key"} & set(fields)
+    assert fields["repo_key"].value == "r"  # on which they agree
+    assert said(find_job({}, {"HWCI_SUITE": "t"}, None, project))["box_key"] == ("t", "hwci.toml")
 
 
 def test_the_system_is_believed_before_git() -> None:
