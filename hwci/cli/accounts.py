@@ -99,6 +99,9 @@ def logout(profile: options.Profile = None) -> None:
         note("You were not signed in.")
         return
     settings.credentials.forget(settings.profile_name)
+    if kept.refresh_token is None:
+        note(f"Forgotten here; the tokens of {kept.url} end by themselves.")
+        return
     try:
         with Client(kept.url, retries=RETRIES) as client:
             client.send(calls.logout(kept.refresh_token))

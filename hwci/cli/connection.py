@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from hwci.cli import options
-from hwci.cli.credentials import Profile, SpentError
+from hwci.cli.credentials import Profile, UnusedError
 from hwci.cli.failing import (
     SIGN_IN_FIX,
     CommandError,
@@ -25,6 +26,7 @@ from hwci.cli.settings import Flags, Settings, resolve
 
 if TYPE_CHECKING:
     from hwci.client import Client
+    from hwci.client.errors import HwciError
     from hwci.wire.accounts import OwnOrganization, TokenPair
 
 RETRIES = 1
@@ -108,28 +110,47 @@ def _kept_token(settings: Settings) -> str:
                 ExitCode.SIGN_IN,
             )
         )
-    if profile.ended(options.now()):
-        profile = settings.credentials.renewed(settings.profile_name, _renew) or profile
+    now = options.now()
+    if profile.ended(now):
+        profile = settings.credentials.renewed(settings.profile_name, now, _renew) or profile
     return profile.access_token
 
 
-def _renew(kept: Profile) -> Profile | None:
-    """Get new tokens for a sign-in whose access token has ended; None while it has not."""
-    began = options.now()
-    if not kept.ended(began):
-        return None
-    from hwci.client import Client, calls
-    from hwci.client.errors import AnswerShapeError, ConnectionFailedError
+def _renew(kept: Profile) -> Profile:
+    """Get new tokens for a sign-in whose access token has ended.
 
-    what = "Your sign-in could not be renewed"
-    with client_errors(what), Client(kept.url, retries=RETRIES) as client:
-        try:
+    Raises:
+        UnusedError: the refresh token is as good as before.
+        CommandError: it is not, or nobody knows.
+    """
+    from hwci.client import Client, calls
+    from hwci.client.errors import HwciError
+
+    assert kept.refresh_token is not None, "without one there is nothing to renew with"
+    began = options.now()
+    try:
+        with Client(kept.url, retries=RETRIES) as client:
             answer = client.send(calls.refresh(kept.refresh_token))
-        except (ConnectionFailedError, AnswerShapeError) as fault:
-            if isinstance(fault, ConnectionFailedError) and not fault.sent:
-                raise
-            raise SpentError(replace(failing_of(fault, what), fix=SIGN_IN_FIX)) from fault
-        return profile_of(kept.url, kept.email, answer, began)
+    except HwciError as fault:
+        failing = failing_of(fault, "Your sign-in could not be renewed")
+        if _unused(fault):
+            raise UnusedError(failing) from fault
+        raise CommandError(replace(failing, fix=SIGN_IN_FIX)) from fault
+    return profile_of(kept.url, kept.email, answer, began)
+
+
+def _unused(fault: "HwciError") -> bool:
+    """Tell whether the server surely did not look at the token. A 503 counts when it is hwci's own,
+    with a request id: that of a proxy may come of a connection that broke after the request.
+    """
+    from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError
+
+    if isinstance(fault, ApiError):
+        busy = fault.status_code == HTTPStatus.SERVICE_UNAVAILABLE and fault.request_id is not None
+        return busy or fault.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    if isinstance(fault, ConnectionFailedError):
+        return not fault.sent
+    return not isinstance(fault, AnswerShapeError)
 
 
 def profile_of(url: str, email: str, tokens: "TokenPair", began: datetime) -> Profile:

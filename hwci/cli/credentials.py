@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hwci.cli.failing import CommandError, Failing, wrong_usage
+from hwci.cli.failing import SIGN_IN_FIX, CommandError, ExitCode, Failing, wrong_usage
 from hwci.cli.own_file import own_folder, replacing
 
 FORMAT = 1
@@ -21,18 +21,18 @@ ARRIVES_WITHIN = timedelta(seconds=5)
 """A server reads a token some time after we have looked at it, and by its own clock."""
 
 
-class SpentError(CommandError):
-    """A renewal that may have used the refresh token up, and gave no other in its place."""
+class UnusedError(CommandError):
+    """A renewal that failed, and surely did not use the refresh token up."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """One sign-in. The refresh token is kept for the renewal of sign-ins."""
+    """One sign-in. `refresh_token` None: it is sent, or was, and may not be sent again."""
 
     url: str
     email: str
     access_token: str
-    refresh_token: str
+    refresh_token: str | None
     expires_at: float
 
     def ended(self, now: datetime) -> bool:
@@ -70,30 +70,40 @@ class Credentials:
         with self._changing() as kept:
             kept[name] = {**kept.get(name, {}), **asdict(profile)}
 
-    def renewed(self, name: str, renew: Callable[[Profile], Profile | None]) -> Profile | None:
-        """Put what `renew` makes of a profile in its place, and give it.
+    def renewed(
+        self, name: str, now: datetime, renew: Callable[[Profile], Profile]
+    ) -> Profile | None:
+        """Put what `renew` makes of a profile that has ended in its place, and give it.
 
-        A refresh token works once, so no other command may use it meanwhile: `renew` is called
-        under the lock and with what is kept now, which another command may have renewed just
-        before; it gives None to leave the profile as it is. Without a profile the answer is None.
+        A refresh token works once, and sent a second time ends every sign-in of the user. So no
+        other command may use it meanwhile: all is done under the lock and with what is kept now,
+        which another command may have renewed just before. And it leaves the file before it leaves
+        this machine: whatever ends this command in between, the next one has no token to send.
+        Without a profile the answer is None.
 
         Raises:
-            SpentError: `renew` raised it, and the profile is forgotten: its token, sent a second
-                time, would end every sign-in of the user.
-            CommandError: the file cannot be read or written.
+            UnusedError: `renew` raised it, and the profile is kept as it was.
+            CommandError: the file cannot be read or written, or there is nothing to renew with.
         """
-        with self._changing() as kept:
-            profile = _profiles({"profiles": kept}).get(name)
+        with self._locked() as content:
+            kept = content["profiles"]
+            profile = _profiles(content).get(name)
+            if profile is None or not profile.ended(now):
+                return profile
+            if profile.refresh_token is None:
+                raise _nothing_to_renew_with(name, profile)
+            before = kept[name]
+            kept[name] = {**before, "refresh_token": None}
+            self._write(content)
             try:
-                fresh = None if profile is None else renew(profile)
-            except SpentError as fault:
-                del kept[name]
-                spent = fault
-            else:
-                if fresh is not None:
-                    kept[name] = {**kept[name], **asdict(fresh)}
-                return fresh or profile
-        raise spent
+                fresh = renew(profile)
+            except UnusedError:
+                kept[name] = before
+                self._write(content)
+                raise
+            kept[name] = {**before, **asdict(fresh)}
+            self._write(content)
+            return fresh
 
     def forget(self, name: str) -> None:
         """Drop a profile.
@@ -136,13 +146,16 @@ class Credentials:
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Any]]:
         """Give the profiles to change, under a lock: two sign-ins at once both stay."""
+        with self._locked() as content:
+            yield content["profiles"]
+            self._write(content)
+
+    @contextmanager
+    def _locked(self) -> Iterator[dict[str, Any]]:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _locked(self.path.with_suffix(".lock")):
-                content = self._content()
-                yield content["profiles"]
-                with replacing(self.path) as file:
-                    json.dump(content, file, indent=2)
+                yield self._content()
         except OSError as fault:
             raise CommandError(
                 Failing(
@@ -151,6 +164,21 @@ class Credentials:
                     "Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
                 )
             ) from fault
+
+    def _write(self, content: Mapping[str, Any]) -> None:
+        with replacing(self.path) as file:
+            json.dump(content, file, indent=2)
+
+
+def _nothing_to_renew_with(name: str, profile: Profile) -> CommandError:
+    return CommandError(
+        Failing(
+            "Your sign-in has ended",
+            f"profile {name!r} at {profile.url} was being renewed, and no answer was kept",
+            SIGN_IN_FIX,
+            ExitCode.SIGN_IN,
+        )
+    )
 
 
 def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:

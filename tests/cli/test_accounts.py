@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -107,13 +111,15 @@ PROCESSES, RENEWALS = 2, 25
 MANY_COMMANDS = """
 import os, sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from hwci.cli.credentials import default_credentials
 from hwci.cli.main import app
+LATER = datetime(9000, 1, 1, tzinfo=UTC)
 kept = default_credentials(os.environ)
 sys.stdin.readline()  # until all are there
 for _ in range(int(sys.argv[1])):
     # What is kept now ends, as after 15 minutes, whoever got it: the next command renews it.
-    kept.renewed("default", lambda profile: replace(profile, expires_at=0.0))
+    kept.renewed("default", LATER, lambda profile: replace(profile, expires_at=0.0))
     app(["whoami"], standalone_mode=False)
 """
 
@@ -162,7 +168,11 @@ def test_a_sign_in_that_cannot_be_renewed_says_so(cli: Command, server: RunningS
     assert fix == "fix: Sign in again: hwci login"
 
 
-@pytest.mark.parametrize("answer", [Answered(reset=True), Answered(200, b"{}")])
+PROXY_503 = Answered(503, b"upstream connect error or disconnect/reset before headers")
+LOSSY = [Answered(reset=True), Answered(200, b"{}"), Answered(500), Answered(502), PROXY_503]
+
+
+@pytest.mark.parametrize("answer", LOSSY)
 def test_a_renewal_whose_answer_was_lost_is_never_sent_again(
     cli: Command, server: RunningServer, answer: Answered
 ) -> None:
@@ -170,13 +180,66 @@ def test_a_renewal_whose_answer_was_lost_is_never_sent_again(
     with answering(answer) as lossy:
         let_the_access_token_end(url=lossy.url)
         code, _, err = cli("whoami")
-        again = cli("whoami", HWCI_URL=lossy.url).code
+        again = cli("whoami")
         sent = len(lossy.received)
 
-    assert (sent, code != 0, again) == (1, True, 4)
+    assert (sent, code != 0, again.code) == (1, True, 4)
     error, _, fix = err.splitlines()
     assert error == "error: Your sign-in could not be renewed"
     assert fix == "fix: Sign in again: hwci login"
+    assert again.err.splitlines()[0::2] == ["error: Your sign-in has ended", fix]
+
+
+@pytest.mark.parametrize(
+    "answer", [Answered(429), Answered(503, headers={"x-request-id": "of-the-server"})]
+)
+def test_a_renewal_that_was_not_looked_at_leaves_the_sign_in_as_it_is(
+    cli: Command, server: RunningServer, answer: Answered
+) -> None:
+    sign_in(cli, server)
+    with answering(answer) as busy:
+        let_the_access_token_end(url=busy.url)
+        before = kept()
+        assert cli("whoami").code == 1
+
+    assert kept() == before
+    let_the_access_token_end(url=server.url)
+    assert cli("whoami").code == 0
+
+
+ONE_COMMAND = "from hwci.cli.main import app; app(['whoami'])"
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_a_command_that_is_ended_while_it_renews_leaves_no_token_that_was_sent(
+    cli: Command, server: RunningServer, end: signal.Signals
+) -> None:
+    sign_in(cli, server)
+    with answering(Answered(silent=True)) as late:
+        let_the_access_token_end(url=late.url)
+        command = subprocess.Popen(
+            [sys.executable, "-c", ONE_COMMAND],
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert eventually(lambda: late.received), "the token is on its way"
+        command.send_signal(end)
+        assert command.wait(10) != 0
+        again = cli("whoami")
+        sent = len(late.received)
+
+    assert (sent, again.code) == (1, 4)
+    assert again.err.splitlines()[2] == "fix: Sign in again: hwci login"
+    assert kept().refresh_token is None
+    assert cli("logout").err == f"Forgotten here; the tokens of {late.url} end by themselves.\n"
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    ends = time.monotonic() + 10
+    while not condition() and time.monotonic() < ends:
+        threading.Event().wait(0.01)  # `time.sleep` is taken from these tests
+    return bool(condition())
 
 
 def test_a_renewal_that_was_not_sent_leaves_the_sign_in_as_it_is(
