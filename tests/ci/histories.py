@@ -27,7 +27,7 @@ def git(folder: Path, *words: str, given: bytes = b"") -> str:
         "HOME": str(folder),
     }
     done = subprocess.run(
-        ["git", *words],
+        ["git", "-c", "core.fsync=none", *words],  # no disk has to keep what a test makes up
         check=False,
         cwd=folder,
         input=given,
