@@ -106,6 +106,22 @@ def test_a_try_that_was_followed_by_a_skip_failed(tmp_path: Path) -> None:
     assert rows(results) == [("t.a", "fail", 1)]
 
 
+def test_what_failed_first_is_judged_and_no_teardown_explains_it(tmp_path: Path) -> None:
+    lost = "OSError: could not open port /dev/ttyUSB0"
+    teardown = f'<error message="failed on teardown with &quot;{lost}&quot;"/>'
+    results = of_xml(
+        tmp_path,
+        '<testsuite name="pytest"><testcase classname="t" name="a"><failure message="silent"/>'
+        f'</testcase><testcase classname="t" name="a">{teardown}</testcase>'
+        f'<testcase classname="t" name="b">{teardown}</testcase>'
+        f'<testcase classname="t" name="c"><failure message="silent"/><failure message="{lost}"/>'
+        "</testcase></testsuite>",
+    )
+
+    assert rows(results) == [("t.a", "fail", 1), ("t.b", "fail", 1), ("t.c", "fail", 1)]
+    assert verdicts(results) == {"t.a": "unknown", "t.b": "infra", "t.c": "unknown"}
+
+
 def test_a_repeat_of_googletest_is_an_attempt(tmp_path: Path) -> None:
     case = '<testcase classname="Uart" name="Loops" status="run" result="completed"'
     results = of_xml(

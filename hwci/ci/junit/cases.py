@@ -118,12 +118,13 @@ def entry_of(case: Case, rules: Sequence[Rule]) -> CaseEntry:
 
 
 def _verdict(case: Case, rules: Sequence[Rule]) -> Verdict:
-    """Believe the test itself first, then its messages; without any, what it printed."""
+    """Believe the test itself, then what failed first; without its message, what it printed.
+
+    What failed after that, as a teardown, does not explain what failed before.
+    """
     if case.verdict is not None or not case.failures:
         return case.verdict or Verdict.UNKNOWN
-    told = [str(words) for words in case.failures if str(words)] or [str(case.output)]
-    blamed = (judge(words, rules) for words in told)
-    return next((verdict for verdict in blamed if verdict is not Verdict.UNKNOWN), Verdict.UNKNOWN)
+    return judge(str(case.failures[0]) or str(case.output), rules)
 
 
 def _of_teardown(words: _Words) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hwci.ci.junit.cases import CaseEntry
-from hwci.engine.vocabulary import Verdict
 
 
 def pytest_tries(entries: Sequence[CaseEntry]) -> list[CaseEntry]:
@@ -22,20 +21,9 @@ def pytest_tries(entries: Sequence[CaseEntry]) -> list[CaseEntry]:
     for entry in entries:
         own = tries.setdefault(entry.test_id, [])
         if own and own[-1].called and entry.teardown:
-            own[-1] = _with_teardown(own[-1], entry)
-        else:
-            own.append(entry)
+            continue  # pytest writes a case for a test that failed, and one for its teardown
+        own.append(entry)
     return [case for own in tries.values() for case in _failed_before_the_last(own)]
-
-
-def _with_teardown(call: CaseEntry, teardown: CaseEntry) -> CaseEntry:
-    """Make one try of two cases: a test that failed, and then failed in its teardown."""
-    known = call.verdict is not Verdict.UNKNOWN
-    return replace(
-        call,
-        duration_s=call.duration_s + teardown.duration_s,
-        verdict=call.verdict if known else teardown.verdict,
-    )
 
 
 def _failed_before_the_last(own: Sequence[CaseEntry]) -> Iterator[CaseEntry]:
