@@ -67,7 +67,7 @@ async def test_the_frames_are_the_data_of_the_other_stream(scene: Scene) -> None
         following(scene, scene.owner) as reader,
     ):
         await scene.tell(3)
-        frames = [await ws.receive_str() for _ in range(3)]
+        frames = [await ws.receive_str(timeout=WAIT_SECONDS) for _ in range(3)]
         assert frames == [(await reader.event())["data"] for _ in range(3)]
 
 
@@ -78,13 +78,16 @@ async def test_a_browser_signs_in_with_the_first_frame(scene: Scene) -> None:
         assert not ws.compress
     async with opened(scene) as ws:
         await ws.send_json(sign_in(scene.member, lastEventId="1"))
-        assert [json.loads(await ws.receive_str())["id"] for _ in range(2)] == ["2", "3"]
+        assert [json.loads(await ws.receive_str(timeout=WAIT_SECONDS))["id"] for _ in range(2)] == [
+            "2",
+            "3",
+        ]
 
 
 async def test_a_program_names_its_place_in_the_handshake(scene: Scene) -> None:
     await scene.tell(3)
     async with opened(scene, **bearer(scene.member), **after(2)) as ws:
-        assert json.loads(await ws.receive_str())["id"] == "3"
+        assert json.loads(await ws.receive_str(timeout=WAIT_SECONDS))["id"] == "3"
 
 
 async def test_what_a_reader_sends_later_is_not_looked_at(scene: Scene) -> None:
@@ -92,7 +95,7 @@ async def test_what_a_reader_sends_later_is_not_looked_at(scene: Scene) -> None:
         for frame in ('{"type": "auth"}', "nonsense", "[" * 4000):
             await ws.send_str(frame)
         await scene.tell()
-        assert json.loads(await ws.receive_str())["id"] == "1"
+        assert json.loads(await ws.receive_str(timeout=WAIT_SECONDS))["id"] == "1"
         await ws.send_str("x" * (limits.STREAM_FRAME_BYTES + 1))
         assert await closed(ws) == 1009
 
@@ -113,9 +116,9 @@ async def test_a_reader_who_does_not_answer_a_ping_is_cut(
         opened(scene, **bearer(scene.owner)) as answers,
         scene.http.ws_connect(url, headers=bearer(scene.member), autoping=False) as ws,
     ):
-        waiting = asyncio.create_task(answers.receive_str())
-        assert (await ws.receive()).type is WSMsgType.PING
-        while (await ws.receive()).type is WSMsgType.PING:
+        waiting = asyncio.create_task(answers.receive_str(timeout=WAIT_SECONDS))
+        assert (await ws.receive(WAIT_SECONDS)).type is WSMsgType.PING
+        while (await ws.receive(WAIT_SECONDS)).type is WSMsgType.PING:
             pass
         await scene.tell()
         assert json.loads(await waiting)["id"] == "1"
@@ -159,7 +162,7 @@ async def test_our_own_pages_are_let_in_by_either_name_of_ours(tmp_path: Path) -
         for origin in (scene.url, "https://hwci.example.org"):
             async with opened(scene, Origin=origin, **bearer(scene.member)) as ws:
                 await scene.tell()
-                await ws.receive_str()
+                await ws.receive_str(timeout=WAIT_SECONDS)
 
 
 async def test_another_organization_is_not_found(scene: Scene) -> None:
@@ -244,7 +247,7 @@ async def test_an_eleventh_stream_is_refused_whichever_way_it_signs_in(
             assert await closed(ws) == 4429
     async with opened(scene, **bearer(scene.member)) as ws:
         await scene.tell()
-        await ws.receive_str()
+        await ws.receive_str(timeout=WAIT_SECONDS)
 
 
 # The end
@@ -271,7 +274,7 @@ async def test_a_socket_closes_with_its_access_token(tmp_path: Path) -> None:
     async with streaming(tmp_path, clock) as scene, opened(scene, **bearer(scene.member)) as ws:
         clock.move(minutes=15, microseconds=-1)
         await scene.tell()
-        await ws.receive_str()
+        await ws.receive_str(timeout=WAIT_SECONDS)
         clock.move(microseconds=1)
         assert await closed(ws) == 4401
 
@@ -321,7 +324,7 @@ async def read_through_cuts(url: str, scene: Scene) -> list[str]:
                 async with http.ws_connect(url) as ws:
                     await ws.send_json(sign_in(scene.member, lastEventId=told[-1]))
                     while len(told) <= REPORTS:
-                        told.append(json.loads(await ws.receive_str())["id"])
+                        told.append(json.loads(await ws.receive_str(timeout=WAIT_SECONDS))["id"])
             except (aiohttp.ClientError, aiohttp.WSMessageTypeError, ConnectionError):
                 continue
     return told[1:]
