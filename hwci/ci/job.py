@@ -162,9 +162,9 @@ def _of_project(project: Project | None, told: _Fields) -> _Fields:
     suite = told.get("suite")
     products = [item for item in project.products if suite is None or item.suite == suite.value]
     only = products[0] if len(products) == 1 else None
-    repo_keys = {item.repo_key for item in products}
+    repo_keys = {item.repo_key or project.repo_key for item in products} or {project.repo_key}
     said = {
-        "repo_key": repo_keys.pop() if len(repo_keys) == 1 else project.repo_key,
+        "repo_key": repo_keys.pop() if len(repo_keys) == 1 else None,
         "suite": only.suite if only else None,
         "box_key": only.box if only else None,
     }
