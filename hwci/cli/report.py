@@ -39,12 +39,13 @@ class Hello(StrEnum):
 
 MoreJunit = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILE]...", help="More JUnit files, as after --junit."),
+    typer.Argument(metavar="[FILE]...", help="More result files, as after --junit."),
 ]
 Junit = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="[BOX=]FILE", help="JUnit XML, plain or gzipped; repeatable, for each box."
+        metavar="[BOX=]FILE",
+        help="JUnit XML, twister.json or pytest's --hwci-results, gzipped or not; repeatable.",
     ),
 ]
 Workflow = Annotated[str | None, typer.Option(help="Name of the CI workflow [the CI's].")]
@@ -55,7 +56,7 @@ RunAttempt = Annotated[
 TriggerName = Annotated[Trigger | None, typer.Option(help="What started the run [the CI's].")]
 StartedAt = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Start of the run [earliest time in the JUnit files]."),
+    typer.Option(metavar="TIME", help="Start of the run [earliest time in the result files]."),
 ]
 EndedAt = Annotated[
     str | None,
