@@ -81,6 +81,11 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
         (errors.CredentialMalformedError, usage, "Copy it again, without quotes and line ends"),
         (errors.CredentialMissingError, sign_in, SIGN_IN_FIX),
         (
+            errors.UntrustedError,
+            ExitCode.UNREACHABLE,
+            "Check that this is your server; trust its certificate by SSL_CERT_FILE",
+        ),
+        (
             errors.ConnectionFailedError,
             ExitCode.UNREACHABLE,
             "Check the address (--url or HWCI_URL), and that a server runs there",
@@ -128,6 +133,19 @@ def client_errors(what: str | None = None, *, by_ci_key: bool = False) -> Iterat
         yield
     except HwciError as fault:
         raise CommandError(failing_of(fault, what, by_ci_key=by_ci_key)) from fault
+
+
+@contextmanager
+def advised(status: int, fix: str) -> Iterator[None]:
+    """Say what to do next after a refusal that this command knows more of than the table."""
+    from hwci.client.errors import ApiError
+
+    try:
+        yield
+    except ApiError as fault:
+        if fault.status_code != status:
+            raise
+        raise CommandError(replace(failing_of(fault), fix=fix)) from fault
 
 
 def fault_lines(issues: "Sequence[Issue]") -> list[str]:

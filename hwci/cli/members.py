@@ -3,6 +3,7 @@
 "Organizations"). Who may do what is the server's to decide.
 """
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
@@ -10,7 +11,7 @@ import typer
 
 from hwci.cli import options, tables
 from hwci.cli.connection import Connection, signed_in
-from hwci.cli.failing import CommandError, Failing
+from hwci.cli.failing import CommandError, Failing, advised
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags
 from hwci.engine.vocabulary import Role
@@ -65,7 +66,11 @@ def add_member(
     """
     from hwci.client import calls
 
-    with signed_in(Flags(url, profile, org)) as connection:
+    advice = "Check --org; who has no account is invited: hwci members invite EMAIL"
+    with (
+        signed_in(Flags(url, profile, org)) as connection,
+        advised(HTTPStatus.NOT_FOUND, advice),
+    ):
         made = connection.client.send(calls.add_member(connection.org_id(), email, role))
     note(f"{made.user.email} is {made.role} now.")
     if json:
@@ -138,7 +143,11 @@ def invite(
     """
     from hwci.client import calls
 
-    with signed_in(Flags(url, profile, org)) as connection:
+    advice = "Who has an account is made a member at once: hwci members add EMAIL"
+    with (
+        signed_in(Flags(url, profile, org)) as connection,
+        advised(HTTPStatus.CONFLICT, advice),
+    ):
         made = connection.client.send(calls.invite(connection.org_id(), email, role))
         server = connection.settings.url
     until = tables.moment(made.expires_at)

@@ -53,9 +53,8 @@ def register(
     password = _new_password(from_stdin=password_stdin)
     invitation = _invitation(from_stdin=invite_token_stdin)
     began = options.now()
-    call = calls.register(address, password, name, organization, invitation)
     with client_errors("The registration failed"), Client(settings.url, retries=RETRIES) as client:
-        answer = client.send(call)
+        answer = client.send(calls.register(address, password, name, organization, invitation))
     credentials.store(
         settings.profile_name, profile_of(settings.url, answer.user.email, answer, began)
     )

@@ -26,6 +26,7 @@ from hwci.client.errors import (
     CredentialMissingError,
     HwciError,
     TimedOutError,
+    UntrustedError,
     error_class,
 )
 from hwci.wire.base import ListPage
@@ -207,6 +208,8 @@ def fault_of(call: Call[T], outcome: Response | NoAnswer) -> HwciError:
     """Give the error that an outcome means which is not the answer of a call."""
     if isinstance(outcome, NoAnswer):
         kind = TimedOutError if outcome.timed_out else ConnectionFailedError
+        # What never passes by itself is a certificate.
+        kind = kind if outcome.passing else UntrustedError
         return kind(outcome.address, outcome.reason, outcome.sent)
     if outcome.status >= HTTPStatus.BAD_REQUEST:
         return _refusal(outcome)

@@ -8,7 +8,8 @@
     ├── CredentialMalformedError    what was given can be no key or token
     ├── InvalidCallError            the arguments of a call break the field rules: nothing was sent
     ├── ConnectionFailedError       no answer came
-    │   └── TimedOutError           … within the time allowed
+    │   ├── TimedOutError           … within the time allowed
+    │   └── UntrustedError          … that could be trusted: the certificate is not good
     ├── AnswerShapeError            an answer came that is not this server's
     └── ApiError                    the server refused, with a status; `retry_after`
         ├── BadRequestError         400, with `issues`
@@ -120,6 +121,10 @@ class ConnectionFailedError(HwciError):
 
 class TimedOutError(ConnectionFailedError):
     """The server was silent for longer than the client waits."""
+
+
+class UntrustedError(ConnectionFailedError):
+    """The server's certificate is not one that is trusted; nothing was sent."""
 
 
 class AnswerShapeError(HwciError):

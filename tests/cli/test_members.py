@@ -75,6 +75,31 @@ def test_what_the_server_refuses_is_three_lines(signed_in: Command) -> None:
     assert signed_in("members", "role", EMAIL, "boss").code == 2
 
 
+def test_who_is_unknown_or_known_already_is_led_to_the_other_way(signed_in: Command) -> None:
+    unknown = signed_in("members", "add", "nobody@example.org")
+    known = signed_in("members", "invite", MEMBER_EMAIL)
+
+    assert (unknown.code, known.code) == (1, 1)
+    assert "hwci members invite EMAIL" in unknown.err.splitlines()[-1]
+    assert "hwci members add EMAIL" in known.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("email", "password"), [("ada@example.org", "short"), ("ada", PASSWORD)])
+def test_a_registration_that_breaks_the_rules_is_wrong_usage(
+    cli: Command, server: RunningServer, email: str, password: str
+) -> None:
+    refused = cli(
+        "register", "--url", server.url, "--email", email, "--password-stdin", stdin=password
+    )
+
+    assert refused.code == 2
+    assert [line.partition(":")[0] for line in refused.err.splitlines()] == [
+        "error",
+        "cause",
+        "fix",
+    ]
+
+
 def test_who_is_invited_registers_and_is_a_member(
     cli: Command, signed_in: Command, server: RunningServer
 ) -> None:
