@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,14 +38,21 @@ def commit(folder: Path, path: str, subject: str) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A checkout of three commits with a result file, in which the commands run."""
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "remote", "add", "origin", "https://u:hunter2@git.example/acme/firmware.git")
+@pytest.fixture(scope="module")
+def three_commits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template")
+    git(folder, "init", "-q")
+    git(folder, "remote", "add", "origin", "https://u:hunter2@git.example/acme/firmware.git")
     for number in range(3):
-        commit(tmp_path, f"fw/{number}.c", f"Change {number}")
-    (tmp_path / "one.xml").write_text(junit("a", "b", fails="b"))
+        commit(folder, f"fw/{number}.c", f"Change {number}")
+    (folder / "one.xml").write_text(junit("a", "b", fails="b"))
+    return folder
+
+
+@pytest.fixture
+def checkout(three_commits: Path, tmp_path: Path) -> Path:
+    """A checkout of three commits with a result file, in which the commands run."""
+    shutil.copytree(three_commits, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
