@@ -30,6 +30,10 @@ from tests.server.running import (
 UNUSABLE = (403, "The invitation is unknown, was used or has expired; ask for a new one")
 ANOTHERS = (403, "The invitation is for another e-mail; register with the one that was invited")
 SET_UP_OVER = (403, "The set-up link works only while there is no user; ask for an invitation")
+INVITER_GONE = (
+    403,
+    "Who invited you may not give this role any more; ask an owner for a new invitation",
+)
 NEEDED = (403, "Registration needs an invitation; ask an owner of your organization")
 CLOSED = (403, "Registration is closed; ask the operator of this service for an account")
 
@@ -136,6 +140,43 @@ def test_only_an_owner_invites_owners_and_members_invite_nobody(server: RunningS
     token = invite(server, server.token, "boss@example.org", "owner").json["inviteToken"]
     answer = register(server.url, "boss@example.org", inviteToken=token).json
     assert answer["organization"]["role"] == "owner"
+
+
+@pytest.mark.parametrize("given", ["admin", "member"])
+def test_what_was_taken_from_who_invited_does_not_come_back_by_the_invited(
+    server: RunningServer, given: str
+) -> None:
+    """An owner invites an owner and is made less; what they may still give stays good."""
+    inviter = joined(server, f"was-owner-{given}@example.org", "owner")
+    owner, email = f"heir-of-{given}@example.org", f"one-of-{given}@example.org"
+    token = invite(server, inviter["accessToken"], owner, "owner").json["inviteToken"]
+    other = invite(server, inviter["accessToken"], email, "member").json["inviteToken"]
+    path = f"{server.org_url}/members/{inviter['user']['id']}"
+    ask(server.url, "PATCH", path, bearer(server.token), json_body={"role": given})
+
+    assert register(server.url, owner, inviteToken=token).error == INVITER_GONE
+    expected = 201 if given == "admin" else 403
+    assert register(server.url, email, inviteToken=other).status == expected
+
+    ask(server.url, "PATCH", path, bearer(server.token), json_body={"role": "owner"})
+    answer = register(server.url, owner, inviteToken=token).json
+    assert answer["organization"]["role"] == "owner", "a refusal does not use an invitation up"
+
+
+def test_invitations_of_who_was_removed_open_nothing(server: RunningServer) -> None:
+    inviter = joined(server, "removed-admin@example.org", "admin")
+    email = "left-over@example.org"
+    token = invite(server, inviter["accessToken"], email).json["inviteToken"]
+    path = f"{server.org_url}/members/{inviter['user']['id']}"
+    assert ask(server.url, "DELETE", path, bearer(server.token)).status == 204
+
+    assert register(server.url, email, inviteToken=token).error == INVITER_GONE
+
+
+def joined(server: RunningServer, email: str, role: str) -> Any:
+    """Have someone join by invitation; give the answer to their registration."""
+    token = invite(server, server.token, email, role).json["inviteToken"]
+    return register(server.url, email, inviteToken=token).json
 
 
 def test_of_many_who_use_an_invitation_at_once_one_registers(server: RunningServer) -> None:

@@ -172,6 +172,24 @@ async def test_who_is_invited_joins_and_the_invitation_is_used_up(
     assert ask(server.url, "POST", "/api/auth/register", json_body=body).status == 403
 
 
+async def test_an_invitation_of_who_may_not_invite_any_more_lets_nobody_in(
+    by_invitation: RunningServer,
+) -> None:
+    server, org = by_invitation, urlsplit(by_invitation.org_url).path
+    body = {"email": "new@example.org", "role": "member"}
+    ask(server.url, "POST", f"{org}/invites", bearer(server.admin_token), json_body=body)
+    admin = ask(server.url, "GET", "/api/auth/me", bearer(server.admin_token)).json["user"]
+    path = f"{org}/members/{admin['id']}"
+    assert ask(server.url, "DELETE", path, bearer(server.token)).status == 204
+
+    async with browsing(sub="new") as browser:
+        stop = await browser.open(server.url + LOGIN)
+        assert stop.message == (
+            403,
+            "Registration needs an invitation; ask an owner of your organization",
+        )
+
+
 async def test_who_has_an_account_needs_no_invitation(by_invitation: RunningServer) -> None:
     async with browsing(sub="olga") as browser:
         stop = await browser.open(by_invitation.url + LOGIN)

@@ -21,6 +21,14 @@ ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 """Owners and admins create and revoke CI keys and review failures (spec, rule 5)."""
 MEMBERS = frozenset(Role)
 
+
+def may_give(own: Role, given: Role) -> bool:
+    """Say whether who has a role may give another, or take it: "only an owner makes or unmakes
+    owners" (contract, "Organizations").
+    """
+    return own in ADMINS and (own is Role.OWNER or given is not Role.OWNER)
+
+
 _NO_KEY = "X-API-Key is not a CI key that works; create a new one"
 _NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError
 from hwci.server.security.tokens import new_token, token_digest
+from hwci.server.services.access import may_give
 from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Invite, Membership, User
@@ -18,6 +19,7 @@ SET_UP_LIFETIME = timedelta(hours=24)
 
 _UNUSABLE = "The invitation is unknown, was used or has expired; ask for a new one"
 _ANOTHERS = "The invitation is for another e-mail; register with the one that was invited"
+_INVITER_GONE = "Who invited you may not give this role any more; ask an owner for a new invitation"
 _SET_UP_OVER = "The set-up link works only while there is no user; ask for an invitation"
 
 
@@ -31,7 +33,19 @@ def usable_invite(reader: Reader, token: str, email_key: str, now: datetime) -> 
             raise ForbiddenError(_SET_UP_OVER)
     elif invite.email_key != email_key:
         raise ForbiddenError(_ANOTHERS)
+    elif not still_stands(reader, invite):
+        raise ForbiddenError(_INVITER_GONE)
     return invite
+
+
+def still_stands(reader: Reader, invite: Invite) -> bool:
+    """Say whether who sent an invitation may still give what it promises: what was taken from them
+    must not come back by somebody whom they invited before.
+    """
+    if invite.org_id is None or invite.role is None or invite.inviter_id is None:
+        return False
+    inviter = reader.membership(invite.org_id, invite.inviter_id)
+    return inviter is not None and may_give(inviter.role, invite.role)
 
 
 def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membership | None:
@@ -61,7 +75,7 @@ async def new_set_up_token(storage: Storage, clock: Clock) -> str | None:
     if await storage.read(lambda reader: reader.any_user(), short=True):
         return None
     token, now = new_token(), clock()
-    invite = Invite(token_digest(token), None, None, None, now, now + SET_UP_LIFETIME)
+    invite = Invite(token_digest(token), None, None, None, None, now, now + SET_UP_LIFETIME)
 
     def work(writer: Writer) -> str | None:
         if writer.any_user():

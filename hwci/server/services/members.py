@@ -12,7 +12,7 @@ from hwci.engine.vocabulary import Role
 from hwci.server.clock import Clock
 from hwci.server.errors import ClashError, ConflictError, ForbiddenError, NotFoundError
 from hwci.server.security.tokens import new_token, token_digest
-from hwci.server.services.access import ADMINS, Member, role_now
+from hwci.server.services.access import ADMINS, Member, may_give, role_now
 from hwci.server.services.accounts import email_key
 from hwci.server.services.audit import entry_of
 from hwci.server.services.sessions import user_answer
@@ -134,7 +134,9 @@ class Members:
         """
         now, token, key = self._clock(), new_token(), email_key(body.email)
         expires_at = now + limits.INVITE_LIFETIME
-        invite = Invite(token_digest(token), member.org_id, key, body.role, now, expires_at)
+        invite = Invite(
+            token_digest(token), member.org_id, key, body.role, member.user.id, now, expires_at
+        )
 
         def work(writer: Writer) -> None:
             _allow(role_now(writer, member, ADMINS), body.role)
@@ -162,7 +164,7 @@ class Members:
 
 
 def _allow(own: Role, touched: Role) -> None:
-    if touched is Role.OWNER and own is not Role.OWNER:
+    if not may_give(own, touched):
         raise ForbiddenError(_OWNERS_ONLY.format(own))
 
 

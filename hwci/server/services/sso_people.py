@@ -11,7 +11,7 @@ from datetime import datetime
 from hwci.server.errors import ForbiddenError
 from hwci.server.services.accounts import REFUSALS, email_key, new_user
 from hwci.server.services.audit import entry_of
-from hwci.server.services.invites import join
+from hwci.server.services.invites import join, still_stands
 from hwci.server.services.relying_party import Person
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Writer
@@ -62,7 +62,8 @@ def _registered(
     writer: Writer, person: Person, email: str, policy: Registration, now: datetime
 ) -> User:
     """Make a user, who joins wherever the e-mail is invited."""
-    invites = writer.open_invites(email_key(email), now)
+    found = writer.open_invites(email_key(email), now)
+    invites = [invite for invite in found if still_stands(writer, invite)]
     if policy is not Registration.OPEN and not (policy is Registration.INVITE and invites):
         raise ForbiddenError(REFUSALS[policy])
     user = new_user(email, person.name, None, now)

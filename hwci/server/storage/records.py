@@ -64,14 +64,15 @@ class OrganizationMember:
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """An invitation, as the digest of its token. Without an organization, e-mail and role: the
-    set-up link of a service that has no user yet.
+    """An invitation, as the digest of its token. Without an organization, e-mail, role and inviter:
+    the set-up link of a service that has no user yet.
     """
 
     digest: bytes
     org_id: UUID | None
     email_key: str | None
     role: Role | None
+    inviter_id: UUID | None
     created_at: datetime
     expires_at: datetime
     used_at: datetime | None = None

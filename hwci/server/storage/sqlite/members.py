@@ -27,7 +27,10 @@ _MEMBER = (
     f"SELECT {_OF_USER}, m.role, m.joined_at FROM membership m JOIN user u ON u.id = m.user_id"
 )
 _IDENTIFIED = f"SELECT {_OF_USER} FROM identity i JOIN user u ON u.id = i.user_id"
-_INVITE = "SELECT digest, org_id, email_key, role, created_at, expires_at, used_at FROM invite"
+_INVITE = (
+    "SELECT digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at"
+    " FROM invite"
+)
 
 
 class MemberRows(Rows):
@@ -98,13 +101,14 @@ class InviteRows(Rows):
             self._connection.execute("DELETE FROM invite WHERE org_id IS NULL")
         self._connection.execute(
             "INSERT INTO invite"
-            " (digest, org_id, email_key, role, created_at, expires_at, used_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            " (digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 invite.digest,
                 None if invite.org_id is None else invite.org_id.bytes,
                 invite.email_key,
                 invite.role,
+                None if invite.inviter_id is None else invite.inviter_id.bytes,
                 to_micros(invite.created_at),
                 to_micros(invite.expires_at),
                 to_micros_or_none(invite.used_at),
@@ -126,12 +130,13 @@ def _member(row: tuple[Any, ...]) -> OrganizationMember:
 
 
 def _invite(row: tuple[Any, ...]) -> Invite:
-    digest, org_id, email_key, role, created_at, expires_at, used_at = row
+    digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at = row
     return Invite(
         digest,
         None if org_id is None else UUID(bytes=org_id),
         email_key,
         None if role is None else Role(role),
+        None if inviter_id is None else UUID(bytes=inviter_id),
         from_micros(created_at),
         from_micros(expires_at),
         from_micros_or_none(used_at),

@@ -25,6 +25,7 @@ CREATE TABLE invite (
   org_id BLOB REFERENCES organization (id),
   email_key TEXT,
   role TEXT,
+  inviter_id BLOB REFERENCES user (id),
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   used_at INTEGER
