@@ -24,6 +24,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("HWCI_PROFILE", "Which kept sign-in to use."),
     Variable("HWCI_ORG", "Organization by id or name."),
     *(Variable(field.variable, f"`{field.name}` of reports. {field.meaning}") for field in FIELDS),
+    Variable("HWCI_STATE_DIR", "Folder in which a bench remembers what it tested last."),
     Variable("HWCI_STRICT", "Let reporting fail the build."),
     Variable("HWCI_DEADLINE", "Seconds after which what is not sent is left in the spool."),
     Variable("HWCI_SPOOL_DIR", "Folder of reports that wait [hwci/spool in the user's state]."),
