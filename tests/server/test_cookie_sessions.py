@@ -143,8 +143,7 @@ def test_of_two_cookies_of_one_name_neither_is_believed_and_both_sign_out(
     assert not is_in(server, mine)
 
 
-@pytest.mark.parametrize("what", ["refresh", "logout"])
-@pytest.mark.parametrize(
+from_another_site = pytest.mark.parametrize(
     "header",
     [
         ("Origin", "https://evil.example"),
@@ -157,6 +156,10 @@ def test_of_two_cookies_of_one_name_neither_is_believed_and_both_sign_out(
         ("Sec-Fetch-Site", ""),
     ],
 )
+
+
+@pytest.mark.parametrize("what", ["refresh", "logout"])
+@from_another_site
 def test_pages_of_another_site_cannot_have_the_cookie_used(
     server: RunningServer, what: str, header: Header
 ) -> None:
@@ -167,6 +170,25 @@ def test_pages_of_another_site_cannot_have_the_cookie_used(
     assert "set-cookie" not in reply.headers
     assert is_in(server, signed_in)
     assert post(server, "refresh", COOKIE, held(signed_in)).status == 200
+
+
+@from_another_site
+def test_pages_of_another_site_cannot_sign_a_browser_in_and_make_no_account(
+    server: RunningServer, header: Header
+) -> None:
+    """Neither as somebody else, nor with a wrong password, which would tell whether it is right."""
+    name = f"{header[0]}-{header[1]}".encode().hex()
+    made = {"email": f"{name}@example.org", "password": PASSWORD}
+    for what, body in (("register", made), ("login", {"email": MEMBER_EMAIL, "password": "no"})):
+        reply = post(server, what, {**body, **COOKIE}, header)
+        assert reply.error[0] == 403
+        assert "set-cookie" not in reply.headers
+    signed_in = login(server, MEMBER_EMAIL, header)
+
+    assert signed_in.error[0] == 403
+    assert "set-cookie" not in signed_in.headers
+    assert post(server, "login", made).error[0] == 401, "no account was made"
+    assert post(server, "login", {**made, "email": MEMBER_EMAIL}, header).status == 200
 
 
 def test_a_form_of_another_site_cannot_have_the_cookie_used(server: RunningServer) -> None:
@@ -181,7 +203,7 @@ def test_a_form_of_another_site_cannot_have_the_cookie_used(server: RunningServe
 
 def test_our_own_pages_may_use_the_cookie(server: RunningServer) -> None:
     own = (("Origin", server.url), ("Sec-Fetch-Site", "same-origin"))
-    first = login(server)
+    first = login(server, MEMBER_EMAIL, *own)
     second = post(server, "refresh", COOKIE, held(first), *own)
 
     assert second.status == 200

@@ -68,6 +68,20 @@ def kept(call: Call, pair: TokenPair, session: SessionMode) -> TokenPair | web.S
     return response
 
 
+def require_own_page(call: Call, session: SessionMode) -> None:
+    """Look, before anything is done, who would have our cookie set or used.
+
+    Raises:
+        ForbiddenError: a page of another site: it could sign a browser in as somebody else.
+    """
+    if session is SessionMode.TOKEN:
+        return
+    require_own_origin(call.request)
+    sites = call.request.headers.getall(_FETCH_SITE, [])
+    if any(site != _OWN_PAGES for site in sites):
+        raise ForbiddenError(_ANOTHER_SITE)
+
+
 def held_token(call: Call, body: HeldSession) -> str:
     """Give the one refresh token that a caller holds.
 
@@ -90,10 +104,7 @@ def held_tokens(call: Call, body: HeldSession) -> list[str]:
     """
     if body.refresh_token is not None:
         return [body.refresh_token]
-    require_own_origin(call.request)
-    sites = call.request.headers.getall(_FETCH_SITE, [])
-    if any(site != _OWN_PAGES for site in sites):
-        raise ForbiddenError(_ANOTHER_SITE)
+    require_own_page(call, body.session)
     return _values(call.request, _REFRESH.name_for(call.request))
 
 

@@ -4,7 +4,14 @@ refresh token in a cookie (contract, "Auth").
 """
 
 from hwci.server.errors import UnauthenticatedError
-from hwci.server.http.cookies import forgotten, held_token, held_tokens, kept, refused
+from hwci.server.http.cookies import (
+    forgotten,
+    held_token,
+    held_tokens,
+    kept,
+    refused,
+    require_own_page,
+)
 from hwci.server.http.route import Answered, Call, OwnLimit, Route, Who
 from hwci.wire.accounts import (
     Login,
@@ -21,12 +28,14 @@ from hwci.wire.accounts import (
 async def register(call: Call) -> Answered:
     """Create an account and sign in."""
     body = call.body(Registration)
+    require_own_page(call, body.session)
     return kept(call, await call.services.accounts.register(body), body.session)
 
 
 async def login(call: Call) -> Answered:
     """Sign in."""
     body = call.body(Login)
+    require_own_page(call, body.session)
     return kept(call, await call.services.accounts.login(body), body.session)
 
 
@@ -77,7 +86,7 @@ ROUTES = (
         body=Login,
         own_limit=OwnLimit.LOGIN,
         answer=SignedIn,
-        also=(401,),
+        also=(401, 403),
     ),
     Route(
         "POST",
