@@ -8,6 +8,8 @@ the marker `hwci_verdict` or the fixture of that name: the verdict stands in pyt
 well. Nothing is sent from here, and a file that cannot be written fails no test.
 """
 
+from __future__ import annotations  # older versions of pytest lack some of the names
+
 import json
 import time
 from collections import Counter
