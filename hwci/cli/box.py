@@ -105,7 +105,7 @@ def heartbeat(
 
       hwci box heartbeat --once
     """
-    held = _held(url, key_file)
+    held = held_key(url, key_file)
     from hwci.client import Client, calls
 
     with _refusals(), Client(held.url, box_key=held.key, retries=RETRIES if once else 0) as client:
@@ -136,7 +136,7 @@ def _exchange(url: str, token: str) -> "InstalledBox":
         raise CommandError(failing) from fault
 
 
-def _held(url: str | None, key_file: Path | None) -> Held:
+def held_key(url: str | None, key_file: Path | None) -> Held:
     """Find the key: of the environment, else of the file. A key is shown to its server alone."""
     key = secret("HWCI_BOX_KEY", os.environ)
     if key is not None:

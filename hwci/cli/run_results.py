@@ -40,9 +40,15 @@ class Results:
         return min((start for start in starts if start is not None), default=None)
 
 
-def results_of(job: Job, files: Sequence[str], project: Project | None) -> Results:
+def results_of(
+    job: Job,
+    files: Sequence[str],
+    project: Project | None,
+    before: Mapping[Path, int] | None = None,
+) -> Results:
     """Read the result files of a run: `BOX=FILE`, or `FILE` of the job's box. A pattern stands for
-    the files that match it; a run that ended before its tests left none.
+    the files that match it; a run that ended before its tests left none. `before`: what was there
+    before the run, which is not of it.
 
     Raises:
         CommandError: wrong usage: nothing says which box a file, or the run, is of; or there is
@@ -50,6 +56,12 @@ def results_of(job: Job, files: Sequence[str], project: Project | None) -> Resul
     """
     said = [_placed(text, job.value("box_key")) for text in files]
     found = [(box, path) for box, pattern in said for path in _matching(pattern)]
+    if before is not None:
+        new = [(box, path) for box, path in found if _is_new(path, before)]
+        if said and not new:
+            note("note: The run wrote no result file.")
+        boxes = [box for box, _ in said] or [job.value("box_key") or _missing_box("this run")]
+        return _with_empty(_read(new, project), boxes)
     if found:
         read = _read(found, project)
         empty = [box for box, _ in said if box not in dict(found)]
@@ -62,6 +74,17 @@ def results_of(job: Job, files: Sequence[str], project: Project | None) -> Resul
         )
     boxes = [box for box, _ in said] or [job.value("box_key") or _missing_box("this run")]
     return _with_empty(Results({}), boxes)
+
+
+def times_of(files: Sequence[str]) -> dict[Path, int]:
+    """Give the result files that are there now, with the time of their last change."""
+    patterns = [_placed(text, "any")[1] for text in files]
+    paths = [path for pattern in patterns for path in _matching(pattern, quiet=True)]
+    return {path: path.stat().st_mtime_ns for path in paths if path.exists()}
+
+
+def _is_new(path: Path, before: Mapping[Path, int]) -> bool:
+    return path.exists() and path.stat().st_mtime_ns != before.get(path)
 
 
 def _placed(text: str, own: str | None) -> tuple[str, str]:
@@ -79,12 +102,12 @@ def _missing_box(what: str) -> NoReturn:
     )
 
 
-def _matching(pattern: str) -> list[Path]:
+def _matching(pattern: str, *, quiet: bool = False) -> list[Path]:
     """Give the files of a pattern; what is a file, or is no pattern, is itself."""
     if Path(pattern).exists() or not has_magic(pattern):
         return [Path(pattern)]
     found = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - it may begin at any folder
-    if not found:
+    if not found and not quiet:
         note(f"note: No file matches {pattern}.")
     return [Path(path) for path in found]
 

@@ -47,6 +47,7 @@ CONTRACT = {
     "merge-announce",
     "report-run",
     "env",
+    "exec",
     "spool list",
     "spool flush",
     "suite-config apply",
