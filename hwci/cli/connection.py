@@ -90,16 +90,22 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
         CommandError: not signed in, or whatever the client raises within.
     """
     settings = resolve(flags)
+    with client_errors(), _client(settings) as client:
+        yield Connection(client, settings)
+
+
+def _client(settings: Settings) -> "Client":
+    from hwci.cli.renewing import RenewingClient
+    from hwci.client import Client
+
+    if (token := settings.token()) is not None:
+        return Client(settings.url, token=token, retries=RETRIES)
     # A command that runs for longer than a token lives asks for it again.
-    token = settings.token() or (lambda: _kept_token(settings))
-    with client_errors():
-        from hwci.client import Client
-
-        with Client(settings.url, token=token, retries=RETRIES) as client:
-            yield Connection(client, settings)
+    return RenewingClient(settings.url, lambda refused: _kept_token(settings, refused), RETRIES)
 
 
-def _kept_token(settings: Settings) -> str:
+def _kept_token(settings: Settings, refused: str | None = None) -> str:
+    """Give the access token that is kept; another one for one that has ended or was refused."""
     profile = settings.profile()
     if profile is None:
         raise CommandError(
@@ -111,8 +117,9 @@ def _kept_token(settings: Settings) -> str:
             )
         )
     now = options.now()
-    if profile.ended(now):
-        profile = settings.credentials.renewed(settings.profile_name, now, _renew) or profile
+    if profile.ended(now) or profile.access_token == refused:
+        kept = settings.credentials
+        profile = kept.renewed(settings.profile_name, now, _renew, refused) or profile
     return profile.access_token
 
 

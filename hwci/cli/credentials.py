@@ -71,9 +71,14 @@ class Credentials:
             kept[name] = {**kept.get(name, {}), **asdict(profile)}
 
     def renewed(
-        self, name: str, now: datetime, renew: Callable[[Profile], Profile]
+        self,
+        name: str,
+        now: datetime,
+        renew: Callable[[Profile], Profile],
+        refused: str | None = None,
     ) -> Profile | None:
-        """Put what `renew` makes of a profile that has ended in its place, and give it.
+        """Put what `renew` makes of a profile in its place, and give it, if its access token has
+        ended or is the one that was refused.
 
         A refresh token works once, and sent a second time ends every sign-in of the user. So no
         other command may use it meanwhile: all is done under the lock and with what is kept now,
@@ -88,7 +93,7 @@ class Credentials:
         with self._locked() as content:
             kept = content["profiles"]
             profile = _profiles(content).get(name)
-            if profile is None or not profile.ended(now):
+            if profile is None or not (profile.ended(now) or profile.access_token == refused):
                 return profile
             if profile.refresh_token is None:
                 raise _nothing_to_renew_with(name, profile)

@@ -18,7 +18,15 @@ from hwci.server.storage.sqlite.connections import open_reader
 from tests.cli.conftest import Command
 from tests.client.answering import Answer as Answered
 from tests.client.answering import answering, unused_url
-from tests.server.running import ADMIN_EMAIL, EMAIL, NAME, ORGANIZATION, PASSWORD, RunningServer
+from tests.server.running import (
+    ADMIN_EMAIL,
+    EMAIL,
+    NAME,
+    ORGANIZATION,
+    PASSWORD,
+    RunningServer,
+    running_in_thread,
+)
 
 
 def sign_in(cli: Command, server: RunningServer, *more: str, password: str = PASSWORD) -> int:
@@ -55,6 +63,18 @@ def test_after_logout_nobody_is_signed_in(cli: Command, server: RunningServer) -
     assert code == 4
     assert "hwci login" in err
     assert cli("logout").err == "You were not signed in.\n"
+
+
+def test_a_token_that_is_refused_before_its_time_is_renewed(cli: Command, tmp_path: Path) -> None:
+    with running_in_thread(tmp_path) as server:
+        sign_in(cli, server)
+        before = kept()
+        database = ("--database", str(server.database))
+        assert cli("admin", "rotate-secret", "--now", *database).code == 0
+
+        assert cli("whoami").code == 0
+        assert kept().access_token != before.access_token
+        assert cli("whoami", HWCI_TOKEN=before.access_token).code == 4, "one of one's own is not"
 
 
 def test_logout_ends_the_session_on_the_server_too(cli: Command, server: RunningServer) -> None:
