@@ -21,6 +21,7 @@ from hwci.engine.vocabulary import RunEventType, Trigger
 from hwci.server.app import sweeping
 from hwci.server.errors import StorageBusyError
 from hwci.server.services.live_runs import LiveRuns
+from hwci.server.services.retention import Retention
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Box, Event
@@ -373,10 +374,10 @@ class TestEvents:
             for _ in range(4):
                 told.hands.move(hours=6)
                 await told.feed(run, BOOT)
-            await told.runs.sweep()
+            await forgetting(told).sweep()
             assert len(await told.events()) == 5
             told.hands.move(microseconds=1)
-            await told.runs.sweep()
+            await forgetting(told).sweep()
             assert [event.number for event in await told.events()] == [2, 3, 4, 5]
 
     async def test_a_key_that_ended_meanwhile_opens_nothing(self, tmp_path: Path) -> None:
@@ -410,13 +411,17 @@ def test_each_report_and_each_part_that_shows_is_told_with_its_run(tmp_path: Pat
     assert {one.run_id for one in (start, *told)} == {UUID(run)}
 
 
+def forgetting(told: Told) -> Retention:
+    return Retention(told.storage, told.hands)
+
+
 class TestSweeping:
     async def test_the_server_sweeps_again_and_again_until_it_ends(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
         async with telling(tmp_path) as told:
-            beside = sweeping.sweeping(told.runs)(web.Application())
+            beside = sweeping.sweeping(told.runs, forgetting(told))(web.Application())
             await anext(beside)
             for count in (1, 2):
                 await told.runs.open(BOX, HEAD)
@@ -428,8 +433,15 @@ class TestSweeping:
             await asyncio.sleep(0.05)
             assert (await told.types())[-1] == "started"
 
-    async def test_a_database_that_fails_once_is_logged_and_tried_again(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    @pytest.mark.parametrize(
+        "fault", [StorageBusyError("The database is busy"), KeyError("The database is busy")]
+    )
+    async def test_what_fails_once_however_it_does_is_logged_and_tried_again(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+        caplog: pytest.LogCaptureFixture,
+        fault: Exception,
     ) -> None:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
         swept = asyncio.Event()
@@ -440,11 +452,12 @@ class TestSweeping:
             async def sweep(self) -> None:
                 self.tried += 1
                 if self.tried == 1:
-                    raise StorageBusyError("The database is busy")
+                    raise fault
                 swept.set()
 
         async with telling(tmp_path) as told:
-            beside = sweeping.sweeping(Failing(told.storage, told.hands))(web.Application())
+            failing = Failing(told.storage, told.hands)
+            beside = sweeping.sweeping(failing, forgetting(told))(web.Application())
             with caplog.at_level(logging.WARNING, "hwci.server"):
                 await anext(beside)
                 await asyncio.wait_for(swept.wait(), 20)

@@ -72,7 +72,7 @@ def create_app(
     async def close_streams(_: web.Application) -> None:
         services.streams.close()
 
-    app.cleanup_ctx.append(sweeping(services.live_runs))
+    app.cleanup_ctx.append(sweeping(services.live_runs, services.retention))
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app

@@ -1,41 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server does of itself while it runs: it looks which live runs are lost, again and again.
+"""What a server does of itself while it runs: it looks which live runs are lost, and forgets what
+is old, again and again.
 
-This module decides how often, and that a database that fails once does not end it.
+This module decides how often, and that nothing which goes wrong once ends it.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiohttp import web
 
 from hwci.server.errors import HwciServerError
 from hwci.server.services.live_runs import LiveRuns
+from hwci.server.services.retention import Retention
 
 LOG = logging.getLogger("hwci.server")
 
 SWEEP_SECONDS = 5.0
+FORGET_SECONDS = 60.0
+
+Sweep = Callable[[], Awaitable[None]]
 
 
-def sweeping(live_runs: LiveRuns) -> Callable[[web.Application], AsyncIterator[None]]:
+def sweeping(
+    live_runs: LiveRuns, retention: Retention
+) -> Callable[[web.Application], AsyncIterator[None]]:
     """Make what an application does beside its requests, from its start to its end."""
 
     async def beside(_: web.Application) -> AsyncIterator[None]:
-        task = asyncio.create_task(_sweep(live_runs))
+        tasks = [
+            asyncio.create_task(_repeat(live_runs.sweep, SWEEP_SECONDS, "looking for lost runs")),
+            asyncio.create_task(_repeat(retention.sweep, FORGET_SECONDS, "forgetting what is old")),
+        ]
         yield
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     return beside
 
 
-async def _sweep(live_runs: LiveRuns) -> None:
+async def _repeat(sweep: Sweep, seconds: float, what: str) -> None:
     while True:
-        await asyncio.sleep(SWEEP_SECONDS)
-        try:
-            await live_runs.sweep()
-        except HwciServerError as error:
-            LOG.warning("lost runs could not be looked for; trying again: %s", error)
+        await asyncio.sleep(seconds)
+        # However a sweep ends, its end is looked at, and the next one follows.
+        (fault,) = await asyncio.gather(sweep(), return_exceptions=True)
+        if isinstance(fault, HwciServerError):
+            LOG.warning("%s failed; trying again: %s", what, fault)
+        elif fault is not None:
+            LOG.error("%s failed of a fault of ours; trying again", what, exc_info=fault)

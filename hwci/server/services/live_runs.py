@@ -77,14 +77,13 @@ class LiveRuns:
         await self._storage.write(work)
 
     async def sweep(self) -> None:
-        """Tell which runs are lost, and forget events that nobody can go on after any more."""
+        """Tell which runs are lost."""
         now = self._clock()
 
         def work(writer: Writer) -> None:
             for run in writer.lost_runs(heard_since(now)):
                 writer.mark_lost(run.org_id, run.id)
                 _tell(writer, run.org_id, run.id, RunEventType.LOST, now, {})
-            writer.drop_events(now - limits.EVENTS_KEPT)
 
         await self._storage.write(work)
 

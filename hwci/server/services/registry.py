@@ -21,6 +21,7 @@ from hwci.server.services.metrics import Metrics
 from hwci.server.services.organizations import Organizations
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.services.relying_party import Fetch
+from hwci.server.services.retention import Retention
 from hwci.server.services.reviews import Reviews
 from hwci.server.services.runs import Runs
 from hwci.server.services.sso import Sso
@@ -45,6 +46,7 @@ class Services:
     metrics: Metrics
     organizations: Organizations
     rate_limits: RateLimits
+    retention: Retention
     reviews: Reviews
     runs: Runs
     sso: Sso
@@ -81,6 +83,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
         rate_limits=RateLimits(tools.windows, settings),
+        retention=Retention(storage, clock),
         reviews=Reviews(storage, clock),
         runs=Runs(storage, clock),
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),

@@ -265,8 +265,10 @@ class RunsWriter(Runs, Protocol):
     def add_event(self, org_id: UUID, happening: Happening) -> None:
         """Append an event; who listens to the organization hears of it after the commit."""
 
-    def drop_events(self, before: datetime) -> None:
-        """Forget events of all organizations that are older; the newest of each stays."""
+    def drop_events(self, before: datetime, most: int) -> int:
+        """Forget events of all organizations that are older, so many at the most, and give how
+        many; the newest of each stays.
+        """
 
 
 class Records(Protocol):

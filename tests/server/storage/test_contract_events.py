@@ -4,6 +4,7 @@
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -16,7 +17,7 @@ from hwci.server.storage.records import Event, Happening
 from tests.server.storage.examples import ACME, NOON, OTHER
 
 RUN, NEXT_RUN = UUID(int=51), UUID(int=52)
-DAY = timedelta(days=1)
+DAY, TICK = timedelta(days=1), timedelta(microseconds=1)
 
 
 def happening(
@@ -100,9 +101,8 @@ class TestForgetting:
     async def test_older_events_go_and_one_of_that_very_moment_stays(
         self, storage: Storage
     ) -> None:
-        tick = timedelta(microseconds=1)
-        await storage.write(append_at(NOON - DAY, NOON - tick, NOON, NOON + tick))
-        await storage.write(lambda w: w.drop_events(NOON))
+        await storage.write(append_at(NOON - DAY, NOON - TICK, NOON, NOON + TICK))
+        await storage.write(lambda w: w.drop_events(NOON, 9))
         assert await storage.read(lambda r: r.event_extent(ACME.id)) == (3, 4)
 
     async def test_the_newest_stays_however_old_so_that_numbers_go_on(
@@ -110,7 +110,7 @@ class TestForgetting:
     ) -> None:
         await storage.write(append(2))
         await storage.write(append(1, OTHER.id))
-        await storage.write(lambda w: w.drop_events(NOON + DAY))
+        await storage.write(lambda w: w.drop_events(NOON + DAY, 9))
         assert await numbers(storage) == [2]
         await storage.write(append(1))
         await storage.write(append(1, OTHER.id))
@@ -119,8 +119,26 @@ class TestForgetting:
 
     async def test_what_stays_has_no_gap_when_a_clock_went_back(self, storage: Storage) -> None:
         await storage.write(append_at(NOON - DAY, NOON + DAY, NOON - DAY, NOON + DAY))
-        await storage.write(lambda w: w.drop_events(NOON))
+        await storage.write(lambda w: w.drop_events(NOON, 9))
         assert await numbers(storage) == [2, 3, 4]
+
+    async def test_no_more_go_at_once_than_asked_and_the_rest_next_time(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(append(1))  # of an organization that is idle since
+        await storage.write(append(3, OTHER.id))
+        await storage.write(append(4))
+        drop = partial(storage.write, lambda w: w.drop_events(NOON + DAY, 4))
+        assert [await drop() for _ in range(3)] == [4, 2, 0]
+        assert (await numbers(storage), await numbers(storage, OTHER.id)) == ([5], [3])
+
+    async def test_an_organization_whose_clock_went_back_does_not_hold_up_the_others(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(append_at(NOON + DAY, *[NOON - DAY] * 3))
+        await storage.write(append(2, OTHER.id))
+        assert await storage.write(lambda w: w.drop_events(NOON + TICK, 1)) == 1
+        assert await numbers(storage, OTHER.id) == [2]
 
 
 class TestListening:
@@ -147,7 +165,7 @@ class TestListening:
         heard: list[UUID] = []
         storage.listen(heard.append)
         await storage.write(lambda w: w.add_organization(ACME))
-        await storage.write(lambda w: w.drop_events(NOON + DAY))
+        await storage.write(lambda w: w.drop_events(NOON + DAY, 9))
         assert heard == []
 
     async def test_a_transaction_that_raises_is_not_heard(self, storage: Storage) -> None:

@@ -43,7 +43,7 @@ BY_OTHER_KEYS = {
     ("box", "WHERE b.install_digest = "),
     ("membership", "m.user_id = "),
     ("live_run", "WHERE l.lost = ? AND l.heard_at <= "),
-    ("event", "SELECT DISTINCT org_id FROM event INDEXED BY event_at WHERE at < "),
+    ("event", "(SELECT o.org_id FROM event o INDEXED BY event_at WHERE o.at < "),
 }
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEXED|CROSS)\w+))?")
 
@@ -103,7 +103,7 @@ def record_runs(writer: Transaction) -> None:
     writer.drop_live_run(ORG, LIVE_RUN.id)
     for at in (NOON, NOON + timedelta(hours=1)):
         writer.add_event(ORG, Happening(at, RunEventType.TEST, other.id, {}))
-    writer.drop_events(NOON + timedelta(minutes=1))
+    writer.drop_events(NOON + timedelta(minutes=1), 9)
 
 
 def ask_runs(writer: Transaction) -> None:

@@ -36,10 +36,14 @@ class MemoryEvents:
         kept = self._state.events.get(org_id, ())
         self._state.events[org_id] = (*kept, Event(newest + 1, happening))
 
-    def drop_events(self, before: datetime) -> None:
+    def drop_events(self, before: datetime, most: int) -> int:
+        dropped = 0
         for org_id, kept in self._state.events.items():
             stays = first(n for n, event in enumerate(kept) if event.happening.at >= before)
-            self._state.events[org_id] = kept[-1:] if stays is None else kept[stays:]
+            old = min(len(kept) - 1 if stays is None else stays, most - dropped)
+            self._state.events[org_id] = kept[old:]
+            dropped += old
+        return dropped
 
 
 def appended(before: State, after: State) -> list[UUID]:

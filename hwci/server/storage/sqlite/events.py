@@ -15,7 +15,21 @@ from hwci.server.storage.sqlite.connections import Connection
 from hwci.server.storage.sqlite.rows import Rows
 
 _EVENT = "SELECT number, at, type, run_id, body FROM event WHERE org_id = ? AND number > ?"
-_OLD = "SELECT DISTINCT org_id FROM event INDEXED BY event_at WHERE at < ?"
+# Of an idle organization this looks at one event, and finds no newer one.
+_OLD = (
+    "SELECT DISTINCT org_id FROM (SELECT o.org_id FROM event o INDEXED BY event_at"
+    " WHERE o.at < ?1 AND EXISTS"
+    " (SELECT 1 FROM event n WHERE n.org_id = o.org_id AND n.number > o.number)"
+    " AND (SELECT f.at FROM event f WHERE f.org_id = o.org_id ORDER BY f.number LIMIT 1) < ?1"
+    " LIMIT ?2)"
+)
+# Up to the first that is not old: what stays has no gap.
+_DROP = (
+    "DELETE FROM event WHERE org_id = ?1 AND number < min("
+    "coalesce((SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),"
+    " (SELECT max(number) FROM event WHERE org_id = ?1)),"
+    " (SELECT min(number) FROM event WHERE org_id = ?1) + ?3)"
+)
 _EXTENT = (
     "SELECT (SELECT min(number) FROM event WHERE org_id = ?1),"
     " (SELECT max(number) FROM event WHERE org_id = ?1)"
@@ -58,19 +72,11 @@ class EventRows(Rows):
         )
         self.appended_to.add(org_id)
 
-    def drop_events(self, before: datetime) -> None:
-        at = codec.to_micros(before)
-        for (org,) in self._connection.rows(_OLD, (at,)):
-            self._drop_events_of(org, at)
-
-    def _drop_events_of(self, org: bytes, at: int) -> None:
-        """Drop up to the first that is not old: what stays has no gap."""
-        self._connection.execute(
-            "DELETE FROM event WHERE org_id = ?1 AND number < coalesce("
-            "(SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),"
-            " (SELECT max(number) FROM event WHERE org_id = ?1))",
-            (org, at),
-        )
+    def drop_events(self, before: datetime, most: int) -> int:
+        at, dropped = codec.to_micros(before), 0
+        for (org,) in self._connection.rows(_OLD, (at, most)):
+            dropped += self._connection.execute(_DROP, (org, at, most - dropped)).rowcount
+        return dropped
 
 
 def _event(row: tuple[Any, ...]) -> Event:

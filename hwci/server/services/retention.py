@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is forgotten, and when: the times are limits of `hwci.wire.limits`.
+
+This module decides how much goes at once. Other writers come in between two steps, so that a long
+list of what is old holds up nobody.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from hwci.server.clock import Clock
+from hwci.server.storage.ports import Storage, Writer
+from hwci.wire import limits
+
+ROWS_AT_ONCE = 5_000
+
+Drop = Callable[[datetime, int], int]
+
+
+class Retention:
+    """Forgets what nobody can use any more."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def sweep(self) -> None:
+        """Forget all that is too old by now."""
+        await self._forget(lambda w: w.drop_events, limits.EVENTS_KEPT, ROWS_AT_ONCE)
+
+    async def _forget(self, drop: Callable[[Writer], Drop], kept: timedelta, most: int) -> None:
+        before = self._clock() - kept
+        while await self._storage.write(lambda writer: drop(writer)(before, most)) == most:
+            pass
