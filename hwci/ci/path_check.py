@@ -167,17 +167,27 @@ def _suspicions(
 
 def _idle(patterns: Sequence[str], files: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Give each pattern that does nothing, and what is probably meant."""
-    plain = PathList.parse([pattern for pattern in patterns if not pattern.startswith("!")])
-    matched = {path: plain.deciding(path) for path in files}
-    deciding = set(matched.values())  # most patterns are the first to match some file
-    candidates = [path for path, pattern in matched.items() if pattern is not None]
+    plain = [pattern for pattern in patterns if not pattern.startswith("!")]
+    excluding = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    matched = list(filter(PathList.parse(plain).matches, files))
+    idle = _unmatched(plain, matched)
+    idle |= {f"!{pattern}" for pattern in _unmatched(excluding, matched)}
     for pattern in patterns:
-        if pattern in deciding:
-            continue
-        excludes = pattern.startswith("!")
-        alone = PathList.parse([pattern.removeprefix("!")])
-        if not any(map(alone.matches, candidates if excludes else files)):
-            yield pattern, _hint(pattern.removeprefix("!"), files, excludes=excludes)
+        if pattern in idle:
+            yield pattern, _hint(pattern.removeprefix("!"), files, excludes=pattern[0] == "!")
+
+
+def _unmatched(patterns: Sequence[str], files: Sequence[str]) -> set[str]:
+    """Give the patterns that match no file. All are matched at once: each round finds those that
+    are the first to match some file, until none is.
+    """
+    left = set(patterns)
+    while left:
+        found = left & set(map(PathList.parse(sorted(left)).deciding, files))
+        if not found:
+            break
+        left -= found
+    return left
 
 
 def _hint(pattern: str, files: Sequence[str], *, excludes: bool) -> str:

@@ -60,6 +60,10 @@ def test_a_pattern_that_does_nothing_is_named_with_what_is_meant(
 
 def test_a_pattern_that_others_before_it_cover_does_something_alone() -> None:
     assert warned(["**", "src/**", "src/main.c"]) == {}
+    assert warned(["src/main.c", "src/**", "**", "!*/*.md", "!**/README.md", "!docs/x.md"]) == {}
+    assert set(warned(["**", "src/**", "/src/**", "lib", "!**/*.md", "!lib"])) == {
+        *("/src/**", "lib", "!lib"),
+    }
 
 
 def test_files_of_both_kinds_are_named() -> None:
@@ -69,6 +73,10 @@ def test_files_of_both_kinds_are_named() -> None:
 
 def test_a_firmware_that_nobody_changes_is_suspicious() -> None:
     assert warned(["src/README.md"]) == {None: "none of the last 4 commits changed its firmware"}
+
+
+def test_a_firmware_that_changes_along_with_the_harness_is_not_suspicious() -> None:
+    assert found(["src/**"], ["hil/**"], (("src/main.c", "hil/fw.c"),)).warnings == []
 
 
 def test_commits_are_counted_by_what_they_changed() -> None:
