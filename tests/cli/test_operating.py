@@ -108,8 +108,8 @@ def test_a_server_writes_a_line_per_request_unless_it_is_quiet(
         assert process.stderr is not None
         rest = process.stderr.read().splitlines()
 
-    first_user, requests = rest[:2], rest[2:]
-    assert all("/setup#" in line or "hwci register" in line for line in first_user)
+    first_user, *requests = rest
+    assert "hwci register" in first_user
     assert sum("GET /api/openapi.json " in line for line in requests) == len(requests) == lines
 
 

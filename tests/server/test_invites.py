@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Invitations, the set-up link and the operator's policy (contract, "Auth", "Organizations")."""
+"""Invitations, the set-up token and the operator's policy (contract, "Auth", "Organizations")."""
 
 import asyncio
 import re
@@ -29,7 +29,7 @@ from tests.server.running import (
 
 UNUSABLE = (403, "The invitation is unknown, was used or has expired; ask for a new one")
 ANOTHERS = (403, "The invitation is for another e-mail; register with the one that was invited")
-SET_UP_OVER = (403, "The set-up link works only while there is no user; ask for an invitation")
+SET_UP_OVER = (403, "The set-up token works only while there is no user; ask for an invitation")
 INVITER_GONE = (
     403,
     "Who invited you may not give this role any more; ask an owner for a new invitation",
@@ -240,7 +240,7 @@ async def register_in_thread(url: str, email: str, **fields: Any) -> Reply:
 
 
 @pytest.mark.parametrize("policy", list(Registration))
-async def test_the_set_up_link_registers_the_first_user_under_every_policy(
+async def test_the_set_up_token_registers_the_first_user_under_every_policy(
     policy: Registration,
 ) -> None:
     async with empty("memory:", policy, Hands()) as (url, storage):
@@ -249,7 +249,7 @@ async def test_the_set_up_link_registers_the_first_user_under_every_policy(
         token = await new_set_up_token(storage, clock)
 
         refused = await register_in_thread(url, "first@example.org", inviteToken=stale)
-        assert refused.error == UNUSABLE, "a newer link takes the place of the earlier"
+        assert refused.error == UNUSABLE, "a newer token takes the place of the earlier"
         first = await register_in_thread(
             url, "first@example.org", inviteToken=token, organization="First"
         )
@@ -259,7 +259,7 @@ async def test_the_set_up_link_registers_the_first_user_under_every_policy(
         assert await new_set_up_token(storage, clock) is None
 
 
-async def test_the_set_up_link_works_for_a_day_and_while_there_is_no_user() -> None:
+async def test_the_set_up_token_works_for_a_day_and_while_there_is_no_user() -> None:
     clock = Hands()
     async with empty("memory:", Registration.OPEN, clock) as (url, storage):
         token = await new_set_up_token(storage, clock)
@@ -272,33 +272,56 @@ async def test_the_set_up_link_works_for_a_day_and_while_there_is_no_user() -> N
         assert second.error == SET_UP_OVER
 
 
-def test_a_server_without_users_announces_a_link_that_registers_the_first(tmp_path: Path) -> None:
+def test_a_server_without_users_says_how_the_first_registers(tmp_path: Path) -> None:
     serve = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database"]
     database = str(tmp_path / "hwci.db")
 
     with announced([*serve, database]) as lines:
-        url, token = link(lines)
-        command = f"or in a terminal: HWCI_INVITE_TOKEN={token} hwci register --url {url}"
-        assert lines[2] == command
-        stale = token
+        url, stale = command(lines)
+        assert url == lines[0].split()[2]
     with announced([*serve, database]) as lines:
-        url, token = link(lines)
+        url, token = command(lines)
         assert register(url, "first@example.org", inviteToken=stale).error == UNUSABLE
         assert register(url, "first@example.org", inviteToken=token).status == 201
     with announced([*serve, database], 1) as lines:
         assert lines[0].startswith("hwci serves "), "there is a user: nothing else is announced"
 
 
-def link(lines: list[str]) -> tuple[str, str]:
-    """Give address and token of the link, which stands after the address that is served."""
-    found = re.fullmatch(r"There is no user yet\. .*: (http://\S+)/setup#([\w-]{43})", lines[1])
+@pytest.mark.parametrize(("every", "own"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
+def test_a_server_on_every_address_names_one_that_can_be_reached(
+    tmp_path: Path, every: str, own: str
+) -> None:
+    serve = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database"]
+    host = ["--host", every]
+
+    with announced([*serve, str(tmp_path / "hwci.db"), *host], 3) as lines:
+        url, token = command(lines)
+        assert url == f"http://{own}:{lines[0].split()[2].rpartition(':')[2]}"
+        assert lines[2].startswith(f"{url} is this machine alone;")
+        assert "HWCI_BASE_URL" in lines[2]
+        assert register(url, "first@example.org", inviteToken=token).status == 201
+
+
+def test_the_address_that_people_use_is_the_one_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HWCI_BASE_URL", "https://hwci.example.org")
+    serve = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--host", "0.0.0.0"]
+
+    with announced([*serve, "--database", str(tmp_path / "hwci.db")]) as lines:
+        assert command(lines)[0] == "https://hwci.example.org"
+
+
+def command(lines: list[str]) -> tuple[str, str]:
+    """Give address and token of the command that registers the first user."""
+    pattern = r"There is no user yet\. .*: HWCI_INVITE_TOKEN=([\w-]{43}) hwci register --url (\S+)"
+    found = re.fullmatch(pattern, lines[1])
     assert found is not None, lines
-    assert found[1] == lines[0].split()[2]
-    return found[1], found[2]
+    return found[2], found[1]
 
 
 @contextmanager
-def announced(command: list[str], lines: int = 3) -> Iterator[list[str]]:
+def announced(command: list[str], lines: int = 2) -> Iterator[list[str]]:
     """Run a server, quietly; give the first lines that it says, and see that it says no more."""
     with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -6,7 +6,9 @@ import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from ssl import SSLContext
+from urllib.parse import urlsplit
 
 from hwci.server.app.composition import create_app, key_file, make_signer
 from hwci.server.app.notifying import READY, STOPPING, notify
@@ -105,10 +107,26 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
         stop.done()
 
 
-def _announce_set_up(base: str, token: str, announce: Callable[[str], None]) -> None:
-    """Say how the first user registers. What follows `#` in a link no server is told."""
-    announce(f"There is no user yet. Register the first one, within 24 hours: {base}/setup#{token}")
-    announce(f"or in a terminal: HWCI_INVITE_TOKEN={token} hwci register --url {base}")
+def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str], None]) -> None:
+    """Say how the first user registers, while there is none."""
+    if server.set_up_token is None:
+        return
+    url = settings.base_url or _reached(server.url)
+    command = f"HWCI_INVITE_TOKEN={server.set_up_token} hwci register --url {url}"
+    announce(f"There is no user yet. Register the first one, within 24 hours: {command}")
+    if url not in {settings.base_url, server.url}:
+        announce(
+            f"{url} is this machine alone; from others use its name, and say it to the server as"
+            " HWCI_BASE_URL"
+        )
+
+
+def _reached(url: str) -> str:
+    """Give where a server is reached from its own machine: "every address" is nobody's."""
+    host = urlsplit(url).hostname or ""
+    if not ip_address(host).is_unspecified:
+        return url
+    return url.replace("[::]" if ":" in host else host, "[::1]" if ":" in host else "127.0.0.1", 1)
 
 
 async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) -> None:
@@ -116,8 +134,7 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
     shown = Location(settings.database).shown
     async with serving(settings) as server:
         announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
-        if server.set_up_token is not None:
-            _announce_set_up(settings.base_url or server.url, server.set_up_token, announce)
+        _announce_set_up(settings, server, announce)
         notify(READY)
         await stop.told.wait()
         notify(STOPPING)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Invitations and the set-up link: who may join by a token (contract, "Auth", "Organizations").
+"""Invitations and the set-up token: who may join by a token (contract, "Auth", "Organizations").
 
 This module decides what a token is good for, and how long. It does not know the policy of
 registration, nor how a person who joins signs in.
@@ -20,7 +20,7 @@ SET_UP_LIFETIME = timedelta(hours=24)
 _UNUSABLE = "The invitation is unknown, was used or has expired; ask for a new one"
 _ANOTHERS = "The invitation is for another e-mail; register with the one that was invited"
 _INVITER_GONE = "Who invited you may not give this role any more; ask an owner for a new invitation"
-_SET_UP_OVER = "The set-up link works only while there is no user; ask for an invitation"
+_SET_UP_OVER = "The set-up token works only while there is no user; ask for an invitation"
 
 
 def usable_invite(reader: Reader, token: str, email_key: str, now: datetime) -> Invite:
@@ -50,7 +50,7 @@ def still_stands(reader: Reader, invite: Invite) -> bool:
 
 def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membership | None:
     """Use an invitation up, which this user may use, and give what they are by it; None: the
-    set-up link, which is of no organization. Who is a member already stays what they are.
+    set-up token, which is of no organization. Who is a member already stays what they are.
 
     Raises:
         ForbiddenError: it cannot be used any more.

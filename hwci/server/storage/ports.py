@@ -116,7 +116,7 @@ class AccountsWriter(Accounts, Protocol):
         """Link a provider's name to a user. Raises `ClashError("identity")` when it is linked."""
 
     def add_invite(self, invite: Invite) -> None:
-        """Keep an invitation. A new set-up link takes the place of the earlier ones."""
+        """Keep an invitation. A new set-up token takes the place of the earlier ones."""
 
     def use_invite(self, digest: bytes, at: datetime) -> bool:
         """Use an invitation up, if it is unused and has not expired; at most one is told True."""

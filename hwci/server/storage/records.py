@@ -65,7 +65,7 @@ class OrganizationMember:
 @dataclass(frozen=True, slots=True)
 class Invite:
     """An invitation, as the digest of its token. Without an organization, e-mail, role and inviter:
-    the set-up link of a service that has no user yet.
+    the set-up token of a service that has no user yet.
     """
 
     digest: bytes

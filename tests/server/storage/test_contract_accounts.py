@@ -156,7 +156,7 @@ class TestInvites:
 
         assert list(await storage.write(invite)) == [INVITE, second]
 
-    async def test_a_new_set_up_link_takes_the_place_of_the_earlier_and_of_nothing_else(
+    async def test_a_new_set_up_token_takes_the_place_of_the_earlier_and_of_nothing_else(
         self, storage: Storage
     ) -> None:
         newer = replace(SET_UP, digest=b"newer")

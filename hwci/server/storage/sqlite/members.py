@@ -83,7 +83,7 @@ class IdentityRows(Rows):
 
 
 class InviteRows(Rows):
-    """Invitations, and the set-up link."""
+    """Invitations, and the set-up token."""
 
     def invite(self, digest: bytes) -> Invite | None:
         return self._one(_invite, f"{_INVITE} WHERE digest = ?", digest)
