@@ -115,6 +115,8 @@ REFUSED: dict[str, tuple[bytes, Path]] = {
     "-Infinity": (within("test", "duration_s", "-Infinity"), [*TEST, "duration_s"]),
     "NaN in what is ignored": (raw("extra", "[NaN]"), BODY),
     "Infinity in what is ignored": (raw("extra", '{"a": -Infinity}'), BODY),
+    "1e999 in what is ignored": (raw("extra", "[-1e999]"), BODY),
+    "400 digits and a point in what is ignored": (raw("extra", "9" * 400 + ".0"), BODY),
     "1e999": (within("test", "duration_s", "1e999"), [*TEST, "duration_s"]),
     "a leading zero": (raw("run_id", "01"), BODY),
     "a leading plus": (raw("run_id", "+1"), BODY),
@@ -142,6 +144,8 @@ REFUSED: dict[str, tuple[bytes, Path]] = {
     "text for a list": (raw("covers_shas", '"ccccccc"'), [*BODY, "covers_shas"]),
     # text that no store should hold
     "NUL": (raw("branch", r'"a\u0000b"'), [*BODY, "branch"]),
+    "NUL in what is ignored": (raw("extra", r'{"a": ["\\\\\u0000"]}'), BODY),
+    "NUL in a name that is ignored": (raw("extra", r'{"\u0000": 1}'), BODY),
     "NUL in a test's id": (within("test", "id", r'"\u0000"'), [*TEST, "id"]),
     "NUL in a path": (within("commit", "files", r'["\u0000"]'), [*COMMITS, "files", 0]),
     # commits
@@ -196,7 +200,8 @@ TAKEN: dict[str, bytes] = {
     "letters like NaN in text": raw("branch", '"NaN-Infinity"'),
     "a name like another": raw("Branch", '"a"'),
     "a name twice, in two objects": raw("extra", '[{"a": 1}, {"a": 1}]'),
-    "1e999 in what is ignored": raw("extra", "1e999"),
+    "1e308 in what is ignored": raw("extra", "1e308"),
+    "text like an escaped NUL": raw("extra", r'"\\u0000 \\\\u0000"'),
     "a newer reporter's field": raw("extra", '{"deep": [[[[null]]]]}'),
     "null for what may be left out": raw("suite", "null"),
     "small letters in a time": raw("started_at", '"2026-01-31t09:30:00z"'),

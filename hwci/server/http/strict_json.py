@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a JSON parser lets pass and we do not (contract, "Everywhere"): a name twice in one object,
-at any depth; NaN and Infinity, be it in a field that is ignored; more values than a report has.
+at any depth; numbers that are not finite and U+0000, be it in a field that is ignored; more values
+than a report has.
 
 Two readers of one body could read two different things, or one of them a thing that is not there.
 This module looks at bytes that are JSON already, and does not know what they say.
@@ -9,6 +10,7 @@ This module looks at bytes that are JSON already, and does not know what they sa
 import json
 from collections import Counter
 from collections.abc import Iterator
+from math import isinf
 from typing import Any
 
 from hwci.server.http.faults import InvalidRequestError, TooManyValuesError, body_fault
@@ -21,6 +23,10 @@ unbounded, 64 MiB of `[],[],[]` would take gigabytes.
 """
 _STEP = 1024 * 1024
 """Bytes looked at before another thread may run."""
+
+_NUL = rb"\u0000"
+_BACKSLASH = rb"\\"
+"""As JSON escapes it. What is left without them begins an escape."""
 
 _Pairs = list[tuple[str, Any]]
 _Path = tuple[str | int, ...]
@@ -44,8 +50,10 @@ def refuse_ambiguous(plain: bytes) -> None:
     """Read valid JSON once more, for what its first reader let pass. Nothing read is kept.
 
     Raises:
-        InvalidRequestError: a name stands twice in an object, or a number is none.
+        InvalidRequestError: a name stands twice in an object, a number is none, or text holds NUL.
     """
+    if _NUL in plain and _NUL in plain.replace(_BACKSLASH, b""):
+        raise body_fault("Text should not hold U+0000")
     repeats = 0
 
     def look(pairs: _Pairs) -> None:
@@ -63,12 +71,12 @@ def refuse_ambiguous(plain: bytes) -> None:
 
 def _read(plain: bytes, make: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     try:
-        # Numbers are not made: thousands of digits are slow to read, and more are refused.
+        # Integers are not made: thousands of digits are slow to read, and more are refused.
         return json.loads(
             plain.decode(),
             object_pairs_hook=make,
             parse_int=len,
-            parse_float=len,
+            parse_float=_refuse_endless,
             parse_constant=_refuse_constant,
         )
     except ValueError as fault:
@@ -77,6 +85,11 @@ def _read(plain: bytes, make: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 def _refuse_constant(name: str) -> None:
     raise body_fault(f"Invalid JSON: {name} is no number")
+
+
+def _refuse_endless(number: str) -> None:
+    if isinf(float(number)):
+        raise body_fault("Invalid JSON: a number is too large to be finite")
 
 
 class _Repeating(dict[str, Any]):
