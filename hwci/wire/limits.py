@@ -64,8 +64,15 @@ RUN_LOST_AFTER = timedelta(minutes=10)
 """A live run without event or heartbeat for as long is lost."""
 RUN_EVENTS_MAX = 1_000
 """Events of one request of a box."""
+LIVE_TESTS_MAX = 10 * TESTS_MAX
+"""Tests of one live run."""
+
 EVENTS_KEPT = timedelta(hours=24)
 """A stream can be resumed from an event this old."""
+LOST_RUNS_KEPT = timedelta(days=7)
+"""A lost run is shown for so long after it was last heard of."""
+INVITES_KEPT = timedelta(days=30)
+"""An invitation is known for so long after its use or its end."""
 
 STREAMS_PER_USER = 10
 STREAMS_PER_SERVER = 200

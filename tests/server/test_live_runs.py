@@ -19,7 +19,7 @@ from aiohttp import web
 
 from hwci.engine.vocabulary import RunEventType, Trigger
 from hwci.server.app import sweeping
-from hwci.server.errors import StorageBusyError
+from hwci.server.errors import ConflictError, StorageBusyError
 from hwci.server.services.live_runs import LiveRuns
 from hwci.server.services.retention import Retention
 from hwci.server.storage.opening import open_storage
@@ -379,6 +379,37 @@ class TestEvents:
             told.hands.move(microseconds=1)
             await forgetting(told).sweep()
             assert [event.number for event in await told.events()] == [2, 3, 4, 5]
+
+    async def test_a_lost_run_is_forgotten_after_a_week_and_one_that_is_heard_of_is_not(
+        self, tmp_path: Path
+    ) -> None:
+        async with telling(tmp_path) as told:
+            run = (await told.runs.open(BOX, HEAD)).id
+            other = (await told.runs.open(BOX, HEAD.model_copy(update={"run_id": 2}))).id
+            told.hands.move(minutes=11)
+            await told.runs.sweep()
+            told.hands.move(days=6)
+            await told.feed(other)
+            told.hands.move(days=1)
+            await forgetting(told).sweep()
+            kept = await told.storage.read(
+                lambda r: [r.live_run(ACME.id, one) is not None for one in (run, other)]
+            )
+        assert kept == [False, True]
+
+    async def test_a_live_run_has_so_many_tests_and_no_more(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert limits.LIVE_TESTS_MAX == 10_000
+        monkeypatch.setattr(limits, "LIVE_TESTS_MAX", 2)
+        async with telling(tmp_path) as told:
+            run = (await told.runs.open(BOX, HEAD)).id
+            await told.feed(run, BOOT, FLASH)
+            await told.feed(run, BOOT, FLASH)
+            with pytest.raises(ConflictError, match=r"may have 10,000 tests.*with its report"):
+                await told.feed(run, {"id": "spi"})
+            shown = await told.storage.read(lambda r: r.live_tests(ACME.id, run))
+        assert shown == 2
 
     async def test_a_key_that_ended_meanwhile_opens_nothing(self, tmp_path: Path) -> None:
         async with telling(tmp_path) as told:

@@ -24,6 +24,10 @@ from hwci.wire import runs as wire
 from hwci.wire.incoming import changes_fact
 
 _OPENED_TOO_LATE = "The run has been reported already; give a new attempt a run_attempt of its own"
+_TOO_MANY_TESTS = (
+    f"A live run may have {limits.LIVE_TESTS_MAX:,} tests, and this one would have more; send the"
+    " rest with its report"
+)
 _FED_TOO_LATE = "The run has been reported already; nothing more can be told of it"
 
 
@@ -61,7 +65,7 @@ class LiveRuns:
 
         Raises:
             NotFoundError: the box has no such run.
-            ConflictError: it has been reported.
+            ConflictError: it has been reported, or would have too many tests.
         """
         now = self._clock()
         tests = [LiveTest(event.id, event.outcome, event.attempts) for event in body.events]
@@ -140,6 +144,8 @@ def _run_of(reader: Reader, box: Box, run_id: UUID | None) -> LiveRun:
 
 def _keep_tests(writer: Writer, run: LiveRun, tests: Sequence[LiveTest], now: datetime) -> None:
     writer.put_live_tests(run.org_id, run.id, tests)
+    if writer.live_tests(run.org_id, run.id) > limits.LIVE_TESTS_MAX:
+        raise ConflictError(_TOO_MANY_TESTS)
     for test in tests:
         _tell(writer, run.org_id, run.id, RunEventType.TEST, now, test_told(test))
 

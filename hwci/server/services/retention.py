@@ -13,6 +13,8 @@ from hwci.server.storage.ports import Storage, Writer
 from hwci.wire import limits
 
 ROWS_AT_ONCE = 5_000
+RUNS_AT_ONCE = 10
+"""A run may have `limits.LIVE_TESTS_MAX` tests."""
 
 Drop = Callable[[datetime, int], int]
 
@@ -27,6 +29,9 @@ class Retention:
     async def sweep(self) -> None:
         """Forget all that is too old by now."""
         await self._forget(lambda w: w.drop_events, limits.EVENTS_KEPT, ROWS_AT_ONCE)
+        await self._forget(lambda w: w.drop_lost_runs, limits.LOST_RUNS_KEPT, RUNS_AT_ONCE)
+        await self._forget(lambda w: w.drop_invites, limits.INVITES_KEPT, ROWS_AT_ONCE)
+        await self._forget(lambda w: w.drop_refresh_tokens, timedelta(0), ROWS_AT_ONCE)
 
     async def _forget(self, drop: Callable[[Writer], Drop], kept: timedelta, most: int) -> None:
         before = self._clock() - kept

@@ -11,7 +11,7 @@ every query carries it, for every table. The exceptions find out who is calling,
 organization is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
 by its user, a refresh token by its digest or by its user, an invitation by its digest or e-mail, a
 key or an install token by its digest. And the service's own housekeeping goes over all of them:
-runs that are lost, events that are old, the list of organizations.
+runs that are lost, what is old and forgotten, the list of organizations.
 """
 
 from collections.abc import Callable, Sequence
@@ -121,6 +121,11 @@ class AccountsWriter(Accounts, Protocol):
     def use_invite(self, digest: bytes, at: datetime) -> bool:
         """Use an invitation up, if it is unused and has not expired; at most one is told True."""
 
+    def drop_invites(self, before: datetime, most: int) -> int:
+        """Forget invitations that were used or expired by then, so many at the most, and give how
+        many.
+        """
+
     def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
         """Turn CI Metrics on or off; False when there is no such organization."""
 
@@ -146,6 +151,9 @@ class AccountsWriter(Accounts, Protocol):
         """Forget the tokens of a user that have expired by then, and the sign-ins that no token is
         left of: their access tokens, which live shorter, have ended too.
         """
+
+    def drop_refresh_tokens(self, before: datetime, most: int) -> int:
+        """Do the same for the tokens of all users, so many at the most; gives how many."""
 
 
 class Keys(Protocol):
@@ -232,6 +240,9 @@ class Runs(Protocol):
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
         """Give a run that a box opened and that is not reported yet."""
 
+    def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
+        """Count the tests that were told of a live run."""
+
     def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
         """Give the live runs of all organizations whose loss was not told yet."""
 
@@ -261,6 +272,11 @@ class RunsWriter(Runs, Protocol):
 
     def drop_live_run(self, org_id: UUID, run_record_id: UUID) -> None:
         """Forget a live run: its report has come. Nothing happens when there is none."""
+
+    def drop_lost_runs(self, before: datetime, most: int) -> int:
+        """Forget live runs of all organizations, with their tests, whose loss was told and that
+        were last heard of by then, so many at the most, and give how many.
+        """
 
     def add_event(self, org_id: UUID, happening: Happening) -> None:
         """Append an event; who listens to the organization hears of it after the commit."""

@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import Invite, OrganizationMember
+from hwci.server.storage.records import Invite, OrganizationMember, RefreshToken
 from tests.server.storage.examples import (
     ACME,
     ADA,
@@ -206,3 +207,51 @@ class TestExpiredSessions:
 
         await storage.write(forget)
         assert await storage.read(lambda r: r.session(SESSION.id)) == SESSION
+
+    async def test_tokens_of_all_users_go_a_few_at_a_time_each_last_with_its_sign_in(
+        self, storage: Storage
+    ) -> None:
+        of_bob = replace(SESSION, id=UUID(int=23), user_id=BOB.id)
+        ends = TOKEN.expires_at
+
+        def begin(writer: Writer) -> None:
+            found(writer)
+            for session in (SESSION, of_bob):
+                writer.add_session(session)
+            for digest, owner, expires_at in (
+                (b"1", SESSION, ends),
+                (b"2", of_bob, ends),
+                (b"3", of_bob, ends - WEEK),
+                (b"4", SESSION, ends + WEEK),
+            ):
+                token = RefreshToken(digest, owner.id, owner.user_id, expires_at)
+                writer.add_refresh_token(token)
+
+        await storage.write(begin)
+        drop = partial(storage.write, lambda w: w.drop_refresh_tokens(ends, 2))
+        assert [await drop() for _ in range(3)] == [2, 1, 0]
+        kept = await storage.read(lambda r: (r.session(SESSION.id), r.session(of_bob.id)))
+        assert kept == (SESSION, None)
+        assert await storage.read(lambda r: r.refresh_token(b"4")) is not None
+
+
+class TestForgottenInvites:
+    async def test_an_invitation_goes_by_its_use_or_else_by_its_end_a_few_at_a_time(
+        self, storage: Storage
+    ) -> None:
+        ends = INVITE.expires_at
+        used = replace(INVITE, digest=b"used", used_at=NOON)
+        later = replace(INVITE, digest=b"later", expires_at=ends + WEEK)
+        set_up = replace(SET_UP, expires_at=ends)
+
+        def begin(writer: Writer) -> None:
+            found(writer)
+            for one in (INVITE, used, later, set_up):
+                writer.add_invite(one)
+
+        await storage.write(begin)
+        assert await storage.write(lambda w: w.drop_invites(NOON, 9)) == 1
+        assert await storage.read(lambda r: r.invite(used.digest)) is None
+        drop = partial(storage.write, lambda w: w.drop_invites(ends, 1))
+        assert [await drop() for _ in range(3)] == [1, 1, 0]
+        assert await storage.read(lambda r: r.invite(later.digest)) == later

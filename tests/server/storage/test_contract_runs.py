@@ -354,3 +354,25 @@ class TestLoss:
         await storage.write(work)
         lost = await storage.read(lambda r: r.lost_runs(NOON))
         assert {run.org_id for run in lost} == {ACME.id, OTHER.id}
+
+    async def test_lost_runs_go_with_their_tests_a_few_at_a_time_and_others_stay(
+        self, storage: Storage
+    ) -> None:
+        lost = [replace(LIVE, id=UUID(int=70 + n), lost=True) for n in range(3)]
+        later = replace(LIVE, id=UUID(int=80), lost=True, heard_at=NOON + TICK)
+
+        def work(writer: Writer) -> None:
+            for run in (LIVE, later, *lost):
+                writer.put_live_run(run)
+                writer.put_live_tests(ACME.id, run.id, [LiveTest("boot", None, None)])
+
+        await storage.write(work)
+        drop = partial(storage.write, lambda w: w.drop_lost_runs(NOON, 2))
+        assert [await drop() for _ in range(3)] == [2, 1, 0]
+        assert {record.id for record in await listed(storage)} == {LIVE.id, later.id}
+        for run, count in ((lost[0], 0), (later, 1)):
+            assert await storage.read(partial(count_of_tests, run.id)) == count
+
+
+def count_of_tests(run_record_id: UUID, reader: Reader) -> int:
+    return reader.live_tests(ACME.id, run_record_id)

@@ -324,7 +324,7 @@ async def test_steps_that_a_file_lacks_are_told_and_taken_when_it_is_opened(
 ) -> None:
     path = tmp_path / "hwci.db"
     path.touch()
-    assert list(missing_steps(path)) == ["0001_core", "0002_platform"]
+    assert list(missing_steps(path)) == ["0001_core", "0002_platform", "0003_retention"]
     assert path.read_bytes() == b""
 
     await open_storage(path).close()

@@ -117,6 +117,13 @@ class MemoryAccounts:
                 del self._state.refresh_tokens[token.digest]
                 self._drop_session_without_token(token.session_id)
 
+    def drop_refresh_tokens(self, before: datetime, most: int) -> int:
+        expired = [t for t in self._state.refresh_tokens.values() if t.expires_at <= before][:most]
+        for token in expired:
+            del self._state.refresh_tokens[token.digest]
+            self._drop_session_without_token(token.session_id)
+        return len(expired)
+
     def _drop_session_without_token(self, session_id: UUID) -> None:
         tokens = self._state.refresh_tokens.values()
         if all(token.session_id != session_id for token in tokens):

@@ -78,6 +78,13 @@ class MemoryMembers:
         self._state.invites[digest] = replace(invite, used_at=at)
         return True
 
+    def drop_invites(self, before: datetime, most: int) -> int:
+        invites = self._state.invites.values()
+        ended = [one.digest for one in invites if (one.used_at or one.expires_at) <= before]
+        for digest in ended[:most]:
+            del self._state.invites[digest]
+        return len(ended[:most])
+
 
 def _is_open(invite: Invite, at: datetime) -> bool:
     return invite.used_at is None and invite.expires_at > at

@@ -44,6 +44,9 @@ class MemoryRuns:
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
         return self._state.live_runs.get((org_id, run_record_id))
 
+    def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
+        return sum(key[:2] == (org_id, run_record_id) for key in self._state.live_tests)
+
     def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
         runs = self._state.live_runs.values()
         return [run for run in runs if not run.lost and run.heard_at <= heard_since]
@@ -70,6 +73,13 @@ class MemoryRuns:
         for key in list(self._state.live_tests):
             if key[:2] == (org_id, run_record_id):
                 del self._state.live_tests[key]
+
+    def drop_lost_runs(self, before: datetime, most: int) -> int:
+        runs = self._state.live_runs.values()
+        lost = [run for run in runs if run.lost and run.heard_at <= before][:most]
+        for run in lost:
+            self.drop_live_run(run.org_id, run.id)
+        return len(lost)
 
     def _all(self, org_id: UUID, heard_since: datetime) -> Iterator[RunWhole]:
         by_record: dict[UUID, list[Report]] = defaultdict(list)

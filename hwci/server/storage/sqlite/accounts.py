@@ -174,10 +174,23 @@ class AccountRows(Rows):
             "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ? RETURNING session_id",
             (user_id.bytes, to_micros(expired_at)),
         )
+        self._drop_sessions_without_token(expired)
+
+    def drop_refresh_tokens(self, before: datetime, most: int) -> int:
+        expired = self._connection.rows(
+            "DELETE FROM refresh_token WHERE digest IN"
+            " (SELECT digest FROM refresh_token WHERE expires_at <= ? LIMIT ?)"
+            " RETURNING session_id",
+            (to_micros(before), most),
+        )
+        self._drop_sessions_without_token(expired)
+        return len(expired)
+
+    def _drop_sessions_without_token(self, sessions: Sequence[tuple[Any, ...]]) -> None:
         self._connection.execute_many(
             "DELETE FROM session WHERE id = ?1"
             " AND NOT EXISTS (SELECT 1 FROM refresh_token WHERE session_id = ?1)",
-            set(expired),
+            set(sessions),
         )
 
 

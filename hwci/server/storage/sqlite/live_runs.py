@@ -33,6 +33,14 @@ class LiveRunRows(Rows):
             run_record_id.bytes,
         )
 
+    def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
+        found = self._connection.row(
+            "SELECT count(*) FROM live_test WHERE org_id = ? AND run_id = ?",
+            (org_id.bytes, run_record_id.bytes),
+        )
+        assert found is not None
+        return int(found[0])
+
     def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
         statement = f"{_LIVE_RUN} WHERE l.lost = 0 AND l.heard_at <= ? ORDER BY l.heard_at, l.id"
         rows = self._connection.rows(statement, (codec.to_micros(heard_since),))
@@ -98,6 +106,15 @@ class LiveRunRows(Rows):
         run = (org_id.bytes, run_record_id.bytes)
         self._connection.execute("DELETE FROM live_test WHERE org_id = ? AND run_id = ?", run)
         self._connection.execute("DELETE FROM live_run WHERE org_id = ? AND id = ?", run)
+
+    def drop_lost_runs(self, before: datetime, most: int) -> int:
+        lost = self._connection.rows(
+            "SELECT l.org_id, l.id FROM live_run l WHERE l.lost = 1 AND l.heard_at <= ? LIMIT ?",
+            (codec.to_micros(before), most),
+        )
+        for org_id, run in lost:
+            self.drop_live_run(UUID(bytes=org_id), UUID(bytes=run))
+        return len(lost)
 
     def _live_tests(self, org_id: UUID, run_record_id: UUID) -> list[LiveTest]:
         rows = self._connection.rows(

@@ -124,6 +124,14 @@ class InviteRows(Rows):
         )
         return used.rowcount == 1
 
+    def drop_invites(self, before: datetime, most: int) -> int:
+        dropped = self._connection.execute(
+            "DELETE FROM invite WHERE digest IN (SELECT digest FROM invite"
+            " WHERE coalesce(used_at, expires_at) <= ? LIMIT ?)",
+            (to_micros(before), most),
+        )
+        return dropped.rowcount
+
 
 def _member(row: tuple[Any, ...]) -> OrganizationMember:
     return OrganizationMember(user_of(row[:6]), Role(row[6]), from_micros(row[7]))

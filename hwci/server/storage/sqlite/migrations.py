@@ -21,7 +21,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from hwci.engine.identity import run_record_id
-from hwci.server.storage.sqlite.platform_tables import PLATFORM
+from hwci.server.storage.sqlite.platform_tables import PLATFORM, RETENTION
 
 APPLICATION_ID = 0x68776369  # "hwci"
 
@@ -348,6 +348,12 @@ def platform(database: Database) -> None:
             "UPDATE report SET record_id = ? WHERE id = ?",
             (run_record_id(UUID(bytes=org), *identity).bytes, number),
         )
+
+
+@MIGRATIONS(name="0003_retention")
+def retention(database: Database) -> None:
+    """Index what is forgotten by its age."""
+    _execute(database, RETENTION)
 
 
 def _execute(database: Database, statements: str) -> None:

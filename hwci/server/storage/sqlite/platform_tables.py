@@ -93,3 +93,10 @@ CREATE TABLE event (
 CREATE INDEX event_run ON event (org_id, run_id, number);
 CREATE INDEX event_at ON event (at);
 """
+
+# Indexes by which what is old is found without a look at the rest.
+RETENTION = """
+CREATE INDEX refresh_token_expiry ON refresh_token (expires_at);
+CREATE INDEX invite_end ON invite (coalesce(used_at, expires_at));
+CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
+"""
