@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from hwci.cli import clock_check
 from hwci.cli.failing import ExitCode, Failing, failing_of, report, shortened, warn
 from hwci.cli.options import DEADLINE_S
 from hwci.cli.render import note, say_json
@@ -16,7 +17,7 @@ from hwci.cli.settings import Settings
 from hwci.cli.tables import counted
 
 if TYPE_CHECKING:
-    from hwci.client import Call
+    from hwci.client import Call, Client
     from hwci.client.dispatch import Dispatch, Letter, Outcome, Unsent
     from hwci.client.spool import Spool
 
@@ -146,11 +147,20 @@ def _sent(
         dispatch = Dispatch(client, spool, Patience(deadline_s))
         kept = next((letter.kept for letter in letters if letter.kept is not None), None)
         if spool is None or kept is None:
-            return dispatch.send(letters)
-        outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
-        if not outcome.left and not outcome.untried:
-            _send_waiting(dispatch, letters_of(spool, kept.address, kept.fingerprint))
+            outcome = dispatch.send(letters)
+        else:
+            outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
+            if not outcome.left and not outcome.untried:
+                _send_waiting(dispatch, letters_of(spool, kept.address, kept.fingerprint))
+    _warn_of_clock(client)
     return outcome
+
+
+def _warn_of_clock(client: "Client") -> None:
+    """Runs of a bench without a clock are of 1970: on no page, or on that of another year."""
+    apart = clock_check.apart(client.server_time)
+    if apart is not None:
+        report(Failing("The clock of this machine is wrong", apart, clock_check.FIX), "warning")
 
 
 def _send_waiting(dispatch: "Dispatch", waiting: Sequence["Letter"]) -> None:

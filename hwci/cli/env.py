@@ -46,11 +46,11 @@ def env(*, json: options.Json = False) -> None:
         say_json(_json(job))
         return
     _draw(job)
-    for line in (*job.faults, *_how(_missing(job))):
+    for line in (*job.faults, *_how(missing_fields(job))):
         note(line)
 
 
-def _missing(job: Job) -> dict[str, list[str]]:
+def missing_fields(job: Job) -> dict[str, list[str]]:
     """Give each field that nobody told, with the commands that need it."""
     return {
         name: commands
@@ -86,7 +86,7 @@ def _json(job: Job) -> str:
             "variable": BY_NAME[name].variable,
             "neededBy": commands,
         }
-        for name, commands in _missing(job).items()
+        for name, commands in missing_fields(job).items()
     ]
     said = {
         "system": job.system,

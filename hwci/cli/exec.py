@@ -80,9 +80,9 @@ def exec_command(
 
     For example:
 
-      hwci exec --box bench-1 --junit 'build/*.xml' -- pytest hil --junit-xml build/hil.xml
+      hwci exec --junit hil.xml -- pytest hil --junit-xml hil.xml
 
-      hwci exec --hello-cmd 'ping -c 1 dut' --junit twister.json -- west twister --device-testing
+      hwci exec --hello-cmd 'ping -c 1 dut' --junit 'out/*.xml' -- make hil
     """
     flags = JobFlags(
         repo_key=repo_key,

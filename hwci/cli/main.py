@@ -18,6 +18,7 @@ from hwci.cli.audit_log import audit_log
 from hwci.cli.box import box
 from hwci.cli.boxes import boxes
 from hwci.cli.demo import demo
+from hwci.cli.doctor import doctor
 from hwci.cli.env import env
 from hwci.cli.exec import exec_command
 from hwci.cli.failing import Commands
@@ -82,6 +83,7 @@ runs.command("watch")(watch_runs)
 app.add_typer(runs, name="runs")
 app.command("merge-announce", help=MERGE_ANNOUNCE_HELP)(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
+app.command("doctor")(doctor)
 app.command("exec", context_settings={"allow_interspersed_args": False})(exec_command)
 app.add_typer(spool, name="spool")
 app.add_typer(suite_config, name="suite-config")

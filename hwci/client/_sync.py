@@ -10,6 +10,8 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from itertools import count
@@ -68,6 +70,8 @@ class Client:
         self._route = route_to(self._server, proxy_of(self._server))
         self._connections = Connections(self._route, timeout)
         self._sleep: Callable[[float], None] = time.sleep
+        self.server_time: datetime | None = None
+        """The server's clock, as its last answer said it."""
 
     @property
     def address(self) -> str:
@@ -103,6 +107,7 @@ class Client:
             outcome = self._try(request, fresh=not call.repeatable)
             chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
             delay = retry_delay(call, outcome, self._retries - tried, tried, chance)
+            self.server_time = _time_of(outcome) or self.server_time
             if delay is None:
                 break
             self._sleep(delay)
@@ -172,6 +177,15 @@ class Client:
             # A certificate that is not trusted now will not be a second later.
             passing=not isinstance(fault, ssl.SSLCertVerificationError),
         )
+
+
+def _time_of(outcome: Response | NoAnswer) -> datetime | None:
+    """Read the server's clock off an answer."""
+    try:
+        date = outcome.headers["date"] if isinstance(outcome, Response) else ""
+        return parsedate_to_datetime(date)
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _exchange(connection: HTTPConnection, route: Route, request: Request) -> Response:

@@ -47,6 +47,7 @@ CONTRACT = {
     "merge-announce",
     "report-run",
     "env",
+    "doctor",
     "exec",
     "spool list",
     "spool flush",

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hwci.client import Client, calls
+from tests.cli.conftest import Command
+from tests.cli.scene import REPORTS
+from tests.client.answering import Answer, answering, unused_url
+from tests.server.running import RunningServer
+
+EPOCH = "Thu, 01 Jan 1970 00:10:00 GMT"
+REFUSAL = b'{"statusCode": 400, "error": "Bad Request", "message": "no"}'
+JOB = {
+    "HWCI_REPO_KEY": "acme/firmware",
+    "HWCI_WORKFLOW": "hil",
+    "HWCI_RUN_ID": "1",
+    "HWCI_BRANCH": "main",
+    "HWCI_SHA": "a" * 40,
+    "HWCI_BOX": "bench-1",
+    "HWCI_MERGED_AT": "2026-01-01T00:00:00Z",
+}
+
+
+def examined(cli: Command, **env: str) -> tuple[int, dict[str, tuple[str, str, str]]]:
+    code, out, _ = cli("doctor", "--json", **env)
+    return code, {one["check"]: (one["state"], one["what"], one["fix"]) for one in json.loads(out)}
+
+
+def git(*words: str, folder: Path) -> None:
+    who = ("-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A clone of two commits, in the folder of the commands."""
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    git("init", "-b", "main", folder=origin)
+    for _ in range(2):
+        git("commit", "--allow-empty", "-m", "c", folder=origin)
+    git("clone", origin.as_uri(), "clone", folder=tmp_path)
+    return tmp_path / "clone"
+
+
+def test_a_bench_that_is_well_set_up_is_ok_in_all(
+    in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout)
+    code, found = examined(in_ci, **JOB)
+
+    assert code == 0
+    assert {check: state for check, (state, _, _) in found.items()} == dict.fromkeys(
+        ("server", "proxy", "key", "clock", "git", "ci", "spool", "box key"), "ok"
+    )
+    assert in_ci("doctor", **JOB).out.startswith("ok    server: http://")
+
+
+def test_asking_for_the_key_stores_nothing(in_ci: Command, server: RunningServer) -> None:
+    def runs() -> int:
+        with Client(server.url, token=server.token) as client:
+            return client.send(calls.list_runs(server.org_id)).total
+
+    before = runs()
+    examined(in_ci)
+    assert runs() == before
+
+
+def test_a_server_that_is_away_fails_and_is_named(in_ci: Command) -> None:
+    url = unused_url()
+    code, found = examined(in_ci, HWCI_URL=url)
+
+    assert code == 1
+    state, what, fix = found["server"]
+    assert state == "fail"
+    assert url in what
+    assert "HWCI_URL" in fix
+
+
+@pytest.mark.parametrize("key", ["", "svc_" + "0" * 64])
+def test_a_key_that_is_missing_or_wrong_fails(in_ci: Command, key: str) -> None:
+    code, found = examined(in_ci, HWCI_CI_KEY=key)
+
+    assert code == 1
+    assert found["key"][0] == "fail"
+    assert "HWCI_CI_KEY" in found["key"][2]
+
+
+def test_a_clock_far_from_the_servers_is_a_warning(in_ci: Command) -> None:
+    well = Answer(200, b'{"status": "ok"}', {"Date": EPOCH})
+    with answering(well, Answer(400, REFUSAL, {"Date": EPOCH})) as server:
+        code, found = examined(in_ci, HWCI_URL=server.url)
+
+    assert code == 0
+    state, what, fix = found["clock"]
+    assert state == "warn"
+    assert "the server 1970-01-01 00:10 UTC" in what
+    assert "timedatectl" in fix
+
+
+def test_reporting_warns_of_a_wrong_clock_too(in_ci: Command) -> None:
+    body = REPORTS[0].model_dump_json(exclude_unset=True)
+    with answering(Answer(204, headers={"Date": EPOCH})) as server:
+        code, _, err = in_ci("report-run", "--body", "-", stdin=body, HWCI_URL=server.url)
+
+    assert code == 0
+    assert err.startswith("warning: The clock of this machine is wrong\n")
+    assert "Reported 2 tests" in err
+
+
+def test_a_shallow_clone_is_a_warning(
+    in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin = checkout.with_name("origin").as_uri()
+    git("clone", "--depth", "1", origin, "shallow", folder=checkout.parent)
+    monkeypatch.chdir(checkout.with_name("shallow"))
+
+    state, what, fix = examined(in_ci)[1]["git"]
+    assert state == "warn"
+    assert "shallow" in what
+    assert "fetch-depth: 0" in fix
+
+
+def test_fields_that_nobody_tells_are_named_with_flag_and_variable(in_ci: Command) -> None:
+    state, what, fix = examined(in_ci)[1]["ci"]
+
+    assert state == "warn"
+    assert "box_key" in what
+    assert "--box (HWCI_BOX)" in fix
+
+
+def test_a_setting_that_cannot_be_understood_fails(in_ci: Command) -> None:
+    code, found = examined(in_ci, HWCI_RUN_ID="many")
+
+    assert code == 1
+    assert "HWCI_RUN_ID is 'many'" in found["ci"][1]
+
+
+def test_a_proxy_is_named_without_its_password_and_an_impossible_one_fails(in_ci: Command) -> None:
+    with answering(Answer(204)) as proxy:
+        address = proxy.url.replace("://", "://me:secret@")
+        there = {"HWCI_URL": "http://hwci.example.org", "HTTP_PROXY": "", "no_proxy": ""}
+        _, found = examined(in_ci, **there, http_proxy=address)
+        assert found["proxy"][:2] == ("ok", proxy.url)
+        assert "secret" not in json.dumps(found)
+
+    code, found = examined(in_ci, **there, http_proxy="socks5://p.example.org")
+    assert code == 1
+    assert "http_proxy" in found["server"][1].lower()
+
+
+def test_what_waits_is_a_warning(in_ci: Command) -> None:
+    body = REPORTS[0].model_dump_json(exclude_unset=True)
+    in_ci("report-run", "--body", "-", stdin=body, HWCI_URL=unused_url())
+
+    state, what, fix = examined(in_ci)[1]["spool"]
+    assert state == "warn"
+    assert what.startswith("1 report waiting, 0 refused, in ")
+    assert "hwci spool flush" in fix
+
+
+def test_a_spool_without_a_place_is_a_warning(in_ci: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    state, what, fix = examined(in_ci, HWCI_SPOOL_DIR=str(tmp_path / "file" / "spool"))[1]["spool"]
+    assert state == "warn"
+    assert "cannot be written" in what
+    assert "HWCI_SPOOL_DIR" in fix
+
+
+def test_a_box_key_that_others_can_read_fails(in_ci: Command, tmp_path: Path) -> None:
+    names = ("url", "box_id", "name", "org_id", "key")
+    (tmp_path / "box.json").write_text(json.dumps(dict.fromkeys(names, "b")))
+    (tmp_path / "box.json").chmod(0o644)
+    code, found = examined(in_ci, HWCI_BOX_FILE="box.json")
+    assert code == 1
+    assert "0644" in found["box key"][1]
+
+    (tmp_path / "box.json").chmod(0o600)
+    assert examined(in_ci, HWCI_BOX_FILE="box.json")[1]["box key"][0] == "ok"
