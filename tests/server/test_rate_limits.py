@@ -251,6 +251,19 @@ async def test_without_valkey_the_api_waits_and_comes_back_by_itself(
             assert (await send()).status == 200
 
 
+async def test_a_valkey_that_is_away_at_the_start_is_said_then_with_its_cause(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with ValkeyServer() as valkey:
+        port = valkey.port
+    async with limited(valkey_url=f"valkey://:hush@127.0.0.1:{port}"):
+        (record,) = (one for one in caplog.records if one.name == "hwci.server")
+        assert record.levelname == "WARNING"
+        assert record.getMessage().startswith(f"{HIDDEN}: ")
+        assert f"127.0.0.1:{port}" in record.getMessage()
+        assert "hush" not in caplog.text
+
+
 async def test_a_valkey_that_does_not_answer_is_not_waited_for_long() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()

@@ -2,7 +2,9 @@
 """The composition root: the only place where storage, services and routes meet."""
 
 import asyncio
+import logging
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from aiohttp import web
@@ -10,6 +12,7 @@ from aiohttp import web
 from hwci.server.app.fetching import Fetching
 from hwci.server.app.sweeping import sweeping
 from hwci.server.clock import Clock
+from hwci.server.errors import LimiterError
 from hwci.server.http.endpoint import endpoint
 from hwci.server.http.figures import Figures
 from hwci.server.http.large_bodies import LargeBodies
@@ -26,6 +29,8 @@ from hwci.server.services.registry import Tools, make_services
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
+
+LOG = logging.getLogger("hwci.server")
 
 
 def key_file(settings: Settings) -> Path | None:
@@ -72,7 +77,22 @@ def create_app(
     async def close_streams(_: web.Application) -> None:
         services.streams.close()
 
+    app.on_startup.append(_looking_at(windows))
     app.cleanup_ctx.append(sweeping(services.live_runs, services.retention))
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app
+
+
+def _looking_at(windows: Windows) -> Callable[[web.Application], Awaitable[None]]:
+    """Make what says at the start why limits cannot be counted: Valkey may start later, so the
+    server starts all the same.
+    """
+
+    async def look(_: web.Application) -> None:
+        try:
+            await windows.ready()
+        except LimiterError as error:
+            LOG.warning("%s: %s", error, error.__cause__)
+
+    return look
