@@ -53,11 +53,14 @@ def spool(tmp_path: Path) -> Spool:
 
 
 def test_a_report_that_is_kept_is_given_as_it_was(spool: Spool) -> None:
-    kept = keep(spool, run_id=7)
+    one = call(run_id=7)
+    kept = spool.keep(one, ADDRESS, KEY, "bench-1")
 
     assert spool.waiting() == [kept]
     with spool.taken(kept) as taken:
-        assert taken == call(run_id=7)
+        assert taken == one
+        assert taken is not None
+        assert taken.body == one.body
 
 
 def test_nobody_else_reads_what_is_kept_and_the_key_is_not_in_it(spool: Spool) -> None:
@@ -290,7 +293,7 @@ def test_a_refused_report_is_asked_once_and_set_aside_with_the_reason(
     assert outcome.refused[0].refused == refused
     content = json.loads(refused.path.read_text())
     assert content["reason"].startswith(f"{status} ")
-    assert content["body"] == json.loads(call(run_id=7).body or b"")
+    assert content["body"] == json.loads(server.received[0].body)
     assert refused.path.stat().st_mode & 0o777 == 0o600
 
 
