@@ -108,6 +108,11 @@ def _base_url(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
         raise ValueError("it may be an address such as https://hwci.example.org")
+    if parts.path.strip("/"):
+        raise ValueError(
+            "it has a path, below which neither cookies nor links would work: give the server a"
+            f" host name of its own, such as {parts.scheme}://hwci.example.org"
+        )
     return value.rstrip("/")
 
 

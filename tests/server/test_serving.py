@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -147,7 +148,7 @@ async def test_a_sign_in_outlives_the_server(tmp_path: Path) -> None:
 
 
 def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "key"
+    path = tmp_path / "key"
 
     first = signing_keys(path)
 
@@ -155,6 +156,20 @@ def test_a_secret_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     assert len(first.present) >= 32
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert signing_keys(None) != signing_keys(None)
+
+
+async def test_a_secret_key_in_a_folder_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    """A mistyped name would sign with another key than the one that was meant."""
+    settings = Settings(
+        database=str(tmp_path / "new" / "hwci.db"), port=0, secret_key_file=tmp_path / "typo/key"
+    )
+    with pytest.raises(SettingsError, match=f"There is no folder {tmp_path / 'typo'} "):
+        async with serving(settings):
+            pass
+    assert not (tmp_path / "typo").exists()
+
+    async with serving(replace(settings, secret_key_file=None)):
+        assert (tmp_path / "new" / "hwci.db.key").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 31, b" " * 64])
@@ -252,6 +267,7 @@ def test_settings_are_read_from_the_environment(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "words"),
     [
+        ({"HWCI_BASE_URL": "https://h.example/hwci"}, "host name of its own, such as https://hwci"),
         ({"HWCI_REGISTRATION": "everyone"}, "it may be open, invite, closed"),
         ({"HWCI_DATABASE": "a", "HWCI_DATABASE_FILE": "b"}, "are both set"),
         ({"HWCI_DATABASE_FILE": "/nowhere/at/all"}, "cannot be read"),

@@ -5,21 +5,20 @@ Hashing is slow on purpose, so it has one thread of its own with a bounded queue
 neither starve the database's threads nor pile up without end.
 """
 
-import asyncio
 import secrets
 from base64 import b64encode
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from passlib.hash import argon2  # type: ignore[import-untyped]  # libpass ships no types
 
-from hwci.server.errors import OverloadedError
+from hwci.server.line import Line
 
 Result = TypeVar("Result")
 
 MEMORY_KIB, PASSES, LANES = 19_456, 2, 1  # OWASP's minimum for argon2id
 WAITING_MAX = 32
+_FULL = "Too many sign-ins wait; try again in a few seconds"
 
 _ARGON2 = argon2.using(type="ID", memory_cost=MEMORY_KIB, time_cost=PASSES, parallelism=LANES)
 
@@ -36,8 +35,7 @@ class Passwords:
     """Hashes and checks passwords in a thread of its own."""
 
     def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "hwci-passwords")
-        self._waiting = 0
+        self._line = Line("hwci-passwords")
 
     async def hash(self, password: str) -> str:
         """Give the hash to keep. Raises `OverloadedError` when too many wait."""
@@ -50,13 +48,7 @@ class Passwords:
 
     def close(self) -> None:
         """Finish what waits and end the thread."""
-        self._thread.shutdown()
+        self._line.close()
 
     async def _run(self, work: Callable[[], Result]) -> Result:
-        if self._waiting >= WAITING_MAX:
-            raise OverloadedError("Too many sign-ins wait; try again in a few seconds")
-        self._waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        finally:
-            self._waiting -= 1
+        return await self._line.run(work, WAITING_MAX, _FULL)

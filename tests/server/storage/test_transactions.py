@@ -148,6 +148,38 @@ async def test_a_line_that_is_too_long_is_refused_at_once(
         go_on.clear()
 
 
+async def test_work_whose_caller_gave_up_counts_until_it_is_done(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "WAITING_MAX", 1)
+    begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
+
+    def work(_: Writer) -> None:
+        begun.set()
+        go_on.wait(30)
+        done.set()
+
+    given_up = asyncio.ensure_future(storage.write(work))
+    await asyncio.to_thread(begun.wait, 30)
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
+    with pytest.raises(OverloadedError):
+        await storage.write(lambda _: None)
+    go_on.set()
+    await asyncio.to_thread(done.wait, 30)
+    async with asyncio.timeout(30):
+        while await refused(storage):  # noqa: ASYNC110 - nobody is told that there is room
+            await asyncio.sleep(0.01)
+
+
+async def refused(storage: Storage) -> bool:
+    try:
+        await storage.write(lambda _: None)
+    except OverloadedError:
+        return True
+    return False
+
+
 async def test_a_closed_store_says_so(storage: Storage) -> None:
     await storage.ready()
     await storage.close()

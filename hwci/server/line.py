@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work that waits in a line before threads. This module decides how it is counted: until the work
+is done, not until its caller stops waiting, as what has begun goes on without the caller.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from hwci.server.errors import OverloadedError
+
+Result = TypeVar("Result")
+
+
+class LineClosedError(RuntimeError):
+    """The line takes no work any more."""
+
+
+class Line:
+    """So many threads of one name, and the work that was handed to them."""
+
+    def __init__(self, name: str, count: int = 1) -> None:
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
+        self._lock = threading.Lock()
+        self._undone = 0
+
+    async def run(self, job: Callable[[], Result], most: int, refusal: str) -> Result:
+        """Run a job in a thread. A caller that stops waiting does not stop a job that has begun.
+
+        Raises:
+            OverloadedError: `most` jobs are not done yet; it says `refusal`.
+            LineClosedError: it is closed.
+        """
+        if self._undone >= most:
+            raise OverloadedError(refusal)
+        try:
+            handed = self._threads.submit(job)
+        except RuntimeError as error:  # the only fault of handing a job over: no thread any more
+            raise LineClosedError from error
+        with self._lock:
+            self._undone += 1
+        handed.add_done_callback(self._note_done)
+        return await asyncio.wrap_future(handed)
+
+    def close(self) -> None:
+        """Finish what waits, and end."""
+        self._threads.shutdown()
+
+    def _note_done(self, _: Future[Result]) -> None:
+        with self._lock:  # it is called by the thread that did the work
+            self._undone -= 1
