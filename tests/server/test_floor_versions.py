@@ -8,7 +8,7 @@ import gzip
 from importlib import metadata
 
 import pytest
-from aiohttp import web
+from aiohttp import web, web_protocol
 from aiohttp.http import HttpRequestParser
 from aiohttp.http_parser import HttpRequestParserPy
 
@@ -45,6 +45,17 @@ def test_the_lenient_parser_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "HttpRequestParser", HttpRequestParserPy)
 
     with pytest.raises(RuntimeError, match="without its C parser"):
+        require_hardened()
+
+
+def test_a_framework_without_what_we_use_of_its_inside_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(web_protocol, "_ErrInfo")
+    monkeypatch.delattr(web.RequestHandler, "_waiter")
+
+    lacking = r"aiohttp [\d.]+ lacks RequestHandler\._waiter, aiohttp\.web_protocol\._ErrInfo, "
+    with pytest.raises(RuntimeError, match=lacking):
         require_hardened()
 
 

@@ -16,10 +16,9 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import web
+from aiohttp import web, web_protocol
 from aiohttp.http_exceptions import LineTooLong
 from aiohttp.streams import EMPTY_PAYLOAD
-from aiohttp.web_protocol import _ErrInfo
 
 from hwci.server.http.responses import request_id, stamp, status_answer
 
@@ -160,7 +159,8 @@ class SpecProtocol(web.RequestHandler):
     def _refuse_late_head(self) -> None:
         """Answer 408 in its turn, as the framework answers a malformed head."""
         self._late = True
-        late = _ErrInfo(HTTPStatus.REQUEST_TIMEOUT, TimeoutError(), "its head is late")
+        told = web_protocol._ErrInfo  # noqa: SLF001 - `require_hardened` looked that it is there
+        late = told(HTTPStatus.REQUEST_TIMEOUT, TimeoutError(), "its head is late")
         self._messages.append((late, EMPTY_PAYLOAD))
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)

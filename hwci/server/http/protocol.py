@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What listens, and with which settings (contract, "Everywhere").
 
-`require_hardened` refuses to start without the parser that malformed requests are refused by. How a
+`require_hardened` refuses to start without the parser that malformed requests are refused by, and
+with a framework whose private parts are others than those used here and in `connection.py`. How a
 single connection behaves, and what a server does that leaves, is decided in `connection.py`.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ssl import SSLContext
+from types import FunctionType, ModuleType
 from typing import Any
 
-from aiohttp import hdrs, web
+from aiohttp import __version__ as version
+from aiohttp import hdrs, web, web_protocol
 from aiohttp.http import HttpRequestParser
 from aiohttp.http_parser import HttpRequestParserPy
 
@@ -27,6 +30,22 @@ HARDENING: dict[str, Any] = {
     "max_field_size": connection.HEADER_BYTES,
     "max_headers": 128,
 }
+PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
+    web.RequestHandler: (
+        "_current_request",
+        "_loop",
+        "_messages",
+        "_request_count",
+        "_task_handler",
+        "_upgraded",
+        "_waiter",
+    ),
+    web_protocol: ("_ErrInfo",),
+    web.Server: ("_connections", "_kwargs", "_loop"),
+    web.AppRunner: ("_make_server",),
+    web.BaseSite: ("_backlog", "_runner", "_server", "_ssl_context"),
+}
+"""Attributes that we read or replace and the framework promises nobody (docs/adr/0016)."""
 BACKLOG = 1_024
 ACCEPT_SECONDS = 0.02
 """From a connection that the system has accepted to one that we know of."""
@@ -132,6 +151,24 @@ def require_hardened() -> None:
         raise RuntimeError(
             "aiohttp runs without its C parser; install a wheel of aiohttp for this Python"
         )
+    missing = [
+        f"{kind.__name__}.{name}"
+        for kind, names in PRIVATE.items()
+        for name in names
+        if name not in _names_of(kind)
+    ]
+    if missing:
+        raise RuntimeError(
+            f"aiohttp {version} lacks {', '.join(missing)}, by which slow callers are cut and a"
+            " stop answers what was taken; install a version of aiohttp that pyproject.toml allows"
+        )
+
+
+def _names_of(kind: type | ModuleType) -> set[str]:
+    """Give the attributes of a class or module, and those that instances get when they are made."""
+    slots_alone = isinstance(kind, type) and kind.__dictoffset__ == 0
+    init = None if slots_alone else vars(kind).get("__init__")
+    return {*dir(kind), *(init.__code__.co_names if isinstance(init, FunctionType) else ())}
 
 
 def _spec_shaped(handle: Handle) -> Handle:
