@@ -94,9 +94,14 @@ def _read_line(line: str, path: Path) -> FormerKey:
 
 
 def _first_key(path: Path) -> SigningKeys:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.is_dir():
+        raise SettingsError(
+            f"There is no folder {path.parent} for the secret key file {path.name}; make it, "
+            "or name another file"
+        )
     keys = SigningKeys(_new_key())
     _write(path, keys)
+    _sync_folder(path.parent)
     return keys
 
 
@@ -112,6 +117,7 @@ def _replace(path: Path, keys: SigningKeys) -> None:
     if os.geteuid() == 0:  # what root changes still belongs to the service
         os.chown(part, path.stat().st_uid, path.stat().st_gid)
     part.rename(path)
+    _sync_folder(path.parent)
 
 
 def _write(path: Path, keys: SigningKeys) -> None:
@@ -125,6 +131,15 @@ def _write(path: Path, keys: SigningKeys) -> None:
         file.writelines(f"{line}\n" for line in (keys.present.decode(), *former))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the names of files are on the disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _new_key() -> bytes:
