@@ -51,6 +51,16 @@ def test_a_backup_is_made_by_the_server_and_its_name_is_printed(
     )
 
 
+def test_a_backup_into_a_folder_that_is_not_there_is_refused_by_its_name(
+    at_server: Command, tmp_path: Path
+) -> None:
+    done = at_server("backup", "none/copy.db")
+
+    assert done.code == 1
+    assert f"There is no folder {tmp_path / 'none'}; make it, or name a file" in done.err
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_backup_is_restored_where_no_server_runs(
     cli: Command, free: Path, tmp_path: Path
 ) -> None:

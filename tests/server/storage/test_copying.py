@@ -121,7 +121,7 @@ async def test_a_copy_takes_the_place_of_nothing(tmp_path: Path) -> None:
     for taken in ("mine", "link", "hwci.db"):
         with pytest.raises(StorageError, match=r"There is something at .* name a new file"):
             await storage.backup(tmp_path / taken)
-    with pytest.raises(StorageError, match="No such file or directory; name a file in a folder"):
+    with pytest.raises(StorageError, match=r"There is no folder .*/missing; make it"):
         await storage.backup(tmp_path / "missing" / "copy.db")
     await storage.close()
 

@@ -74,6 +74,8 @@ def _part(to: Path) -> Iterator[Path]:
     """
     part = part_of(to)
     try:
+        if not to.parent.is_dir():
+            raise StorageError(f"There is no folder {to.parent}; make it, or name a file elsewhere")
         part.unlink(missing_ok=True)
         os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         yield part
@@ -83,7 +85,7 @@ def _part(to: Path) -> Iterator[Path]:
             "the process that has the database may write"
         ) from fault
     finally:
-        if part.parent.is_dir():
+        if os.path.isdir(part.parent):  # noqa: PTH112 - it is asked of a folder out of reach, too
             part.unlink(missing_ok=True)
 
 
