@@ -221,7 +221,7 @@ class Spool:
                 return
             body = kept.path.read_bytes().partition(b"\n")[2]
             now = _read(kept.path) or kept
-            until = self.clock() + min(asked_s, ASKED_MAX_S) if asked_s else 0.0
+            until = self.clock() + asked_s if asked_s else 0.0
             noted = replace(now, tries=now.tries + 1, reason=reason, not_before=until)
             _write(kept.path, _line(noted) + body)
 
