@@ -231,6 +231,35 @@ async def test_what_was_only_in_the_log_of_a_crashed_server_is_kept_with_its_fil
     assert await run_ids(kept) == set(range(302))
 
 
+@pytest.mark.parametrize("links", [True, False])
+async def test_a_restore_that_is_cut_off_before_its_last_step_leaves_the_former_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    path, copy = await backed_up(tmp_path)
+    rename = Path.rename
+
+    def cut_off(self: Path, target: Path) -> Path:
+        if target == path:
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    def no_links(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "rename", cut_off)
+    if not links:
+        monkeypatch.setattr(Path, "hardlink_to", no_links)
+    with pytest.raises(KeyboardInterrupt):
+        restore_storage(path, copy)
+    monkeypatch.setattr(Path, "rename", rename)
+
+    assert await run_ids(path) == set(range(301))
+    kept = restore_storage(path, copy)
+    assert kept == tmp_path / "hwci.db.before-restore-2"
+    assert await run_ids(path) == set(range(300))
+    assert await run_ids(kept) == set(range(301))
+
+
 async def test_a_backup_makes_a_database_where_there_was_none(tmp_path: Path) -> None:
     _, copy = await backed_up(tmp_path)
     (tmp_path / "new").mkdir()

@@ -11,7 +11,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
 
 def put_back(path: Path, copy: Path) -> Path | None:
     """Put a copy in the place of the database at `path`, whose lock must be held; give what its
-    former file is called now, None when there was none.
+    former file is called now, None when there was none. At no moment is there no database.
 
     Raises:
         StorageError: it is no whole database of ours, or a newer one, or cannot be written.
@@ -58,7 +58,7 @@ def put_back(path: Path, copy: Path) -> Path | None:
         _require_whole(part, copy, lambda: False)
         _give_to_owner(part)
         _sync(part)
-        kept = _set_aside(path)
+        kept = _keep_former(path)
         part.rename(path)
         _sync(path.parent)
     return kept
@@ -136,12 +136,13 @@ def _require_copy(path: Path, copy: Path) -> None:
         )
 
 
-def _set_aside(path: Path) -> Path | None:
-    """Keep a database under another name, with the log that may hold its last writes; its index is
-    made anew from the log.
+def _keep_former(path: Path) -> Path | None:
+    """Keep a database under a second name, and leave it under its own until the copy takes that.
+
+    No log may stand beside the copy, which would be read as its own: the last writes go from the
+    log into the file before. A file that is too damaged for this is kept with its log.
     """
     log = path.with_name(path.name + "-wal")
-    path.with_name(path.name + "-shm").unlink(missing_ok=True)
     if not path.exists() and not log.exists():
         return None
     kept = next(
@@ -149,11 +150,31 @@ def _set_aside(path: Path) -> Path | None:
         for name in (path.with_name(f"{path.name}.before-restore-{n}") for n in count(1))
         if not name.exists() and not name.with_name(name.name + "-wal").exists()
     )
+    if path.exists():
+        _empty_log(path)
+        _give_second_name(path, kept)
     if log.exists():
         log.rename(kept.with_name(kept.name + "-wal"))
-    if path.exists():
-        path.rename(kept)
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)
     return kept
+
+
+def _empty_log(path: Path) -> None:
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as former:
+        former.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _give_second_name(path: Path, kept: Path) -> None:
+    try:
+        kept.hardlink_to(path)
+    except OSError:  # a file system without links
+        with _part(kept) as half:
+            shutil.copyfile(path, half)
+            _give_to_owner(half)
+            _sync(half)
+            half.rename(kept)
+    _sync(kept.parent)
 
 
 def _give_to_owner(part: Path) -> None:
