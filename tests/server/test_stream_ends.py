@@ -143,6 +143,8 @@ async def test_a_person_follows_ten_streams_and_no_eleventh(scene: Scene) -> Non
         opened[0].close()
         await until_one_may_follow(scene, scene.member)
         assert [response.status for response in opened] == [200] * 10
+        for response in opened:
+            response.close()
 
 
 async def until_one_may_follow(scene: Scene, who: dict[str, Any]) -> None:
@@ -156,12 +158,17 @@ async def until_one_may_follow(scene: Scene, who: dict[str, Any]) -> None:
 
 
 async def test_places_are_counted_exactly_when_many_come_at_once(scene: Scene) -> None:
-    async with aiohttp.ClientSession() as http:
-        asked = (http.get(f"{scene.runs}/stream", headers=bearer(scene.member)) for _ in range(30))
-        opened = await asyncio.gather(*asked)
-        statuses = [response.status for response in opened]
-        for response in opened:
-            response.close()
+    many, statuses, all_are_here = 30, [], asyncio.Event()
+
+    async def come(http: aiohttp.ClientSession) -> None:
+        async with http.get(f"{scene.runs}/stream", headers=bearer(scene.member)) as response:
+            statuses.append(response.status)
+            if len(statuses) == many:
+                all_are_here.set()
+            await all_are_here.wait()
+
+    async with aiohttp.ClientSession() as http, asyncio.timeout(30):
+        await asyncio.gather(*(come(http) for _ in range(many)))
 
     assert (statuses.count(200), statuses.count(429)) == (10, 20)
 
