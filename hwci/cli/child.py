@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
 
 from hwci.cli.failing import CommandError, Failing
 
@@ -33,7 +34,8 @@ def run(command: Sequence[str]) -> Ended:
     """Run a command to its end, and hand it the signals that come meanwhile.
 
     With a terminal it stays among the terminal's own, which sends Ctrl-C to all of them; without
-    one, its whole process group gets what is sent to this process.
+    one, its whole process group gets what is sent to this process. After a command that was
+    cancelled this process heeds no further signal: what is left to do is finished.
 
     Raises:
         CommandError: it cannot be started.
@@ -48,7 +50,7 @@ def run(command: Sequence[str]) -> Ended:
             _send(started[0], number, group=not attached)
 
     sys.stdout.flush()
-    with _handled(forward):
+    with _handled(forward) as handled:
         try:
             group = None if attached else 0
             started.append(subprocess.Popen(command, process_group=group))  # noqa: S603 - as asked
@@ -59,22 +61,25 @@ def run(command: Sequence[str]) -> Ended:
         for number in tuple(came):  # before there was anybody to hand them to
             _send(started[0], number, group=not attached)
         code = started[0].wait()
-    killed = code in {-signal.SIGINT, -signal.SIGTERM}
-    return Ended(_BY_SIGNAL - code if code < 0 else code, cancelled=bool(came) or killed)
+        killed = code in {-signal.SIGINT, -signal.SIGTERM}
+        cancelled = bool(came) or killed
+        if cancelled:
+            handled.clear()  # nobody is given the signals back
+            _ignore()
+    return Ended(_BY_SIGNAL - code if code < 0 else code, cancelled=cancelled)
+
+
+def _ignore() -> None:
+    for number in FORWARDED:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Finish what was begun, whoever asks for an end."""
-    with _handled(signal.SIG_IGN):
-        yield
-
-
-@contextmanager
-def _handled(handler: _Handler | signal.Handlers) -> Iterator[None]:
-    before = {number: signal.signal(number, handler) for number in FORWARDED}
+def _handled(handler: _Handler) -> Iterator[dict[int, Any]]:
+    """Handle signals while the block runs. It is given who handled them before, and who will."""
+    before: dict[int, Any] = {number: signal.signal(number, handler) for number in FORWARDED}
     try:
-        yield
+        yield before
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier)

@@ -6,7 +6,6 @@ order of things; how a command runs is decided in `child.py`, what is reported i
 from __future__ import annotations
 
 import shutil
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -175,8 +174,7 @@ def _reported(flags: JobFlags, asked: Asked, sending: Sending, ended: child.Ende
         shorter = min(sending.deadline_s, CANCELLED_DEADLINE_S)
         sending = replace(sending, deadline_s=shorter)
     try:
-        with child.undisturbed() if ended.cancelled else nullcontext():
-            report_job(flags, asked, sending)
+        report_job(flags, asked, sending)
     except CommandError as fault:
         if ended.code == 0:
             raise
