@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Commit, FailureKey, Lane, Review
-from hwci.engine.history import FailingRun, Failure, LaneCommit, ReportOrder
+from hwci.engine.history import FailingRun, Failure, LaneCommit
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, Reason, Verdict
 
 Row = TypeVar("Row")
@@ -45,12 +45,21 @@ class Tiles:
     infra_runs: Tally
 
 
+class CheckedRun(NamedTuple):
+    """The run that a check looked at, on one box: `run_id` is the run as CI knows it."""
+
+    started_at: datetime
+    run_id: int
+    run_attempt: int
+    box_key: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a check looked at and found: a sentence, and the evidence that decided it."""
 
     note: str
-    run: ReportOrder | None = None
+    run: CheckedRun | None = None
     commit: str | None = None
     file: str | None = None
     pattern: str | None = None
@@ -114,6 +123,13 @@ class ResolvedFailure:
         return self.first.verdict
 
 
+def is_broken(retry_passes: int, flaky_failures: int) -> bool:
+    """Semantics, 9.3: "A test that never passed on a retry and has no Flake is broken rather than
+    flaky".
+    """
+    return retry_passes == 0 and flaky_failures == 0
+
+
 @dataclass(frozen=True, slots=True)
 class FlakyTest:
     """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
@@ -128,6 +144,11 @@ class FlakyTest:
     retry_passes: int
     flaky_failures: int
     flake_rate: float
+
+    @property
+    def broken(self) -> bool:
+        """Tell a test that is broken from one that is flaky (semantics, 9.3)."""
+        return is_broken(self.retry_passes, self.flaky_failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +201,15 @@ class Plan:
 
 
 class FileEvidence(NamedTuple):
-    """A changed file and what it is to the product."""
+    """A changed file and what it is to the product; None: nobody said what its files are."""
 
     path: str
-    kind: FileKind
+    kind: FileKind | None
 
 
 @dataclass(frozen=True, slots=True)
 class CommitEvidence:
-    """A commit under test or before the fix, with its files by kind."""
+    """A commit that a run told of, with its files by kind."""
 
     commit: Commit
     files: tuple[FileEvidence, ...]
@@ -199,12 +220,14 @@ class Evidence:
     """One failure with all that its answer rests on.
 
     `resolved` is None for a flake or a pending failure. `under_test` and `before_fix` are None
-    when unknown or unconnected; `timeline` is its lane around it.
+    when unknown or unconnected; `timeline` is its lane around it, `timeline_changes` those of its
+    commits that any run told of.
     """
 
     failure: LabelledFailure
     lane: Lane
     resolved: ResolvedFailure | None
     timeline: tuple[LaneCommit, ...]
+    timeline_changes: tuple[CommitEvidence, ...]
     under_test: tuple[CommitEvidence, ...] | None
     before_fix: tuple[CommitEvidence, ...] | None

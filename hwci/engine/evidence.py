@@ -4,7 +4,7 @@
 This module gathers; every conclusion in it comes from the module that owns its rule.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
 from hwci.engine.answers import CommitEvidence, Evidence, FileEvidence, LabelledFailure
@@ -14,7 +14,8 @@ from hwci.engine.files import ProductFiles
 from hwci.engine.groups import Group, group_of
 from hwci.engine.history import Failure, History, LaneCommit
 from hwci.engine.resolved import describe
-from hwci.engine.vocabulary import FileKind, Label
+from hwci.engine.vocabulary import Label
+from hwci.engine.walk import last_place
 
 
 def labelled(failure: Failure, group: Group) -> LabelledFailure:
@@ -35,11 +36,13 @@ def evidence(history: History, failure_id: UUID, margin: int = 5) -> Evidence | 
     changes = under_test.changes
     walk = None if group.label is Label.FLAKE else classifier.walk(group)
     resolved = group.label is Label.RESOLVED
+    timeline = _timeline(history, group, margin)
     return Evidence(
         failure=labelled(failure, group),
         lane=failure.key.lane,
         resolved=describe(history, group, classifier) if resolved else None,
-        timeline=tuple(_timeline(history, group, margin)),
+        timeline=tuple(timeline),
+        timeline_changes=_told(_commits_of(history, failure, timeline), under_test.files),
         under_test=None if changes is None else _told(changes.commits, under_test.files),
         before_fix=None
         if walk is None
@@ -54,13 +57,25 @@ def _timeline(history: History, group: Group, margin: int) -> list[LaneCommit]:
     return history.lane_commits(lane, group.first.place, fix or group.last.place, margin)
 
 
+def _commits_of(
+    history: History, failure: Failure, timeline: Sequence[LaneCommit]
+) -> Iterator[Commit]:
+    """Give the commits of the timeline as the first run told them whose list has them."""
+    shas = [one.sha for one in timeline]
+    listings = history.first_listing(failure.key.lane.repo_key, shas)
+    for sha in shas:
+        if sha in listings:
+            commits = listings[sha].commits
+            yield commits[last_place(commits, sha)]
+
+
 def _told(commits: Iterable[Commit], files: ProductFiles | None) -> tuple[CommitEvidence, ...]:
-    """Tell the kind of each file; without a configuration every file is of no kind."""
+    """Tell the kind of each file; without a configuration no file has one."""
     return tuple(
         CommitEvidence(
             commit,
             tuple(
-                FileEvidence(file, FileKind.OTHER if files is None else files.kind(file))
+                FileEvidence(file, None if files is None else files.kind(file))
                 for file in commit.files
             ),
         )

@@ -31,9 +31,8 @@ def flakiest(tests: Iterable[TestRuns], flaky: Mapping[TestKey, int]) -> list[Fl
 
 
 def _row(test: TestRuns, flaky_failures: int) -> FlakyTest:
-    """Figure a test; an item that is not notable is one attempt, and it passed."""
-    attempts = test.reports + sum((one.attempts - 1) * one.items for one in test.notable)
-    failed = sum(_failed_attempts(one) for one in test.notable)
+    attempts = attempts_of(test.reports, test.notable)
+    failed = failed_attempts_of(test.notable)
     return FlakyTest(
         repo_key=test.product.repo_key,
         suite=test.product.suite,
@@ -46,6 +45,16 @@ def _row(test: TestRuns, flaky_failures: int) -> FlakyTest:
         flaky_failures=flaky_failures,
         flake_rate=100 * failed / attempts,
     )
+
+
+def attempts_of(reports: int, notable: Iterable[ItemGroup]) -> int:
+    """Count the attempts of a test; an item that is not notable is one, and it passed."""
+    return reports + sum((one.attempts - 1) * one.items for one in notable)
+
+
+def failed_attempts_of(notable: Iterable[ItemGroup]) -> int:
+    """Count the failed attempts of a test."""
+    return sum(_failed_attempts(one) for one in notable)
 
 
 def _failed_attempts(group: ItemGroup) -> int:

@@ -6,12 +6,24 @@ facts, or off the indexes that `lanes.py` and `runs.py` build once.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
-from hwci.engine.facts import Announcement, Facts, Lane, Product, Report, Review, SuiteConfig
+from hwci.engine.dated import BoxRuns, RunStarts
+from hwci.engine.facts import (
+    Announcement,
+    Changes,
+    Facts,
+    Lane,
+    Product,
+    Report,
+    Review,
+    SuiteConfig,
+    TestItem,
+)
+from hwci.engine.flakiest import TestKey
 from hwci.engine.history import (
     Failure,
     ItemGroup,
@@ -30,6 +42,7 @@ from hwci.engine.identity import failure_id
 from hwci.engine.lanes import Lanes
 from hwci.engine.parts import is_first
 from hwci.engine.runs import Runs, Target
+from hwci.engine.slots import Slots
 from hwci.engine.vocabulary import Outcome
 
 
@@ -61,26 +74,44 @@ class FullHistory:
         counted = [report.hello_ok for report in self._reports(scope, period) if is_first(report)]
         return RunCounts(counted.count(False), len(counted))
 
+    def run_starts(self, scope: Scope, period: Period) -> RunStarts:
+        """Starts of the run reports that `run_counts` counts."""
+        counted = [report for report in self._reports(scope, period) if is_first(report)]
+        infra = (report.started_at for report in counted if not report.hello_ok)
+        return RunStarts(sorted(infra), sorted(report.started_at for report in counted))
+
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
         """Tests of the period that failed or were retried."""
-        boxes: dict[tuple[Product, str], list[str]] = defaultdict(list)
-        notable: dict[tuple[Product, str], Counter[tuple[Outcome, int]]] = defaultdict(Counter)
+        boxes: dict[TestKey, list[str]] = defaultdict(list)
+        items: dict[TestKey, list[TestItem]] = defaultdict(list)
         for report in self._reports(scope, period):
             for item in report.tests if report.hello_ok else ():
                 test = (Product(report.repo_key, report.suite), item.id)
                 boxes[test].append(report.box_key)
-                if item.outcome is Outcome.FAIL or item.attempts > 1:
-                    notable[test][item.outcome, item.attempts] += 1
+                items[test].append(item)
+        notable = {test: _notable(ran) for test, ran in items.items()}
         return [
             TestRuns(
                 product=test[0],
                 test_id=test[1],
                 boxes=len(set(boxes[test])),
                 reports=len(boxes[test]),
-                notable=tuple(ItemGroup(*kind, count) for kind, count in sorted(kinds.items())),
+                notable=kinds,
             )
             for test, kinds in notable.items()
+            if kinds
         ]
+
+    def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
+        """What these tests did by box and slot."""
+        ran: dict[tuple[Product, str, str, int], list[TestItem]] = defaultdict(list)
+        for report in self._reports(Scope(), slots.period):
+            product = Product(report.repo_key, report.suite)
+            for item in report.tests if report.hello_ok else ():
+                if (product, item.id) in tests:
+                    slot = slots.slot(report.started_at)
+                    ran[product, item.id, report.box_key, slot].append(item)
+        return [BoxRuns(*cell, len(items), _notable(items)) for cell, items in ran.items()]
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
         """Failures with an item in the period, and those of their lane with equal `next_pass`."""
@@ -103,6 +134,17 @@ class FullHistory:
                 starts = [ran.report.started_at for ran in self._lanes.failing_runs(failure.key)]
                 counts[failure.id] = sum(period.start <= at <= period.end for at in starts)
         return {failure_id_: items for failure_id_, items in counts.items() if items}
+
+    def failing_starts(
+        self, scope: Scope, period: Period, failures: Collection[UUID]
+    ) -> Sequence[datetime]:
+        """Start of each failing item in the period of these failures."""
+        of_scope = (
+            self._lanes.by_id[one] for one in self.failing_items(scope, period) if one in failures
+        )
+        runs = (ran for failure in of_scope for ran in self._lanes.failing_runs(failure.key))
+        starts = (ran.report.started_at for ran in runs)
+        return sorted(at for at in starts if period.start <= at <= period.end)
 
     def failure(self, failure_id: UUID) -> Failure | None:
         """Give one failure by its id."""
@@ -129,6 +171,11 @@ class FullHistory:
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `commits` list the sha."""
         return self._runs.listing(repo_key, sha)
+
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+        """Changes of the first run whose `commits` list each sha."""
+        listings = {sha: self._runs.listing(repo_key, sha) for sha in shas}
+        return {sha: listing[0].changes for sha, listing in listings.items() if listing}
 
     def is_recorded_base(self, repo_key: str, sha: str) -> bool:
         """Whether some run's changes have this `base_sha`."""
@@ -181,6 +228,16 @@ class FullHistory:
             for sha in {report.sha, *report.covers_shas}:
                 sightings[report.repo_key, sha].add(sighting)
         return sightings
+
+
+def _notable(items: Iterable[TestItem]) -> tuple[ItemGroup, ...]:
+    """Group the items that are not a pass at the first attempt."""
+    kinds = Counter(
+        (item.outcome, item.attempts)
+        for item in items
+        if item.outcome is Outcome.FAIL or item.attempts > 1
+    )
+    return tuple(ItemGroup(*kind, count) for kind, count in sorted(kinds.items()))
 
 
 def _in_scope(scope: Scope, fact: Announcement | Report | Lane) -> bool:

@@ -3,8 +3,7 @@
 
 A store answers them narrowly, from its indexes; `full.FullHistory` answers them from all facts
 and is the definition: for every history both must give the same page. The protocol carries facts
-and states only. Every rule that turns them into labels, groups, classes and figures is the
-engine's and is written once, in the modules beside this one.
+and states only: every rule over them is written once, in the modules beside this one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -138,6 +137,7 @@ class RunChanges:
     """The changes of a run (semantics, 5.1), placed by the report that carries them."""
 
     order: ReportOrder
+    ci_run_id: int
     workflow: str
     branch: str
     sha: str
@@ -224,10 +224,11 @@ class History(Protocol):
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `commits` list the sha, by `order`."""
 
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+        """The first of `changes_listing` for each of these commits that has any: for people."""
+
     def is_recorded_base(self, repo_key: str, sha: str) -> bool:
-        """Whether the changes of some run of the repository (semantics, 5.1) have this `base_sha`,
-        truncated or not. It spares an unconnected failure the walk through all of history.
-        """
+        """Whether some run's changes have this `base_sha`: spares a walk through all of history."""
 
     def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
         """Give the last passed commit of the lane with a place before `place`, if it is one of

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics page and each of its tables, as slices of a reading (spec, "Metrics page").
 
-This module decides which rows are shown, and describes those alone. What a row tells beyond the
-reading is asked of the history, which must be the one that was read, or one of the same state.
+This module decides which rows are shown (which match and in which order: `tables.py`), and
+describes those alone. What a row tells beyond the reading is asked of the history, which must be
+the one that was read, or one of the same state.
 """
 
 from collections.abc import Sequence
@@ -12,11 +13,20 @@ from hwci.engine.answers import FlakyTest, LabelledFailure, Listing, Page, Resol
 from hwci.engine.classify import Classifier
 from hwci.engine.evidence import evidence
 from hwci.engine.facts import Announcement
-from hwci.engine.groups import Group
 from hwci.engine.history import History
-from hwci.engine.reading import Reading
+from hwci.engine.reading import Judged, Reading
 from hwci.engine.resolved import describe, resolved_failure
-from hwci.engine.vocabulary import Label
+from hwci.engine.tables import (
+    FAILURES,
+    FLAKIEST,
+    MERGES,
+    RESOLVED,
+    Wanted,
+    WantedFailures,
+    WantedOthers,
+    WantedTests,
+)
+from hwci.engine.vocabulary import MergeColumn, ResolvedColumn
 
 __all__ = [
     "evidence",
@@ -31,6 +41,12 @@ __all__ = [
 
 Row = TypeVar("Row")
 
+ALL_MERGES: Wanted[MergeColumn] = Wanted()
+ALL_RESOLVED: Wanted[ResolvedColumn] = Wanted()
+ALL_OTHERS = WantedOthers()
+ALL_FLAKY = WantedTests()
+ALL_FAILURES = WantedFailures()
+
 
 def metrics_page(history: History, reading: Reading, rows: int = 20) -> Page:
     """Give the page: the tiles, and the first rows of each table."""
@@ -43,41 +59,55 @@ def metrics_page(history: History, reading: Reading, rows: int = 20) -> Page:
     )
 
 
-def unchecked_merges(reading: Reading, offset: int, limit: int) -> Listing[Announcement]:
+def unchecked_merges(
+    reading: Reading, offset: int, limit: int, wanted: Wanted[MergeColumn] = ALL_MERGES
+) -> Listing[Announcement]:
     """List announced merges that no run checked."""
-    return _slice(reading.unchecked_merges, offset, limit)
+    return _slice(MERGES.chosen(reading.unchecked_merges, wanted), offset, limit)
 
 
 def real_bugs(
-    history: History, reading: Reading, offset: int, limit: int
+    history: History,
+    reading: Reading,
+    offset: int,
+    limit: int,
+    wanted: Wanted[ResolvedColumn] = ALL_RESOLVED,
 ) -> Listing[ResolvedFailure]:
     """List resolved failures that are real firmware bugs."""
-    return _described(history, _slice(reading.real_bugs, offset, limit))
+    return _described(history, _slice(RESOLVED.chosen(reading.real_bugs, wanted), offset, limit))
 
 
 def other_failures(
-    history: History, reading: Reading, offset: int, limit: int
+    history: History,
+    reading: Reading,
+    offset: int,
+    limit: int,
+    wanted: WantedOthers = ALL_OTHERS,
 ) -> Listing[ResolvedFailure]:
     """List all other resolved failures, dismissed ones included."""
-    return _described(history, _slice(reading.other_failures, offset, limit))
+    chosen = RESOLVED.chosen(wanted.among(reading.other_failures), wanted)
+    return _described(history, _slice(chosen, offset, limit))
 
 
-def flakiest_tests(reading: Reading, offset: int, limit: int) -> Listing[FlakyTest]:
-    """List tests with a failed attempt, the highest flake rate first."""
-    return _slice(reading.flakiest_tests, offset, limit)
-
-
-def labelled_failures(
-    reading: Reading, label: Label | None, offset: int, limit: int
-) -> Listing[LabelledFailure]:
-    """List every failure with an item in the period, of one label or of all."""
-    rows = [row for row in reading.failures if label is None or row.label is label]
+def flakiest_tests(
+    reading: Reading, offset: int, limit: int, wanted: WantedTests = ALL_FLAKY
+) -> Listing[FlakyTest]:
+    """List tests with a failed attempt, the highest flake rate first unless asked otherwise."""
+    rows = FLAKIEST.chosen(wanted.among(reading.flakiest_tests), wanted)
     return _slice(rows, offset, limit)
 
 
-def _described(history: History, groups: Listing[Group]) -> Listing[ResolvedFailure]:
+def labelled_failures(
+    reading: Reading, offset: int, limit: int, wanted: WantedFailures = ALL_FAILURES
+) -> Listing[LabelledFailure]:
+    """List failures with an item in the period, the newest first unless asked otherwise."""
+    rows = FAILURES.chosen(wanted.among(reading.failures), wanted)
+    return _slice(rows, offset, limit)
+
+
+def _described(history: History, rows: Listing[Judged]) -> Listing[ResolvedFailure]:
     classifier = Classifier(history)
-    return Listing([describe(history, one, classifier) for one in groups.items], groups.total)
+    return Listing([describe(history, row.group, classifier) for row in rows.items], rows.total)
 
 
 def _slice(rows: Sequence[Row], offset: int, limit: int) -> Listing[Row]:

@@ -9,11 +9,11 @@ the rows before it did not decide. Nothing is concluded from a list that was cut
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from hwci.engine.answers import Finding
+from hwci.engine.answers import CheckedRun, Finding
 from hwci.engine.facts import Changes, Commit
 from hwci.engine.files import ProductFiles, Touch, touch
 from hwci.engine.groups import Group
-from hwci.engine.history import ReportOrder, RunChanges
+from hwci.engine.history import RunChanges
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Verdict
 from hwci.engine.walk import Step
@@ -54,18 +54,22 @@ class BeforeFix(NamedTuple):
     fix: str | None
     walk: tuple[Step, ...] | None
 
-    def commits(self) -> Iterator[tuple[ReportOrder, Commit]]:
+    def commits(self) -> Iterator[tuple[CheckedRun, Commit]]:
         """Give each commit of the range in each of its places, with the run that told of it."""
         for step in self.walk or ():
             for commit in step.commits:
-                yield step.run.order, commit
+                yield _checked(step.run), commit
+
+
+def _checked(run: RunChanges) -> CheckedRun:
+    order = run.order
+    return CheckedRun(order.started_at, run.ci_run_id, order.run_attempt, order.box_key)
 
 
 def _blame(group: Group, verdict: Verdict) -> Answer:
     first = group.first.first
-    run = ReportOrder(
-        first.started_at, first.run_id, first.run_attempt, group.first.key.lane.box_key
-    )
+    box = group.first.key.lane.box_key
+    run = CheckedRun(first.started_at, first.ci_run_id, first.run_attempt, box)
     return Answer(first.verdict is verdict, Finding(_BLAMED[first.verdict], run))
 
 
@@ -96,17 +100,17 @@ def changes_unknown(subject: UnderTest) -> Answer:
         return Answer(True, Finding("The first run on the failing commit reported no changes"))
     if subject.run.changes.base_sha is None:
         note = "The changes of the first run on the failing commit have no base commit"
-        return Answer(True, Finding(note, subject.run.order))
+        return Answer(True, Finding(note, _checked(subject.run)))
     tested = _counted(len(subject.run.changes.commits), "commit")
     note = f"The first run on the failing commit tested {tested}"
-    return Answer(False, Finding(note, subject.run.order))
+    return Answer(False, Finding(note, _checked(subject.run)))
 
 
 def _firmware_under_test(subject: UnderTest) -> Finding | None:
     assert subject.files is not None
     assert subject.run is not None
-    order = subject.run.order
-    pairs = ((order, commit) for commit in subject.run.changes.commits)
+    run = _checked(subject.run)
+    pairs = ((run, commit) for commit in subject.run.changes.commits)
     return _first_touch(pairs, subject.files.firmware, "A commit under test changed firmware")
 
 
@@ -116,14 +120,14 @@ def changes_cut_short(subject: UnderTest) -> Answer:
     if firmware is not None:
         return Answer(False, firmware)
     assert subject.run is not None
-    order, changes = subject.run.order, subject.run.changes
+    run, changes = _checked(subject.run), subject.run.changes
     if changes.truncated:
-        return Answer(True, Finding("Some commits under test were not sent", order))
+        return Answer(True, Finding("Some commits under test were not sent", run))
     for commit in changes.commits:
         if commit.files_truncated:
             note = "Some files of a commit under test were not sent"
-            return Answer(True, Finding(note, order, commit.sha))
-    return Answer(False, Finding("Every commit and file under test was sent", order))
+            return Answer(True, Finding(note, run, commit.sha))
+    return Answer(False, Finding("Every commit and file under test was sent", run))
 
 
 def changes_left_firmware(subject: UnderTest) -> Answer:
@@ -132,7 +136,7 @@ def changes_left_firmware(subject: UnderTest) -> Answer:
     if firmware is not None:
         return Answer(False, firmware)
     assert subject.run is not None
-    return Answer(True, Finding("No commit under test changed firmware", subject.run.order))
+    return Answer(True, Finding("No commit under test changed firmware", _checked(subject.run)))
 
 
 def fix_unconnected(subject: BeforeFix) -> Answer:
@@ -146,16 +150,16 @@ def fix_unconnected(subject: BeforeFix) -> Answer:
     over = _counted(sum(len(step.commits) for step in subject.walk), "commit")
     verb = "connects" if steps == 1 else "connect"
     note = f"{_counted(steps, 'run report')} {verb} the failure to its fix over {over}"
-    return Answer(False, Finding(note, subject.walk[-1].run.order, subject.fix))
+    return Answer(False, Finding(note, _checked(subject.walk[-1].run), subject.fix))
 
 
 def fix_touched_harness(subject: BeforeFix) -> Answer:
     """Whether a commit with its whole file list changed harness files and no firmware file."""
-    for order, commit in subject.commits():
+    for run, commit in subject.commits():
         harness = touch(commit, subject.files.harness)
         if harness and not commit.files_truncated and not touch(commit, subject.files.firmware):
             note = "A commit before the fix changed harness files and no firmware file"
-            return Answer(True, Finding(note, order, commit.sha, *harness))
+            return Answer(True, Finding(note, run, commit.sha, *harness))
     return Answer(False, Finding("No commit before the fix is known to be one of harness alone"))
 
 
@@ -173,12 +177,12 @@ def fix_left_firmware(subject: BeforeFix) -> Answer:
 
 def fix_mixed(subject: BeforeFix) -> Answer:
     """Whether one commit of the range changed both kinds of files."""
-    for order, commit in subject.commits():
+    for run, commit in subject.commits():
         firmware = touch(commit, subject.files.firmware)
         harness = touch(commit, subject.files.harness)
         if firmware and harness:
             note = f"A commit before the fix changed firmware, and the harness file {harness.file}"
-            return Answer(True, Finding(note, order, commit.sha, *firmware))
+            return Answer(True, Finding(note, run, commit.sha, *firmware))
     return Answer(False, Finding("No commit before the fix changed firmware and harness together"))
 
 
@@ -191,18 +195,18 @@ def fix_cut_short(subject: BeforeFix) -> Answer:
 
 
 def _cut_short(subject: BeforeFix) -> Finding | None:
-    for order, commit in subject.commits():
+    for run, commit in subject.commits():
         if commit.files_truncated:
             note = "Some files of a commit before the fix were not sent"
-            return Finding(note, order, commit.sha)
+            return Finding(note, run, commit.sha)
     return None
 
 
 def _first_touch(
-    commits: Iterable[tuple[ReportOrder, Commit]], paths: PathList, note: str
+    commits: Iterable[tuple[CheckedRun, Commit]], paths: PathList, note: str
 ) -> Finding | None:
-    for order, commit in commits:
+    for run, commit in commits:
         found: Touch | None = touch(commit, paths)
         if found is not None:
-            return Finding(note, order, commit.sha, *found)
+            return Finding(note, run, commit.sha, *found)
     return None

@@ -9,7 +9,8 @@ broke and who fixed a test is asked for the rows that are shown.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from datetime import datetime
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine.answers import ClassCounts, FlakyTest, LabelledFailure, Tally, Tiles
@@ -24,6 +25,15 @@ from hwci.engine.vocabulary import FailureClass, Label
 
 Row = TypeVar("Row")
 
+_INSTANTS_OF_A_ROW = 8  # an instant and its place in a list take an eighth of what a row takes
+
+
+class Judged(NamedTuple):
+    """A resolved failure and the class that people see."""
+
+    group: Group
+    failure_class: FailureClass
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -34,47 +44,63 @@ class Reading:
 
     tiles: Tiles
     unchecked_merges: Sequence[Announcement]
-    real_bugs: Sequence[Group]
-    other_failures: Sequence[Group]
+    real_bugs: Sequence[Judged]
+    other_failures: Sequence[Judged]
     flakiest_tests: Sequence[FlakyTest]
     failures: Sequence[LabelledFailure]
+    checked_at: Sequence[datetime]
+    """When each checked merge was merged, in any order."""
 
     @property
     def size(self) -> int:
-        """Number of rows and failures held."""
-        groups = (*self.real_bugs, *self.other_failures)
+        """Number of rows and failures held, with the room that the instants take as rows."""
+        resolved = (*self.real_bugs, *self.other_failures)
         rows = len(self.unchecked_merges) + len(self.flakiest_tests) + len(self.failures)
-        return rows + sum(len(group.failures) for group in groups)
+        instants = rows_of_instants(len(self.checked_at))
+        return rows + instants + sum(len(one.group.failures) for one in resolved)
+
+
+def rows_of_instants(count: int) -> int:
+    """Give as how many rows instants count towards a size."""
+    return count // _INSTANTS_OF_A_ROW
 
 
 def read_period(history: History, scope: Scope, period: Period) -> Reading:
     """Read and decide all that a scope and a period show."""
     merges = history.merges(scope, period)
-    unchecked = _unchecked(merges)
+    checked_at, unchecked = _by_check(merges)
     items = history.failing_items(scope, period)
     groups = groups_of(history.failures(scope, period), history.reviews())
     classes = by_class(groups, period, Classifier(history))
     flaky = _flaky_items(groups, items)
     return Reading(
         tiles=Tiles(
-            merges_checked=Tally(len(merges) - len(unchecked), len(merges)),
+            merges_checked=Tally(len(checked_at), len(merges)),
             real_fw_bugs=counts(classes),
             flaky_failures=flaky.total(),
             infra_runs=Tally(*history.run_counts(scope, period)),
         ),
         unchecked_merges=unchecked,
-        real_bugs=_groups(classes, real=True),
-        other_failures=_groups(classes, real=False),
+        real_bugs=_judged(classes, real=True),
+        other_failures=_judged(classes, real=False),
         flakiest_tests=flakiest(history.test_runs(scope, period), flaky),
         failures=_labelled(groups, items),
+        checked_at=checked_at,
     )
 
 
-def _unchecked(merges: Sequence[Merge]) -> list[Announcement]:
-    rows = [merge.announcement for merge in merges if not is_checked(merge)]
+def _by_check(merges: Sequence[Merge]) -> tuple[list[datetime], list[Announcement]]:
+    """Give when the checked merges were merged, and the unchecked ones in their order."""
+    checked_at: list[datetime] = []
+    rows: list[Announcement] = []
+    for merge in merges:
+        if is_checked(merge):
+            checked_at.append(merge.announcement.merged_at)
+        else:
+            rows.append(merge.announcement)
     rows.sort(key=lambda one: (one.repo_key, one.suite or "", one.sha))
     rows.sort(key=lambda one: one.merged_at, reverse=True)
-    return rows
+    return checked_at, rows
 
 
 def by_class(
@@ -101,15 +127,15 @@ def counts(classes: Mapping[FailureClass, Sequence[Group]]) -> ClassCounts:
     )
 
 
-def _groups(classes: Mapping[FailureClass, Sequence[Group]], *, real: bool) -> list[Group]:
+def _judged(classes: Mapping[FailureClass, Sequence[Group]], *, real: bool) -> list[Judged]:
     """Give the real bugs, or all other resolved failures, dismissed ones included."""
-    groups = [
-        group
+    rows = [
+        Judged(group, failure_class)
         for failure_class, members in classes.items()
         if (failure_class is FailureClass.REAL_FW_BUG) is real
         for group in members
     ]
-    return newest_first(groups, lambda group: group.first)
+    return newest_first(rows, lambda row: row.group.first)
 
 
 def _flaky_items(groups: Sequence[Group], items: Mapping[UUID, int]) -> Counter[TestKey]:

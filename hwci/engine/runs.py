@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from hwci.engine.facts import Changes, Report
 from hwci.engine.history import ReportOrder, RunChanges
+from hwci.engine.parts import ci_run_id
 
 
 class Target(NamedTuple):
@@ -58,7 +59,12 @@ class Runs:
             run = (_target(report), report.run_id)
             if carried is not None and run not in changes:
                 changes[run] = RunChanges(
-                    report_order(report), report.workflow, report.branch, report.sha, carried
+                    report_order(report),
+                    ci_run_id(report),
+                    report.workflow,
+                    report.branch,
+                    report.sha,
+                    carried,
                 )
         return changes
 

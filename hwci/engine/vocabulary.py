@@ -9,6 +9,9 @@ the documentation prints them. This module decides which words exist; it decides
 from enum import StrEnum
 from typing import NamedTuple
 
+UNASSIGNED = "Unassigned"
+"""What the spec calls the product of a merge that was announced without one."""
+
 
 class Outcome(StrEnum):
     """Result of a test item: `pass` if some attempt passed, `fail` if every attempt failed."""
@@ -122,6 +125,63 @@ class FileKind(StrEnum):
     HARNESS = "harness"
     BOTH = "both"
     OTHER = "other"
+
+
+class MergeColumn(StrEnum):
+    """A column that "Merges not checked on hardware" can be put in order by."""
+
+    MERGED_AT = "mergedAt"
+    REPO_KEY = "repoKey"
+    SUITE = "suite"
+    BRANCH = "branch"
+    SHA = "sha"
+
+
+class ResolvedColumn(StrEnum):
+    """A column that a table of resolved failures can be put in order by. `startedAt`: of the first
+    failure.
+    """
+
+    STARTED_AT = "startedAt"
+    REPO_KEY = "repoKey"
+    SUITE = "suite"
+    TEST_ID = "testId"
+    BOX_KEY = "boxKey"
+    BRANCH = "branch"
+    FAILING_COMMITS = "failingCommits"
+    VERDICT = "verdict"
+    CLASS = "class"
+
+
+class FlakyColumn(StrEnum):
+    """A column that "Flakiest tests" can be put in order by."""
+
+    REPO_KEY = "repoKey"
+    SUITE = "suite"
+    TEST_ID = "testId"
+    BOXES = "boxes"
+    RUN_REPORTS = "runReports"
+    ATTEMPTS = "attempts"
+    FAILED_ATTEMPTS = "failedAttempts"
+    RETRY_PASSES = "retryPasses"
+    FLAKY_FAILURES = "flakyFailures"
+    FLAKE_RATE = "flakeRate"
+
+
+class FailureColumn(StrEnum):
+    """A column that the list of failures can be put in order by."""
+
+    FIRST_STARTED_AT = "firstStartedAt"
+    LAST_STARTED_AT = "lastStartedAt"
+    REPO_KEY = "repoKey"
+    SUITE = "suite"
+    TEST_ID = "testId"
+    BOX_KEY = "boxKey"
+    BRANCH = "branch"
+    SHA = "sha"
+    LABEL = "label"
+    ITEMS = "items"
+    VERDICT = "verdict"
 
 
 class Role(StrEnum):

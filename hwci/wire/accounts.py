@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.engine.vocabulary import Role
@@ -20,12 +20,30 @@ Email = Annotated[
     Field(min_length=3, max_length=limits.EMAIL_MAX, pattern=r"^[^@\s]+@[^@\s]+$"),
     STORABLE,
 ]
+_ROWS = ("0123456789", "abcdefghijklmnopqrstuvwxyz")
+
+
+def _not_guessed_first(password: str, info: ValidationInfo) -> str:
+    """A new password is none of those that anybody tries first (contract, "Auth")."""
+    folded = password.casefold()
+    ways = [row * (len(folded) // len(row) + 2) for row in _ROWS]
+    if len(set(folded)) == 1 or any(folded in way or folded[::-1] in way for way in ways):
+        raise PydanticCustomError(
+            "password", "Should not be one character repeated, or a run such as 123456789012"
+        )
+    if folded == str(info.data.get("email", "")).casefold():
+        raise PydanticCustomError("password", "Should not be the e-mail of the account")
+    return password
+
+
 Password = Annotated[
     str,
     Field(min_length=limits.PASSWORD_MIN, max_length=limits.PASSWORD_MAX),
     STORABLE,
     SECRET,
+    AfterValidator(_not_guessed_first),
 ]
+"""A new one; it stands behind the e-mail of its account."""
 Secret = Annotated[str, SECRET]
 _Token = Annotated[str, Field(max_length=limits.TOKEN_MAX), STORABLE]
 HeldToken = Annotated[_Token, SECRET]

@@ -27,6 +27,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from hwci.wire import limits
+from hwci.wire.hashes import HASH, is_hash
 
 Item = TypeVar("Item")
 
@@ -165,14 +166,14 @@ SECRET = Field(repr=False)
 
 Text = Annotated[str, STORABLE]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_MAX), STORABLE]
+TestId = Annotated[str, Field(min_length=1, max_length=limits.TEST_ID_MAX), STORABLE]
 """Lengths count code points."""
 
-_SHA = re.compile(rf"[0-9a-fA-F]{{{limits.SHA_MIN},{limits.SHA_MAX}}}")
 _SHA_FAULT = f"Should be {limits.SHA_MIN} to {limits.SHA_MAX} hexadecimal characters"
 
 
 def _sha(value: object) -> str:
-    if not isinstance(value, str) or _SHA.fullmatch(value) is None:
+    if not isinstance(value, str) or not is_hash(value):
         raise PydanticCustomError("sha", "{fault}", {"fault": _SHA_FAULT})
     return value.lower()
 
@@ -180,7 +181,7 @@ def _sha(value: object) -> str:
 Sha = Annotated[
     str,
     PlainValidator(_sha),
-    WithJsonSchema({"type": "string", "pattern": f"^{_SHA.pattern}$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^{HASH.pattern}$"}),
 ]
 """A commit, compared in lower case and as a whole (semantics, 1.4)."""
 

@@ -12,16 +12,16 @@ Row = TypeVar("Row")
 
 
 def ends_and_around(rows: Sequence[Row], at: int, most: int) -> Sequence[Row]:
-    """Keep the first rows, the last rows, and those around one: a third of each."""
+    """Keep the first rows, the last rows, and those around one: a third of each. Where these meet,
+    the place around the one is wider.
+    """
     if len(rows) <= most:
         return rows
     third = most // 3
-    kept = {
-        *range(third),
-        *range(at - third // 2, at - third // 2 + third),
-        *range(len(rows) - third, len(rows)),
-    }
-    return [row for index, row in enumerate(rows) if index in kept]
+    ends = {*range(third), *range(len(rows) - third, len(rows))}
+    nearest_first = sorted(range(len(rows)), key=lambda index: (abs(index - at), index))
+    around = [index for index in nearest_first if index not in ends][: most - len(ends)]
+    return [rows[index] for index in sorted({*ends, *around})]
 
 
 def telling_first(rows: Sequence[Row], tells: Callable[[Row], bool], most: int) -> Sequence[Row]:

@@ -11,6 +11,8 @@ CONCLUSION_MAX = 50
 TEST_ID_MAX = 512
 SHA_MIN = 7
 SHA_MAX = 64
+SHA_START_MIN = 4
+"""Digits of the beginning of a commit's hash that runs are looked for by."""
 TESTS_MAX = 1_000
 COVERS_MAX = 1_000
 COMMITS_MAX = 250
@@ -23,6 +25,8 @@ INTEGER_MAX = 2**63 - 1
 
 PAGE_LIMIT_DEFAULT = 20
 PAGE_LIMIT_MAX = 100
+SEARCH_MAX = 200
+"""Characters that a table is searched for."""
 DAYS_DEFAULT = 30
 PLAN_DAYS_DEFAULT = 90
 DAYS_MAX = 3_650

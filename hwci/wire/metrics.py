@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hwci.engine.answers import is_broken
 from hwci.engine.vocabulary import (
     FailureClass,
     FileKind,
@@ -226,10 +227,10 @@ class FlakyTestAnswer(Answer):
 
     @property
     def broken(self) -> bool:
-        """Tell a test that is broken from one that is flaky: it never passed on a retry and has no
-        Flake (semantics, 9.3). It follows from the row, and is no field of its own.
+        """Tell a test that is broken from one that is flaky. It follows from the row, and is no
+        field of its own.
         """
-        return self.retry_passes == 0 and self.flaky_failures == 0
+        return is_broken(self.retry_passes, self.flaky_failures)
 
 
 class MetricsPage(Answer):
@@ -268,6 +269,7 @@ class EvidenceRun(Answer):
     started_at: Time
     run_id: int
     run_attempt: int
+    run_record_id: UUID
     workflow: str
     branch: str
     outcome: Outcome
@@ -291,11 +293,12 @@ class EvidenceCommit(Answer):
 
 
 class CheckRun(Answer):
-    """The report that a check looked at."""
+    """The run that a check looked at."""
 
     started_at: Time
     run_id: int
     run_attempt: int
+    run_record_id: UUID
     box_key: str
 
 
@@ -313,14 +316,14 @@ class CheckAnswer(Answer):
 
 
 class FileAnswer(Answer):
-    """A changed file by kind."""
+    """A changed file by kind; null: no paths are configured for the product."""
 
     path: str
-    kind: FileKind
+    kind: FileKind | None
 
 
 class ChangedCommit(Answer):
-    """A commit under test or before the fix.
+    """A commit that a run told of.
 
     At most 200 files are shown of `files_total`, firmware and harness files before others.
     """
@@ -337,7 +340,8 @@ class FailureEvidence(Answer):
     """One failure with all that its answer rests on.
 
     `resolved` is null for a flake or a pending failure; `under_test` and `before_fix` are null
-    when unknown or not connected.
+    when unknown or not connected. `timeline_changes` are the commits of the timeline that any run
+    of the repository told of, without those that the two lists show.
 
     Each list of commits shows at most 200 of its total: of the timeline its ends and what is around
     the failure, of changes those with firmware or harness files before others.
@@ -347,6 +351,7 @@ class FailureEvidence(Answer):
     resolved: ResolvedFailureAnswer | None
     timeline: Sequence[EvidenceCommit]
     timeline_total: int
+    timeline_changes: Sequence[ChangedCommit]
     checks: Sequence[CheckAnswer]
     under_test: Sequence[ChangedCommit] | None
     under_test_total: int | None

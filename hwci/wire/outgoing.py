@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine import answers
-from hwci.engine.facts import Announcement, Review, SuiteConfig
+from hwci.engine.facts import Announcement, Lane, Review, SuiteConfig
 from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState
 from hwci.engine.identity import run_record_id
 from hwci.engine.vocabulary import REASONS, FileKind, Outcome, Reason
@@ -15,7 +15,7 @@ from hwci.wire import limits, metrics
 from hwci.wire.accounts import Actor
 from hwci.wire.base import ListPage
 from hwci.wire.excerpts import ends_and_around, telling_first
-from hwci.wire.queries import MetricsQuery, PlanQuery
+from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
 Row = TypeVar("Row")
 
@@ -38,16 +38,26 @@ def metrics_page(
     """Give the metrics page as it was asked for. `period`: the days of `query` that there are."""
     first = Paging(1, query.limit)
     return metrics.MetricsPage(
-        period=metrics.PeriodAnswer(days=query.days, start=period.start, end=period.end),
-        product=None
-        if query.repo_key is None
-        else metrics.ProductKey(repo_key=query.repo_key, suite=query.suite),
+        period=period_answer(query.days, period),
+        product=product_asked(query),
         tiles=_tiles(page.tiles),
         unchecked_merges=unchecked_merges(page.unchecked_merges, first),
         real_bugs=resolved_failures(org_id, page.real_bugs, first),
         other_failures=resolved_failures(org_id, page.other_failures, first),
         flakiest_tests=flakiest_tests(page.flakiest_tests, first),
     )
+
+
+def period_answer(days: int, period: Period) -> metrics.PeriodAnswer:
+    """Give the days asked for, and those of them that there are."""
+    return metrics.PeriodAnswer(days=days, start=period.start, end=period.end)
+
+
+def product_asked(query: PeriodQuery) -> metrics.ProductKey | None:
+    """Give the product asked for; None: all products."""
+    if query.repo_key is None:
+        return None
+    return metrics.ProductKey(repo_key=query.repo_key, suite=query.suite)
 
 
 def _tiles(tiles: answers.Tiles) -> metrics.TilesAnswer:
@@ -219,42 +229,55 @@ def labelled_failures(
 def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEvidence:
     """Give one failure with all that its answer rests on."""
     checks = () if found.resolved is None else found.resolved.automatic.trace
+    timeline = _timeline(org_id, found)
+    under_test, before_fix = _changed(found.under_test), _changed(found.before_fix)
+    shown = {commit.sha for commit in (*(under_test or ()), *(before_fix or ()))}
+    wanted = {commit.sha for commit in timeline} - shown
     return metrics.FailureEvidence(
         failure=labelled_failure(found.failure),
         resolved=None if found.resolved is None else resolved_failure(org_id, found.resolved),
-        timeline=_timeline(found.timeline, found.failure.failure.key.sha),
+        timeline=timeline,
         timeline_total=len(found.timeline),
-        checks=[_check(check) for check in checks],
-        under_test=_changed(found.under_test),
+        timeline_changes=_commits(
+            [told for told in found.timeline_changes if told.commit.sha in wanted]
+        ),
+        checks=[_check(org_id, found.lane.repo_key, check) for check in checks],
+        under_test=under_test,
         under_test_total=None if found.under_test is None else len(found.under_test),
-        before_fix=_changed(found.before_fix),
+        before_fix=before_fix,
         before_fix_total=None if found.before_fix is None else len(found.before_fix),
     )
 
 
-def _timeline(commits: Sequence[LaneCommit], own_sha: str) -> list[metrics.EvidenceCommit]:
+def _timeline(org_id: UUID, found: answers.Evidence) -> list[metrics.EvidenceCommit]:
+    commits, own_sha = found.timeline, found.failure.failure.key.sha
     own = next((at for at, commit in enumerate(commits) if commit.sha == own_sha), 0)
-    shown = ends_and_around(commits, own, limits.EVIDENCE_MAX)
-    return [_evidence_commit(commit, own_sha) for commit in shown]
+    return [
+        metrics.EvidenceCommit(
+            sha=commit.sha,
+            this=commit.sha == own_sha,
+            passed=any(run.outcome is Outcome.PASS for run in commit.runs),
+            failed=any(run.outcome is Outcome.FAIL for run in commit.runs),
+            runs=_evidence_runs(org_id, found.lane, commit),
+            runs_total=len(commit.runs),
+        )
+        for commit in ends_and_around(commits, own, limits.EVIDENCE_MAX)
+    ]
 
 
-def _evidence_commit(commit: LaneCommit, own_sha: str) -> metrics.EvidenceCommit:
-    outcomes = {run.outcome for run in commit.runs}
-    return metrics.EvidenceCommit(
-        sha=commit.sha,
-        this=commit.sha == own_sha,
-        passed=Outcome.PASS in outcomes,
-        failed=Outcome.FAIL in outcomes,
-        runs=[_evidence_run(run) for run in commit.runs[-limits.EVIDENCE_MAX :]],
-        runs_total=len(commit.runs),
-    )
+def _evidence_runs(org_id: UUID, lane: Lane, commit: LaneCommit) -> list[metrics.EvidenceRun]:
+    latest = commit.runs[-limits.EVIDENCE_MAX :]
+    return [_evidence_run(org_id, lane, run) for run in latest]
 
 
-def _evidence_run(run: LaneRun) -> metrics.EvidenceRun:
+def _evidence_run(org_id: UUID, lane: Lane, run: LaneRun) -> metrics.EvidenceRun:
     return metrics.EvidenceRun(
         started_at=run.started_at,
         run_id=run.ci_run_id,
         run_attempt=run.run_attempt,
+        run_record_id=run_record_id(
+            org_id, lane.repo_key, run.ci_run_id, run.run_attempt, lane.box_key
+        ),
         workflow=run.workflow,
         branch=run.branch,
         outcome=run.outcome,
@@ -264,33 +287,37 @@ def _evidence_run(run: LaneRun) -> metrics.EvidenceRun:
     )
 
 
-def _check(check: answers.Check) -> metrics.CheckAnswer:
+def _check(org_id: UUID, repo_key: str, check: answers.Check) -> metrics.CheckAnswer:
     finding = check.finding
-    run = finding.run
     return metrics.CheckAnswer(
         reason=check.reason,
         reason_text=REASONS[check.reason].text,
         decided=check.decided,
         found=finding.note,
-        run=None
-        if run is None
-        else metrics.CheckRun(
-            started_at=run.started_at,
-            run_id=run.run_id,
-            run_attempt=run.run_attempt,
-            box_key=run.box_key,
-        ),
+        run=None if finding.run is None else _check_run(org_id, repo_key, finding.run),
         commit=finding.commit,
         file=finding.file,
         pattern=finding.pattern,
     )
 
 
+def _check_run(org_id: UUID, repo_key: str, run: answers.CheckedRun) -> metrics.CheckRun:
+    return metrics.CheckRun(
+        started_at=run.started_at,
+        run_id=run.run_id,
+        run_attempt=run.run_attempt,
+        run_record_id=run_record_id(org_id, repo_key, run.run_id, run.run_attempt, run.box_key),
+        box_key=run.box_key,
+    )
+
+
 def _changed(
     commits: Sequence[answers.CommitEvidence] | None,
 ) -> list[metrics.ChangedCommit] | None:
-    if commits is None:
-        return None
+    return None if commits is None else _commits(commits)
+
+
+def _commits(commits: Sequence[answers.CommitEvidence]) -> list[metrics.ChangedCommit]:
     return [
         metrics.ChangedCommit(
             sha=item.commit.sha,
@@ -310,8 +337,8 @@ def _changed(
 
 
 def _decides(file: answers.FileEvidence) -> bool:
-    """Other files matter to no check."""
-    return file.kind is not FileKind.OTHER
+    """Other files matter to no check, nor does a file without a kind."""
+    return file.kind not in {None, FileKind.OTHER}
 
 
 def product(state: ProductState) -> metrics.ProductAnswer:
@@ -331,7 +358,7 @@ def suite_config_plan(
     """Give what a configuration would change. `period`: the days of `query` that there are."""
     rows = plan.changes[query.offset : query.offset + query.limit]
     return metrics.SuiteConfigPlan(
-        period=metrics.PeriodAnswer(days=query.days, start=period.start, end=period.end),
+        period=period_answer(query.days, period),
         product=metrics.ProductKey(repo_key=config.repo_key, suite=config.suite),
         before=_by_class(plan.before),
         after=_by_class(plan.after),

@@ -3,22 +3,39 @@
 `["query", "limit"]`; unknown parameters are ignored.
 """
 
-from typing import Annotated, Any
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
+    PlainValidator,
+    StringConstraints,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hwci.engine.vocabulary import Label
+from hwci.engine.tables import Sort, Wanted, WantedFailures, WantedOthers, WantedTests
+from hwci.engine.vocabulary import (
+    FailureClass,
+    FailureColumn,
+    FlakyColumn,
+    Label,
+    MergeColumn,
+    ResolvedColumn,
+)
 from hwci.wire import limits
-from hwci.wire.base import Name, Time
+from hwci.wire.base import STORABLE, Name, TestId, Time
+
+Column = TypeVar("Column", bound=StrEnum)
 
 
 def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
@@ -31,6 +48,41 @@ def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
         return int(value)
     return value
 
+
+def _flag(value: object) -> bool:
+    """A flag is one of two words; the word that is no flag is never taken for one of them."""
+    if isinstance(value, bool):
+        return value
+    if value not in ("true", "false"):
+        raise PydanticCustomError("flag", "Should be `true` or `false`")
+    return value == "true"
+
+
+_SHA_START = re.compile(rf"[0-9a-fA-F]{{{limits.SHA_START_MIN},{limits.SHA_MAX}}}")
+
+
+def _sha_start(value: object) -> str:
+    if not isinstance(value, str) or not _SHA_START.fullmatch(value):
+        raise PydanticCustomError(
+            "sha_start",
+            "Should be the first {least} to {most} hexadecimal digits of a commit",
+            {"least": limits.SHA_START_MIN, "most": limits.SHA_MAX},
+        )
+    return value.lower()
+
+
+Flag = Annotated[
+    bool,
+    PlainValidator(_flag),
+    PlainSerializer(lambda flag: "true" if flag else "false", return_type=str, when_used="json"),
+    WithJsonSchema({"type": "boolean"}),
+]
+ShaStart = Annotated[
+    str,
+    PlainValidator(_sha_start),
+    WithJsonSchema({"type": "string", "pattern": f"^{_SHA_START.pattern}$"}),
+]
+"""The beginning of a commit's hash, in lower case; a whole hash is one too."""
 
 DIGITS = BeforeValidator(_digits)
 PageNumber = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX), DIGITS]
@@ -91,6 +143,86 @@ class TableQuery(PageQuery, PeriodQuery):
     """Query of one table of the metrics page."""
 
 
+class _SortBy:
+    """Reads `column` or `-column`; the JSON schema lists all these words."""
+
+    def __init__(self, columns: type[StrEnum]) -> None:
+        sorts = [Sort(column, descending) for column in columns for descending in (False, True)]
+        self._sorts = {str(sort): sort for sort in sorts}
+
+    def __get_pydantic_core_schema__(
+        self,
+        source: object,
+        handler: Callable[[object], CoreSchema],
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            self._sorts.__getitem__,
+            core_schema.literal_schema(list(self._sorts)),
+            serialization=core_schema.to_string_ser_schema(),
+        )
+
+
+Search = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=limits.SEARCH_MAX),
+    STORABLE,
+]
+
+
+class SearchQuery(TableQuery, Generic[Column]):
+    """Query of a table that can be sorted and searched: rows in which every word occurs."""
+
+    search: Search | None = None
+    sort: Sort[Column] | None = None
+
+    @property
+    def wanted(self) -> Wanted[Column]:
+        """The rows asked for, and their order."""
+        return Wanted(self.search, self.sort)
+
+
+class MergesQuery(SearchQuery[MergeColumn]):
+    """Query of "Merges not checked on hardware"."""
+
+    sort: Annotated[Sort[MergeColumn], _SortBy(MergeColumn)] | None = None
+
+
+class ResolvedQuery(SearchQuery[ResolvedColumn]):
+    """Query of a table of resolved failures."""
+
+    sort: Annotated[Sort[ResolvedColumn], _SortBy(ResolvedColumn)] | None = None
+
+
+class OthersQuery(ResolvedQuery):
+    """Query of the other resolved failures. `class`: of one of those that are no real bugs."""
+
+    failure_class: (
+        Literal[
+            FailureClass.BENCH_OR_HARNESS,
+            FailureClass.AMBIGUOUS,
+            FailureClass.DISMISSED,
+        ]
+        | None
+    ) = Field(None, alias="class")
+
+    @property
+    def wanted(self) -> WantedOthers:
+        """The rows asked for, and their order."""
+        return WantedOthers(self.search, self.sort, self.failure_class)
+
+
+class FlakyQuery(SearchQuery[FlakyColumn]):
+    """Query of "Flakiest tests". `broken`: those that are broken rather than flaky, or others."""
+
+    sort: Annotated[Sort[FlakyColumn], _SortBy(FlakyColumn)] | None = None
+    broken: Flag | None = None
+
+    @property
+    def wanted(self) -> WantedTests:
+        """The rows asked for, and their order."""
+        return WantedTests(self.search, self.sort, self.broken)
+
+
 class PlanQuery(PageQuery):
     """Query of a plan: of which period, and which page of what would change."""
 
@@ -98,7 +230,14 @@ class PlanQuery(PageQuery):
     as_of: Time | None = None
 
 
-class FailuresQuery(TableQuery):
-    """Query of `ci-failures`."""
+class FailuresQuery(SearchQuery[FailureColumn]):
+    """Query of `ci-failures`. `testId` is one test's, whole."""
 
+    sort: Annotated[Sort[FailureColumn], _SortBy(FailureColumn)] | None = None
     label: Label | None = None
+    test_id: TestId | None = None
+
+    @property
+    def wanted(self) -> WantedFailures:
+        """The rows asked for, and their order."""
+        return WantedFailures(self.search, self.sort, self.label, self.test_id)

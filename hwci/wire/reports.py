@@ -22,6 +22,7 @@ from hwci.wire.base import (
     Name,
     Positive,
     Sha,
+    TestId,
     Text,
     Time,
     without_nulls,
@@ -44,7 +45,7 @@ class TestItem(CiBody):
 
     __test__ = False  # pytest: not a test class
 
-    id: Annotated[str, Field(min_length=1, max_length=limits.TEST_ID_MAX), STORABLE]
+    id: TestId
     outcome: Outcome
     attempts: Positive
     duration_s: Annotated[float, Field(ge=0)]

@@ -4,20 +4,31 @@
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
-from hwci.wire.base import STORABLE, Answer, Body, CiBody, Count, Name, Positive, Sha, Text, Time
+from hwci.wire.base import (
+    Answer,
+    Body,
+    CiBody,
+    Count,
+    Name,
+    Positive,
+    Sha,
+    TestId,
+    Text,
+    Time,
+)
 from hwci.wire.lists import ListRule
-from hwci.wire.queries import PageQuery, Query
+from hwci.wire.queries import Flag, PageQuery, Query, ShaStart
 from hwci.wire.reports import Changes
-
-TestId = Annotated[str, Field(min_length=1, max_length=limits.TEST_ID_MAX), STORABLE]
 
 
 class RunHead(CiBody):
@@ -62,14 +73,27 @@ class RunEvents(Body):
 
 
 class RunsQuery(PageQuery):
-    """Query of the list of runs."""
+    """Query of the list of runs. `sha` is the beginning of a commit. `helloOk` leaves runs with a
+    report. `from` and `to` both belong to the period in which the runs began.
+    """
 
     repo_key: Name | None = None
     suite: Name | None = None
     branch: Name | None = None
     box_key: Name | None = None
-    sha: Sha | None = None
+    sha: ShaStart | None = None
     status: RunStatus | None = None
+    hello_ok: Flag | None = None
+    start: Time | None = Field(None, alias="from")
+    end: Time | None = Field(None, alias="to")
+
+    @field_validator("end")
+    @classmethod
+    def _not_before_its_start(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
+        start = info.data.get("start")
+        if start is not None and end is not None and end < start:
+            raise PydanticCustomError("period", "Should not be before `from`")
+        return end
 
 
 class StreamQuery(Query):

@@ -5,10 +5,9 @@
 
 import pytest
 
-from hwci.engine.answers import Check, Finding
+from hwci.engine.answers import Check, CheckedRun, Finding
 from hwci.engine.classify import CHANGES_ROWS, FIX_ROWS, VERDICT_ROWS, Classifier
 from hwci.engine.facts import Changes, Report, SuiteConfig
-from hwci.engine.history import ReportOrder
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason
 from tests.engine.timeline import (
     BOX,
@@ -255,8 +254,8 @@ def trace(past: Past) -> dict[Reason, Check]:
 
 def test_the_trace_names_the_run_commit_file_and_pattern_that_decided() -> None:
     found = trace(seen(PICTURE, changed={"b": "doc fw", "c": "fw hs"}))
-    first = ReportOrder(minute(1), 1000, 1, BOX)
-    fixed = ReportOrder(minute(2), 2000, 1, BOX)
+    first = CheckedRun(minute(1), 1000, 1, BOX)
+    fixed = CheckedRun(minute(2), 2000, 1, BOX)
 
     assert found[Reason.VERDICT_INFRA].finding.run == first
     under_test = found[Reason.CHANGES_NOT_FIRMWARE].finding

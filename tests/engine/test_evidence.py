@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The evidence of one failure (contract, `ci-failures/{id}`)."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from hwci.engine.answers import CommitEvidence, Evidence
@@ -12,6 +13,7 @@ from tests.engine.timeline import (
     SUITE,
     Past,
     changes,
+    commit,
     id_of,
     lane,
     minute,
@@ -31,10 +33,10 @@ def of(past: Past, sha: str, margin: int = 5) -> Evidence:
     return found
 
 
-def kinds(commits: tuple[CommitEvidence, ...] | None) -> list[tuple[str, list[str]]] | None:
+def kinds(commits: tuple[CommitEvidence, ...] | None) -> list[tuple[str, list[str | None]]] | None:
     if commits is None:
         return None
-    return [(one.commit.sha, [file.kind.value for file in one.files]) for one in commits]
+    return [(one.commit.sha, [file.kind for file in one.files]) for one in commits]
 
 
 def test_any_failure_of_a_group_shows_the_whole_group() -> None:
@@ -59,8 +61,45 @@ def test_commits_under_test_and_before_the_fix_come_with_the_kind_of_each_file()
 def test_without_a_configuration_files_are_of_no_kind() -> None:
     found = of(GROUP.configured(), "c")
 
-    assert kinds(found.under_test) == [("c", ["other", "other"])]
-    assert found.before_fix is not None
+    assert kinds(found.under_test) == [("c", [None, None])]
+    assert kinds(found.before_fix) == [("e", [None]), ("f", [None, None])]
+    assert kinds(found.timeline_changes[:1]) == [("b", [None])]
+
+
+def test_every_commit_of_the_timeline_that_a_run_told_of_comes_with_its_files() -> None:
+    # The first run has no changes: nobody told of "a".
+    assert kinds(of(GROUP, "d").timeline_changes) == [
+        ("b", ["other"]),
+        ("c", ["firmware", "other"]),
+        ("d", ["other"]),
+        ("f", ["firmware", "harness"]),
+        ("g", ["other"]),
+        ("h", ["other"]),
+    ]
+
+
+def test_what_any_run_of_the_repository_told_of_a_commit_is_known() -> None:
+    told = commit("b", "fw")
+    past = Past([report("a:P", 0), report("b:F", 1)])
+    elsewhere = report("c:P", 30, branch="topic", box="box-2", sent=changes("a", told, "c"))
+    foreign = replace(elsewhere, repo_key="other")
+
+    assert of(past, "b").timeline_changes == ()
+    assert of(past.and_also(foreign), "b").timeline_changes == ()
+    assert [one.commit for one in of(past.and_also(elsewhere), "b").timeline_changes] == [told]
+
+
+def test_of_many_tellings_the_first_run_counts() -> None:
+    first, second = commit("b", "fw ~"), commit("b", "fw hs")
+    past = Past(
+        [
+            report("b:F", 1),
+            report("z:P", 9, branch="late", sent=changes("a", second, "z")),
+            report("y:P", 8, branch="topic", sent=changes("a", first, "y")),
+        ]
+    )
+
+    assert [one.commit for one in of(past, "b").timeline_changes] == [first]
 
 
 def test_what_is_unknown_or_unconnected_is_none() -> None:

@@ -20,6 +20,7 @@ from hwci.engine.page import (
 )
 from hwci.engine.period import last_days
 from hwci.engine.reading import read_period
+from hwci.engine.tables import WantedFailures, WantedTests
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
     ALL,
@@ -270,6 +271,25 @@ def test_a_test_that_is_broken_rather_than_flaky_says_so() -> None:
     (row,) = seen("box-1 | a:F b:F").page().flakiest_tests.items
 
     assert (row.flaky_failures, row.retry_passes, row.flake_rate) == (0, 0, 100)
+    assert row.broken
+
+
+def test_broken_tests_are_left_out_or_alone_when_asked() -> None:
+    past = Past(
+        [
+            report("a:-", 1, tests=[item("F", "broken"), item("F", "flake")]),
+            report("a:-", 2, tests=[item("P", "flake"), item("P2", "retried")]),
+        ]
+    )
+
+    def listed(broken: bool | None) -> list[str]:
+        found = flakiest_tests(past.read(), 0, 20, WantedTests(broken=broken))
+        assert found.total == len(found.items)
+        return sorted(row.test_id for row in found.items)
+
+    assert listed(None) == ["broken", "flake", "retried"]
+    assert listed(True) == ["broken"]
+    assert listed(False) == ["flake", "retried"]
 
 
 def test_products_never_share_a_test() -> None:
@@ -305,7 +325,7 @@ def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None
 
     def told(label: Label | None, first: float = 0) -> list[tuple[str, str]]:
         period = Period(minute(first), minute(99))
-        rows = labelled_failures(past.read(ALL, period), label, 0, 99).items
+        rows = labelled_failures(past.read(ALL, period), 0, 99, WantedFailures(label=label)).items
         return [(one.failure.key.sha, one.label.value) for one in rows]
 
     assert told(None, 2) == [
@@ -317,12 +337,11 @@ def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None
     assert told(Label.RESOLVED) == [("e", "resolved"), ("c", "resolved"), ("b", "resolved")]
     assert told(Label.FLAKE) == [("f", "flake")]
     groups = {
-        one.failure.key.sha: one.group_id
-        for one in labelled_failures(past.read(), None, 0, 99).items
+        one.failure.key.sha: one.group_id for one in labelled_failures(past.read(), 0, 99).items
     }
     assert groups["c"] == id_of("b")
     assert groups["f"] is None
-    assert labelled_failures(past.read(), None, 4, 9).total == 5
+    assert labelled_failures(past.read(), 4, 9).total == 5
 
 
 def test_the_last_n_days_hold_both_ends_and_no_microsecond_more() -> None:

@@ -19,6 +19,7 @@ VALUE_MODULES = {
     "enum",
     "functools",
     "itertools",
+    "operator",
     "re",
     "typing",
     "uuid",

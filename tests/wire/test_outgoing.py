@@ -224,6 +224,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
         lane=LANE,
         resolved=resolved(shown=MIXED, automatic=MIXED),
         timeline=(history.LaneCommit(SHA, place, (run,)),),
+        timeline_changes=(changed,),
         under_test=(changed,),
         before_fix=None,
     )
@@ -253,6 +254,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
     assert (shown["timelineTotal"], commit["runsTotal"]) == (1, 1)
     assert (shown["underTestTotal"], shown["beforeFixTotal"]) == (1, None)
     assert shown["underTest"][0]["filesTotal"] == 1
+    assert shown["timelineChanges"] == []
 
 
 def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
@@ -271,6 +273,7 @@ def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
         lane=LANE,
         resolved=None,
         timeline=tuple(lane),
+        timeline_changes=tuple(answers.CommitEvidence(facts.Commit(one.sha), ()) for one in lane),
         under_test=(*([dull] * 249), answers.CommitEvidence(COMMIT, files)),
         before_fix=(dull,) * 500,
     )
@@ -278,11 +281,13 @@ def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
     shown = sent(outgoing.failure_evidence(ORG, evidence))
 
     timeline = shown["timeline"]
-    assert (len(timeline), shown["timelineTotal"]) == (198, 900)
+    assert (len(timeline), shown["timelineTotal"]) == (200, 900)
     assert (timeline[0]["sha"], timeline[-1]["sha"]) == ("0", "899")
     (own,) = [commit for commit in timeline if commit["this"]]
     assert (len(own["runs"]), own["runsTotal"]) == (200, 300)
     assert own["runs"][-1]["runId"] == 299
+    told = [commit["sha"] for commit in shown["timelineChanges"]]
+    assert told == [commit["sha"] for commit in timeline if commit["sha"] != COMMIT.sha]
     assert (len(shown["underTest"]), shown["underTestTotal"]) == (200, 250)
     assert (len(shown["beforeFix"]), shown["beforeFixTotal"]) == (200, 500)
     listed = shown["underTest"][-1]["files"]

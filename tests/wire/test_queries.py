@@ -6,9 +6,19 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from hwci.engine.vocabulary import Label
+from hwci.engine.tables import Sort, Wanted, WantedFailures
+from hwci.engine.vocabulary import FailureColumn, Label, MergeColumn
 from hwci.wire.errors import issues_of
-from hwci.wire.queries import FailuresQuery, MetricsQuery, PageQuery, TableQuery
+from hwci.wire.queries import (
+    FailuresQuery,
+    FlakyQuery,
+    MergesQuery,
+    MetricsQuery,
+    PageQuery,
+    ResolvedQuery,
+    TableQuery,
+)
+from hwci.wire.runs import RunsQuery
 
 
 def faults(model: type[BaseModel], **query: str) -> list[list[str | int]]:
@@ -18,6 +28,13 @@ def faults(model: type[BaseModel], **query: str) -> list[list[str | int]]:
     except ValidationError as fault:
         return [list(issue.path) for issue in issues_of(fault, "query")]
     return []
+
+
+def told(model: type[BaseModel], **query: str) -> dict[str | int, str]:
+    """Give what is said of each parameter at fault."""
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(query)
+    return {issue.path[1]: issue.message for issue in issues_of(caught.value, "query")}
 
 
 def test_default_limit_20_maximum_100() -> None:
@@ -65,6 +82,88 @@ def test_as_of_is_a_time_with_an_offset() -> None:
 def test_label_is_a_word_of_the_spec() -> None:
     assert FailuresQuery.model_validate({"label": "flake"}).label is Label.FLAKE
     assert faults(FailuresQuery, label="Flake") == [["query", "label"]]
+
+
+def test_a_sort_is_a_column_as_the_answer_names_it_with_a_minus_for_descending() -> None:
+    up, down = (MergesQuery.model_validate({"sort": word}) for word in ("mergedAt", "-mergedAt"))
+
+    assert up.wanted == Wanted(None, Sort(MergeColumn.MERGED_AT))
+    assert down.wanted == Wanted(None, Sort(MergeColumn.MERGED_AT, descending=True))
+    assert MergesQuery().wanted == Wanted()
+    assert down.model_dump(mode="json", exclude_unset=True) == {"sort": "-mergedAt"}
+
+
+@pytest.mark.parametrize(
+    "sort", ["", "-", "--sha", "merged_at", "SHA", "+sha", " sha", "sha,suite"]
+)
+def test_a_sort_by_no_column_is_at_fault(sort: str) -> None:
+    assert faults(MergesQuery, sort=sort) == [["query", "sort"]]
+
+
+def test_each_table_is_sorted_by_its_own_columns() -> None:
+    assert faults(FlakyQuery, sort="-flakeRate") == []
+    assert faults(ResolvedQuery, sort="class") == []
+    assert faults(MergesQuery, sort="-flakeRate") == [["query", "sort"]]
+    assert faults(FlakyQuery, sort="class") == [["query", "sort"]]
+    assert faults(ResolvedQuery, sort="sha") == [["query", "sort"]]
+
+
+def test_a_search_is_1_to_200_characters_without_the_blanks_around_them() -> None:
+    assert MergesQuery.model_validate({"search": "  main  b1 "}).search == "main  b1"
+    assert faults(MergesQuery, search=f" {'ü' * 200} ") == []
+    for search in ("", "  ", "ü" * 201, "a\0b", "\ud800"):
+        assert faults(MergesQuery, search=search) == [["query", "search"]]
+
+
+def test_failures_are_sorted_and_searched_as_tables_are_and_found_by_label_and_test() -> None:
+    given = {"sort": "-items", "search": " uart ", "label": "flake", "testId": "boot/Über"}
+    query = FailuresQuery.model_validate(given)
+
+    sort = Sort(FailureColumn.ITEMS, descending=True)
+    assert query.wanted == WantedFailures("uart", sort, Label.FLAKE, "boot/Über")
+    assert FailuresQuery().wanted == WantedFailures()
+    assert faults(FailuresQuery, sort="groupId") == [["query", "sort"]]
+    for test_id in ("", "x" * 513, "a\0b", "\ud800"):
+        assert faults(FailuresQuery, testId=test_id) == [["query", "testId"]]
+
+
+@pytest.mark.parametrize("sha", ["abcd", "ABCD", "0123456789abcdef", "f" * 64])
+def test_a_commit_is_asked_for_by_4_to_64_digits_in_whatever_case(sha: str) -> None:
+    assert RunsQuery.model_validate({"sha": sha}).sha == sha.lower()
+
+
+@pytest.mark.parametrize(
+    "sha", ["", "abc", "f" * 65, "abcg", " abcd", "abcd\n", "ab%", "٣٣٣٣", "main"]
+)
+def test_what_begins_no_commit_is_at_fault(sha: str) -> None:
+    assert told(RunsQuery, sha=sha) == {
+        "sha": "Should be the first 4 to 64 hexadecimal digits of a commit"
+    }
+
+
+def test_a_flag_is_true_or_false_as_json_writes_them() -> None:
+    assert RunsQuery.model_validate({"helloOk": "true"}).hello_ok is True
+    assert RunsQuery.model_validate({"helloOk": "false"}).hello_ok is False
+    for word in ("", "True", "FALSE", "1", "0", "yes", " true", "null"):
+        assert told(RunsQuery, helloOk=word) == {"helloOk": "Should be `true` or `false`"}
+
+
+def test_runs_of_a_period_are_asked_for_by_times_of_which_none_must_be_there() -> None:
+    ends = {"from": "2026-03-02T12:00:00+01:00", "to": "2026-03-02T11:00:00.0000009Z"}
+    query = RunsQuery.model_validate(ends)
+
+    assert query.start == query.end == datetime(2026, 3, 2, 11, tzinfo=UTC)
+    assert (RunsQuery().start, RunsQuery().end) == (None, None)
+    assert faults(RunsQuery, to="2026-03-02T11:00:00Z") == []
+    for end in ("from", "to"):
+        assert faults(RunsQuery, **{end: "2026-03-02"}) == [["query", end]]
+
+
+def test_a_period_that_ends_before_it_begins_is_at_fault() -> None:
+    late, early = "2026-03-02T11:00:00.000001Z", "2026-03-02T11:00:00Z"
+
+    assert told(RunsQuery, **{"from": late, "to": early}) == {"to": "Should not be before `from`"}
+    assert faults(RunsQuery, **{"from": "soon", "to": early}) == [["query", "from"]]
 
 
 def test_unknown_parameters_are_ignored() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from hwci.wire.accounts import NewCiKey
 from hwci.wire.metrics import MetricsPage
-from hwci.wire.queries import TableQuery
+from hwci.wire.queries import MergesQuery, TableQuery
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 
@@ -41,6 +41,7 @@ def properties(model: Any, of: str | None = None) -> dict[str, Any]:
         (NewCiKey, None, "name", {"minLength": 1, "maxLength": 255}),
         (TableQuery, None, "limit", {"minimum": 1, "maximum": 100, "default": 20}),
         (TableQuery, None, "days", {"minimum": 1, "maximum": 3_650, "default": 30}),
+        (MergesQuery, None, "search", {"minLength": 1, "maxLength": 200}),
     ],
 )
 def test_a_limit_stands_in_the_schema(
