@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 from typing import TextIO
 
@@ -65,8 +66,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Forget what an earlier try of the test blamed, and take what its marker says."""
     _forget(item)
     marker = item.get_closest_marker("hwci_verdict")
-    if marker is not None:
-        _blame(item, *marker.args, **marker.kwargs)
+    if marker is None:
+        return
+    try:
+        said = signature(_blame).bind(item, *marker.args, **marker.kwargs)
+    except TypeError as fault:
+        usual = '@pytest.mark.hwci_verdict("infra", reason="old relay")'
+        raise pytest.UsageError(f"the marker hwci_verdict: {fault}; write {usual}") from None
+    _blame(*said.args, **said.kwargs)
 
 
 @pytest.fixture
@@ -87,7 +94,7 @@ def _forget(item: pytest.Item) -> None:
 
 
 def _blame(item: pytest.Item, verdict: str, reason: str = "") -> None:
-    if verdict not in set(Verdict):
+    if verdict not in tuple(Verdict):
         raise pytest.UsageError(f"hwci_verdict is {verdict!r}: write one of {', '.join(Verdict)}")
     _forget(item)
     item.user_properties.append((VERDICT, str(verdict)))

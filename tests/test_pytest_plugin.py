@@ -151,6 +151,26 @@ def test_two(request, hwci_verdict):
     ]
 
 
+@pytest.mark.parametrize(
+    ("marker", "what"),
+    [
+        ("", "missing a required argument: 'verdict'"),
+        ("('infra', 'old', 'relay')", "too many positional arguments"),
+        ("('infra', why='old relay')", "got an unexpected keyword argument 'why'"),
+        ("(['infra'])", "hwci_verdict is ['infra']: write one of"),
+    ],
+)
+def test_a_marker_that_cannot_be_understood_is_told_in_words(
+    tmp_path: Path, marker: str, what: str
+) -> None:
+    module = f"import pytest\n@pytest.mark.hwci_verdict{marker}\ndef test_a(): pass\n"
+    run = run_pytest(tmp_path, test_bench=module)
+
+    assert what in run.output
+    assert "TypeError:" not in run.output
+    assert counted(run.results) == {"test_bench.test_a": ("fail", 1)}
+
+
 def test_a_verdict_that_is_none_is_told_with_those_there_are(tmp_path: Path) -> None:
     module = "import pytest\n@pytest.mark.hwci_verdict('me')\ndef test_a(): pass\n"
     run = run_pytest(tmp_path, test_b=module)
@@ -217,7 +237,7 @@ import os, pathlib, time
 def test_together():
     worker = os.environ["PYTEST_XDIST_WORKER"]
     pathlib.Path(worker).touch()
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while len(list(pathlib.Path().glob("gw*"))) < 2 and time.monotonic() < end:
         time.sleep(0.01)
     assert worker == "gw0"

@@ -21,6 +21,7 @@ from hwci.engine.page import labelled_failures, metrics_page
 from hwci.engine.patterns import PathList
 from hwci.engine.period import last_days
 from hwci.engine.reading import read_period
+from hwci.engine.tables import WantedFailures
 from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import (
@@ -155,7 +156,7 @@ def main() -> int:
     history = FullHistory(UUID(int=0), facts)
     reading = read_period(history, Scope(), last_days(90, AS_OF))
     page = metrics_page(history, reading, 100)
-    pending = labelled_failures(reading, Label.PENDING, 0, 100)
+    pending = labelled_failures(reading, 0, 100, WantedFailures(label=Label.PENDING))
     subjects = {commit.sha: commit.subject for commit in commits}
 
     checked = page.tiles.merges_checked

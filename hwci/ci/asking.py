@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions to the API of a CI system, by the standard library alone: a reporter stays light.
 
-A token goes to the address that it is meant for and nowhere else: no redirect is followed.
+A token goes to the address that it is meant for and nowhere else: no redirect is followed. A
+question ends at its time, whatever the other side does meanwhile, and so do all of a report
+together: they are asked before it is on the disk.
 """
 
 import json
+import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from http import HTTPStatus
 from http.client import HTTPException
+from threading import Thread
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 SECONDS = 10.0
+"""For one question, from the connection to the last byte."""
+SEARCH_SECONDS = 20.0
+"""For all questions of one report: after it, none is begun."""
 ANSWER_BYTES = 16 * 1024 * 1024
 
 Ask = Callable[[str, Mapping[str, str]], Any]
@@ -35,8 +44,53 @@ class _StayHere(HTTPRedirectHandler):
         """Follow nothing: the headers would go along."""
 
 
+def limited(ask: Ask, many: int) -> Ask:
+    """Give leave to ask so often: who still has no answer then, does without."""
+    left = iter(range(many))
+
+    def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
+        if next(left, None) is None:
+            raise AskError(f"{many} questions were not enough")
+        return ask(address, headers)
+
+    return once
+
+
+def patient(
+    ask: Ask, seconds: float = SEARCH_SECONDS, clock: Callable[[], float] = time.monotonic
+) -> Ask:
+    """Give leave to ask until so long after the first question began."""
+    ends: list[float] = []
+
+    def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
+        if not ends:
+            ends.append(clock() + seconds)
+        if clock() >= ends[0]:
+            raise AskError(f"{seconds:.0f} seconds were not enough")
+        return ask(address, headers)
+
+    return once
+
+
+def remembering(ask: Ask) -> Ask:
+    """Ask for each address once, whoever wants to know: also where there was no answer."""
+    answers: dict[str, Any] = {}
+
+    def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
+        if address not in answers:
+            try:
+                answers[address] = ask(address, headers)
+            except AskError as fault:
+                answers[address] = fault
+        if isinstance(answers[address], AskError):
+            raise answers[address]
+        return answers[address]
+
+    return once
+
+
 def ask(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Give what a JSON document holds.
+    """Give what a JSON document holds; None where the answer is that there is none.
 
     Raises:
         AskError: there is none, it cannot be read, or it took too long.
@@ -44,12 +98,31 @@ def ask(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - what
     if not address.startswith(("https://", "http://")):
         raise AskError(f"{address} is no address of an API")
     request = Request(address, headers={"Accept": "application/json", **headers})  # noqa: S310
+    told: Future[Any] = Future()
+
+    def wait() -> None:
+        try:
+            told.set_result(_answer(request))
+        except Exception as fault:  # noqa: BLE001 - whoever waits gets it
+            told.set_exception(fault)
+
+    # The time of a socket begins anew with each byte, so the answer is waited for from outside. A
+    # thread that is still at it holds up no exit.
+    Thread(target=wait, daemon=True).start()
+    try:
+        return told.result(SECONDS)
+    except TimeoutError as fault:
+        raise AskError(f"{_place(address)} gives no answer within {SECONDS:g} seconds") from fault
+
+
+def _answer(request: Request) -> Any:  # noqa: ANN401 - as JSON
+    address = request.full_url
     try:
         with build_opener(_StayHere).open(request, timeout=SECONDS) as answer:
             body = answer.read(ANSWER_BYTES + 1)
         if len(body) > ANSWER_BYTES:
             raise AskError(f"{_place(address)} answers with more than one can read")
-        return json.loads(body)
+        return None if answer.status == HTTPStatus.NO_CONTENT else json.loads(body)
     except HTTPError as fault:
         with fault:
             raise AskError(f"{_place(address)} answers {fault.code}") from fault

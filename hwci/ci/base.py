@@ -1,29 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Since when a run counts what changed: the commit of the last earlier run of its workflow and
-branch that tested (spec, "Run report"; semantics, 6.6).
+"""Since when a run counts what changed: the commit of the last earlier run of its workflow, branch
+and product that tested (spec, "Run report"; semantics, 6.6).
 
 This module decides who is believed: a person, the CI's own API, the CI's variable, what this
-machine remembers; else nothing is known. A run that this machine knows to have lost its bench is
-passed over, whoever names it: what it did not test is still under test.
+machine remembers; else nothing is known. An earlier run counts when the CI says that this job
+succeeded in it, or this machine remembers that it tested. One that this machine knows to have lost
+its bench is passed over, whoever names it: what it did not test is still under test. One in which
+this job failed, and that this machine does not know, is in doubt: it does not count, and is not
+passed over in silence.
 """
 
-import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from hwci.ci.asking import Ask, AskError
-from hwci.ci.earlier_runs import EarlierRun, api_of
+from hwci.ci.earlier.apis import asked_for
+from hwci.ci.earlier.runs import EarlierRun, Ending
+from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job
 from hwci.ci.state import Lane, State
 from hwci.ci.told import Told
+from hwci.wire.hashes import names_a_commit, short
 
 STATE_FILE = "state file"
 NOBODY = "default"
 
-_HASH = re.compile(r"[0-9a-f]{7,64}")
+_RUN_ID = BY_NAME["run_id"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """A source could not tell. `sure`: the last commit that it knows to have been tested."""
+
+    why: str
+    sure: str | None = None
+
+    def said(self, base: Told[str | None]) -> str:
+        """Say it to people, with what counts instead."""
+        if base.value is None:
+            return (
+                f"{self.why}. So it is not known since when changes are under test: keep the "
+                "folder HWCI_STATE_DIR from job to job, or say --base-sha."
+            )
+        return f"{self.why}. So changes count from {short(base.value)}, by the {base.by}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    job: Job
+    state: State
+    lane: Lane | None
+    ask: Ask
+
+    def came_of(self, run: EarlierRun) -> tuple[Ending, str | None]:
+        """Tell what a run tested, and on which commit: as this machine remembers, else as the CI
+        says.
+        """
+        known = [self.state.reported(self.lane, it) for it in run.run_ids] if self.lane else []
+        for reported in known:
+            if reported is not None:
+                return Ending.TESTED if reported.hello_ok else Ending.NOT_TESTED, reported.sha
+        sha = _commit(run.sha)
+        if sha is not None and self._has_numbers_of_its_own():
+            if self.tested(sha):
+                return Ending.TESTED, sha
+            if self.lost(sha):
+                return Ending.NOT_TESTED, sha
+        return run.ending(), sha
+
+    def _has_numbers_of_its_own(self) -> bool:
+        """Tell whether a person numbers the runs: then this machine knows earlier ones, which the
+        CI calls otherwise, by their commits only.
+        """
+        told = self.job.fields.get("run_id")
+        return told is not None and told.by in {_RUN_ID.flag, _RUN_ID.variable}
+
+    def tested(self, sha: str) -> bool:
+        """Tell whether this machine remembers that a commit was tested."""
+        return self.lane is not None and self.state.was_tested(self.lane, sha)
+
+    def lost(self, sha: str) -> bool:
+        """Tell whether this machine remembers a commit, and only that it lost its bench."""
+        return self.lane is not None and self.state.was_lost(self.lane, sha)
+
+
+_Answer = Told[str | None] | _Doubt | None
 
 
 def lane_of(job: Job) -> Lane | None:
     """Give the lane of a job; None where nobody told what it is part of."""
+    suite = job.product()
     names = [job.value(name) for name in ("repo_key", "workflow", "branch")]
+    names.append(suite.value if suite else None)
     return Lane(*names) if all(names) else None
 
 
@@ -32,44 +100,73 @@ def find_base(job: Job, state: State, ask: Ask) -> tuple[Told[str | None], tuple
     said = job.fields.get("base_sha")
     if said is not None:
         return Told(_commit(said.value), said.by), ()
-    lane = lane_of(job)
-    found, notes = _from_api(job, state, lane, ask)
-    found = found or _from_variable(job, state, lane) or _from_state(job, state, lane)
-    return found or Told(None, NOBODY), notes
+    search, doubts = _Search(job, state, lane_of(job), ask), list[_Doubt]()
+    for source in _SOURCES:
+        answer = source(search)
+        if isinstance(answer, Told):
+            return answer, ()
+        if answer is not None:
+            doubts.append(answer)
+    # A machine that did not see the last run that tested for sure does not see all of them.
+    sees_all = all(doubt.sure is None or search.tested(doubt.sure) for doubt in doubts)
+    base = (_from_state(search) if sees_all else None) or Told(None, NOBODY)
+    return base, tuple(doubt.said(base) for doubt in doubts)
 
 
-def _from_api(
-    job: Job, state: State, lane: Lane | None, ask: Ask
-) -> tuple[Told[str | None] | None, tuple[str, ...]]:
-    asked = api_of(job)
+def _from_api(search: _Search) -> _Answer:
+    asked = asked_for(search.job, search.ask)
     if asked is None:
-        return None, ()
-    api, token = asked
-    try:
-        tested = (run for run in api.runs(job, token, ask) if _tested(run, state, lane))
-        sha = next((sha for run in tested if (sha := _commit(run.sha))), None)
-    except AskError as fault:
-        return None, (f"The run before this one was not asked for: {fault}.",)
-    except ValueError:
-        return None, (f"The run before this one was not asked for: {api.title} needs numbers.",)
-    return (Told(sha, api.title) if sha else None), ()
-
-
-def _tested(run: EarlierRun, state: State, lane: Lane | None) -> bool:
-    """Tell whether a run tested: as this machine knows, else by how it ended."""
-    known = [state.reached(lane, run_id) for run_id in run.run_ids] if lane else []
-    return next((reached for reached in known if reached is not None), run.ended)
-
-
-def _from_variable(job: Job, state: State, lane: Lane | None) -> Told[str | None] | None:
-    previous = job.previous_sha
-    sha = _commit(previous.value) if previous else None
-    if previous is None or sha is None or (lane is not None and state.was_lost(lane, sha)):
         return None
-    return Told(sha, previous.by)
+    title, runs = asked
+    try:
+        return _last_tested(search, title, runs)
+    except AskError as fault:
+        return _Doubt(f"{title} does not tell which run was before this one: {fault}")
+    except ValueError:
+        return _Doubt(f"{title} was not asked for the run before this one: it needs numbers")
 
 
-def _from_state(job: Job, state: State, lane: Lane | None) -> Told[str | None] | None:
+def _last_tested(search: _Search, title: str, runs: Iterable[EarlierRun]) -> _Answer:
+    """Give the last of the runs that tested, the newest first; a doubt where one that may have
+    tested, on another commit, came after it.
+    """
+    unclear: list[tuple[EarlierRun, str | None]] = []
+    sure: str | None = None
+    for run in runs:
+        ending, sha = search.came_of(run)
+        if ending is Ending.TESTED and sha is not None:
+            sure = sha
+            break
+        if ending is not Ending.NOT_TESTED:
+            unclear.append((run, sha))
+    doubtful = next((run for run, sha in unclear if sha is None or sha != sure), None)
+    if doubtful is None:
+        return Told(sure, title) if sure else None
+    commit = short(doubtful.sha) or "a commit that it does not name"
+    return _Doubt(
+        f"{title} does not tell what {doubtful.name} on {commit} tested, if anything", sure
+    )
+
+
+def _from_variable(search: _Search) -> _Answer:
+    previous = search.job.previous_sha
+    sha = _commit(previous.value) if previous else None
+    if previous is None or sha is None or search.lost(sha):
+        return None
+    succeeded = search.job.succeeded_sha
+    sure = _commit(succeeded.value) if succeeded else None
+    if sha == sure or search.tested(sha):
+        return Told(sha, previous.by)
+    named = f"the run on {short(sha)} tested, if anything"
+    return _Doubt(f"{previous.by} does not tell what {named}", sure)
+
+
+_SOURCES: tuple[Callable[[_Search], _Answer], ...] = (_from_api, _from_variable)
+"""Who is asked before this machine, in this order."""
+
+
+def _from_state(search: _Search) -> Told[str | None] | None:
+    job, state, lane = search.job, search.state, search.lane
     run_id = job.value("run_id")
     if lane is None or run_id is None:
         return None
@@ -83,4 +180,4 @@ def _from_state(job: Job, state: State, lane: Lane | None) -> Told[str | None] |
 def _commit(text: str) -> str | None:
     """Read a commit. A hash of zeros stands for none, and a name is not known to be the same."""
     sha = text.strip().lower()
-    return sha if _HASH.fullmatch(sha) and sha.strip("0") else None
+    return sha if names_a_commit(sha) else None

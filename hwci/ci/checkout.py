@@ -11,6 +11,9 @@ class Checkout(Protocol):
     def head(self) -> str | None:
         """The full hash of the commit that is checked out."""
 
+    def resolved(self, revision: str) -> str | None:
+        """The full hash of the commit that a revision names here."""
+
     def branch(self) -> str | None:
         """The branch that is checked out; a detached head has none."""
 

@@ -36,23 +36,34 @@ class ContentError(Exception):
         return f"{self.what}. {self.fix}"
 
 
+class CutError(ContentError):
+    """The content ends, or cannot be followed any further: what stood before it is true."""
+
+
+def one_line(position: Position | None, what: str, fix: str) -> str:
+    """Word a fault, to stand behind the name of its file."""
+    place = "" if position is None else f":{position.line}:{position.column}"
+    return f"{place}: {what}. {fix}"
+
+
 def inflated(file: IO[bytes]) -> Iterator[bytes]:
     """Give the content of a file that stands at its start, chunk after chunk.
 
     Raises:
-        ContentError: it is damaged, or holds too much.
+        ContentError: it is damaged, or holds too much; CutError: it ends before its end.
     """
     magic = file.read(len(GZIP_MAGIC))
     file.seek(0)
-    source = gzip.GzipFile(fileobj=file) if magic == GZIP_MAGIC else file
+    # What was unpacked before the end of a file that was cut short is given first.
+    read = gzip.GzipFile(fileobj=file).read1 if magic == GZIP_MAGIC else file.read
     size = 0
     try:
-        while chunk := source.read(CHUNK_BYTES):
+        while chunk := read(CHUNK_BYTES):
             size += len(chunk)
             if size > INFLATED_BYTES_MAX:
                 raise ContentError("It holds more than 256 MiB", "Split the results into files")
             yield chunk
     except EOFError as fault:
-        raise ContentError("It is a gzip file that was cut short", WRITE_AGAIN) from fault
+        raise CutError("It is a gzip file that was cut short", WRITE_AGAIN) from fault
     except (gzip.BadGzipFile, zlib.error) as fault:
         raise ContentError(f"It is a damaged gzip file ({fault})", WRITE_AGAIN) from fault

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hwci.engine.vocabulary import Trigger
+from hwci.wire import limits
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field by the spec's name. `read` makes its value of a text, or raises ValueError."""
+    """A field by the spec's name. `read` makes its value of a text, None where that tells none; or
+    it raises ValueError.
+    """
 
     name: str
     flag: str
@@ -22,10 +25,21 @@ class Field:
     meaning: str
 
 
-def _whole(text: str) -> int:
-    if not re.fullmatch(r"[0-9]+", text):
-        raise ValueError("it should be a whole number")
-    return int(text)
+def whole(least: int) -> Callable[[str], int]:
+    """Read a whole number that a report may hold; anything else is a ValueError."""
+    most = limits.INTEGER_MAX
+
+    def read(text: str) -> int:
+        number = int(text) if re.fullmatch(rf"[0-9]{{1,{len(str(most))}}}", text) else None
+        if number is None or not least <= number <= most:
+            raise ValueError(f"it should be a whole number from {least} to {most}")
+        return number
+
+    return read
+
+
+RUN_ID = whole(0)
+ATTEMPT = whole(1)
 
 
 def _trigger(text: str) -> Trigger:
@@ -35,10 +49,22 @@ def _trigger(text: str) -> Trigger:
         raise ValueError("it should be merge, nightly or manual") from fault
 
 
-def _hello(text: str) -> bool:
-    if text not in {"ok", "failed"}:
+HELLO_WORDS = {
+    "ok": True,
+    "success": True,
+    "failed": False,
+    "failure": False,
+    "skipped": None,
+    "cancelled": None,
+}
+"""What people say of the check, and GitHub of a step; None: it was not made, or not to its end."""
+
+
+def hello(text: str) -> bool | None:
+    """Read whether the check before the tests passed; None: the word does not tell."""
+    if text.lower() not in HELLO_WORDS:
         raise ValueError("it should be ok or failed")
-    return text == "ok"
+    return HELLO_WORDS[text.lower()]
 
 
 def _time(text: str) -> object:
@@ -61,15 +87,15 @@ FIELDS: tuple[Field, ...] = (
     _field("repo_key", str, "Name of the repository; the same value in all reports."),
     _field("workflow", str, "Name of the CI workflow."),
     _field("suite", str, "Product."),
-    _field("run_id", _whole, "CI run id."),
-    _field("run_attempt", _whole, "Attempt of the CI run, from 1."),
+    _field("run_id", RUN_ID, "CI run id."),
+    _field("run_attempt", ATTEMPT, "Attempt of the CI run, from 1."),
     _field("trigger", _trigger, "What started the run: merge, nightly or manual."),
     _field("branch", str, "Branch."),
-    _field("sha", str, "Commit, as a full hash."),
+    _field("sha", str, "Commit: a full hash, or a name that git has for it."),
     _field("started_at", _time, "Start of the run, with an offset."),
     _field("ended_at", _time, "End of the run, with an offset."),
     _field("conclusion", str, "Result as the CI says it."),
-    _field("hello_ok", _hello, "Did the connectivity check before the tests pass?", "--hello"),
+    _field("hello_ok", hello, "Did the connectivity check before the tests pass?", "--hello"),
     _field("box_key", str, "Box or bench that ran the tests.", "--box"),
     _field("covers_shas", listed, "Every commit of the push that started the run."),
     _field("merged_at", _time, "Time of the merge, with an offset."),

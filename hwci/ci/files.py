@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hwci.ci.commits import Commit
 from hwci.ci.git import GitError, Repository
 from hwci.wire import limits
+from hwci.wire.hashes import short
 
 _AS_STORED = ("-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
 
@@ -83,7 +84,7 @@ def _written(sha: str, paths: Sequence[bytes]) -> Files:
     """Write paths as text; one that is no UTF-8 is no longer what it was, so the list says so."""
     texts = [path.decode("utf-8", "replace") for path in paths]
     odd = sum(text.encode() != path for text, path in zip(texts, paths, strict=True))
-    note = f"Paths of {sha[:12]} that are no UTF-8 are sent with U+FFFD: {odd}." if odd else ""
+    note = f"Paths of {short(sha)} that are no UTF-8 are sent with U+FFFD: {odd}." if odd else ""
     cut = len(paths) > limits.FILES_MAX or odd > 0
     return Files(tuple(texts[: limits.FILES_MAX]), cut, note)
 
@@ -93,9 +94,8 @@ def _bring_trees(repository: Repository, commits: Sequence[Commit], seconds: flo
     kept = repository.asked("config", "--get-regexp", r"^remote\..*\.partialclonefilter$") or ""
     if "tree:" not in kept:
         return
-    parents = {parent for commit in commits for parent in commit.parents}
-    here = [sha for sha in parents if repository.commit(sha)]
-    trees = {commit.tree for commit in (*commits, *repository.commits(here).values())}
+    parents = repository.among({parent for commit in commits for parent in commit.parents})
+    trees = {commit.tree for commit in (*commits, *repository.commits(parents).values())}
     try:
         # Nothing is offered that is here: the remote would think that its trees are, too.
         repository.fetch(

@@ -12,14 +12,19 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from hwci.ci.commits import Commit, commit_of
+from hwci.wire.hashes import is_hash
 
 LOCAL_SECONDS = 60.0
 """How long a question may take that needs no network."""
+
+STATUS_SECONDS = 10.0
+"""How long the look at all files may take: it leads to a warning only."""
 
 _LEFT_OUT = frozenset(
     (
@@ -62,14 +67,14 @@ _OPTIONS = (
 
 _FIXES = (
     (
-        re.compile(r"dubious ownership"),
-        'If you trust who owns the checkout: git config --global --add safe.directory "$PWD"',
+        re.compile(r"dubious ownership(?s:.*)(?P<told>git config --global --add safe\.dir.+)"),
+        "If you trust who owns the checkout: {told}",
     ),
     (re.compile(r"not a git repository"), "Call hwci in the checkout that was tested"),
 )
+"""What git says, and what to do about it; `told`: its own advice."""
 
 _SECRET_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
-_HASH = re.compile(r"[0-9a-fA-F]{7,64}")
 
 
 class GitError(Exception):
@@ -142,6 +147,13 @@ class Repository:
         """Give the full hash of the commit that is checked out."""
         return self.asked("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
+    def resolved(self, revision: str) -> str | None:
+        """Give the full hash of the commit that a revision names here: `main`, `HEAD~1`, `v1.2`."""
+        if revision.startswith("-"):  # git would take it for an option
+            return None
+        found = self.asked("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        return found if found and is_hash(found) else None
+
     def branch(self) -> str | None:
         """Give the branch that is checked out; a detached head has none."""
         return self.asked("symbolic-ref", "--quiet", "--short", "HEAD")
@@ -169,15 +181,37 @@ class Repository:
         known = self.commit(sha)
         return None if known is None else self.commits([known])[known].committed_at
 
+    def changed_files(self) -> list[str]:
+        """Give the tracked files that differ from the commit that is checked out, as git prints
+        them: an odd name quoted. New files are none of them, in submodules neither.
+
+        Raises:
+            GitError: git failed, or took too long.
+        """
+        # Without renames, whose search could fetch what a partial clone left out.
+        options = ("--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
+        out = self.run("status", *options, "--no-renames", seconds=STATUS_SECONDS)
+        return [line[len("XY ") :] for line in out.decode(errors="replace").splitlines()]
+
     # What is here
 
     def commit(self, sha: str) -> str | None:
         """Give the full hash of a commit that is in this clone. It fetches nothing."""
-        if not _HASH.fullmatch(sha):
+        if not is_hash(sha):
             return None
         return self.asked(
             "rev-list", "--no-walk", "--missing=allow-any", "--max-count=1", sha, "--"
         )
+
+    def among(self, shas: Collection[str]) -> list[str]:
+        """Give those commits that are in this clone, by their full hashes. It fetches nothing.
+
+        Raises:
+            GitError: git failed.
+        """
+        given = "".join(f"{sha}\n" for sha in shas).encode()
+        options = ("--no-walk", "--missing=allow-any", "--ignore-missing", "--stdin")
+        return self.run("rev-list", *options, given=given).decode().split() if shas else []
 
     def is_ancestor(self, sha: str, of: str) -> bool:
         """Tell whether a commit is an ancestor of another, or is it, by what is in this clone.
@@ -195,13 +229,17 @@ class Repository:
 
     def cut(self) -> frozenset[str]:
         """Give the commits at which a shallow clone ends: it lacks their parents."""
-        path = self.run("rev-parse", "--git-path", "shallow").decode().rstrip("\n")
         try:
-            return frozenset((self._folder / path).read_text().split())
+            return frozenset(self._shallow_file.read_text().split())
         except FileNotFoundError:
             return frozenset()
         except OSError as fault:
-            raise GitError(f"{path} cannot be read: {fault}") from fault
+            raise GitError(f"{self._shallow_file} cannot be read: {fault}") from fault
+
+    @cached_property
+    def _shallow_file(self) -> Path:
+        path = self.run("rev-parse", "--git-path", "shallow").decode().rstrip("\n")
+        return self._folder / path
 
     def commits(self, shas: Sequence[str]) -> dict[str, Commit]:
         """Read commits that are in this clone.
@@ -252,7 +290,8 @@ def _answer(
     text = _SECRET_IN_ADDRESS.sub("", told.decode(errors="replace")).strip()
     lines = [line for line in text.split("\n") if line.startswith(("fatal:", "error:"))]
     why = (lines or text.split("\n"))[0] or f"exit status {process.returncode}"
-    fix = next((fix for pattern, fix in _FIXES if pattern.search(text)), "")
+    found = ((fix, pattern.search(text)) for pattern, fix in _FIXES)
+    fix = next((fix.format_map(match.groupdict()) for fix, match in found if match), "")
     raise GitError(f"git {words[0]}: {why}", fix, process.returncode)
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hwci.ci.fields import BY_NAME, FIELDS
+from hwci.ci.revisions import HINTS, full_hash, in_full
 from hwci.ci.systems import detected
-from hwci.ci.systems.system import DEFAULT, Surroundings, System, commit, slug
+from hwci.ci.systems.system import DEFAULT, Surroundings, System, commit, is_one_of, slug
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 
@@ -28,10 +29,11 @@ NO_SYSTEM = "no CI system that is known"
 CLOCK = "the clock"
 GIT = "git"
 PROJECT_FILE = "hwci.toml"
+BOX_FILE = "box.json"
 USUAL_MERGE_BRANCHES = ("main", "master")
 """Where nobody says which branch is merged into."""
 
-OF_THE_PUSH = frozenset({"merged_at", "before_sha", "pushed_shas", "queued"})
+OF_THE_PUSH = frozenset({"merged_at", "before_sha", "pushed_shas", "queued", "batched"})
 
 _Fields = dict[str, Told[Any]]
 
@@ -53,23 +55,33 @@ class Job:
 
     fields: Mapping[str, Told[Any]]
 
+    merge_branches: Told[tuple[str, ...]]
+    """The branches on which a push is a merge; by default, where nobody says which these are."""
+
     before_sha: Told[str] | None = None
     """Where the branch stood before the push that started this; never a hash of zeros."""
 
     previous_sha: Told[str] | None = None
-    """The commit of the run before this one of the same job and branch, as the CI itself says."""
+    """The commit of the run before this one of the same job and branch, as the CI itself says,
+    however that run ended."""
+
+    succeeded_sha: Told[str] | None = None
+    """The commit of the last such run that succeeded."""
 
     pushed_shas: tuple[str, ...] = ()
     """Commits of the push, where the CI lists them: some may be missing."""
 
-    merge_branches: tuple[str, ...] = ()
-    """The branches on which a push is a merge."""
-
     queued: bool = False
     """The merge is only tried in a queue: nothing is merged yet."""
 
+    batched: bool = False
+    """Several pushes are built at once."""
+
     faults: tuple[str, ...] = ()
     """What was said in a way that cannot be understood, in words for people."""
+
+    passed_over: tuple[str, ...] = ()
+    """What was said of earlier commits that are not here: all else holds without it."""
 
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The environment, for those who ask the CI's own API: it holds secrets, and is not shown."""
@@ -78,6 +90,22 @@ class Job:
         """Give the value of a field, None when nobody told it."""
         told = self.fields.get(name)
         return None if told is None else told.value
+
+    def product(self) -> Told[str] | None:
+        """Give the product of this job and who told it: where nobody does, it is the workflow
+        (spec, "Run report"), by the server's own rule.
+        """
+        workflow = self.fields.get("workflow")
+        if "suite" in self.fields or workflow is None:
+            return self.fields.get("suite")
+        return Told(workflow.value, f"{DEFAULT}: the workflow")
+
+    def is_of_a_merge_branch(self) -> bool:
+        """Tell whether a push to the branch of this job is a merge; so it is on one that nobody
+        names.
+        """
+        branch = self.value("branch")
+        return branch is None or is_one_of(branch, self.merge_branches.value)
 
     def dated(self, at: datetime) -> Job:
         """Name a run that no CI counts by its time: in seconds since 1970. So the same run
@@ -95,33 +123,71 @@ def find_job(
     environ: Mapping[str, str],
     checkout: Checkout | None,
     project: Project | None,
+    installed_as: str | None = None,
 ) -> Job:
     """Find out what this job is. `flags`: what the command line says, by the names of the fields;
-    None where it says nothing.
+    None where it says nothing. `installed_as`: the box that this machine is.
     """
     system = detected(environ)
     variables, faults = _variables(environ)
     flagged: _Fields = {
         name: Told(value, BY_NAME[name].flag) for name, value in flags.items() if value is not None
     }
-    told = {**variables, **flagged}
+    told, nowhere = in_full({**variables, **flagged}, checkout)
     told = {**_of_project(project, told), **told}
-    seen = _surroundings(system, environ, told, checkout)
+    event = system.event(environ) if system else {}
+    seen = Surroundings(environ, event, frozenset(told))
+    merge_branches = _merge_branches(system, seen, told, checkout)
+    seen = replace(seen, merge_branches=merge_branches.value)
     if system is not None:
-        told = {**_of_system(system, seen, told), **told}
-    told = {**_defaults(system), **_of_git(checkout, told), **told}
+        told = {**_of_system(system, seen, told, checkout), **told}
+    told = {**_defaults(system, installed_as), **_of_git(checkout, told), **told}
     return Job(
         system=system.name if system else None,
         title=system.title if system else NO_SYSTEM,
         fields=_in_order(told),
         before_sha=_commit(told.get("before_sha")),
         previous_sha=system.read("previous_sha", seen) if system else None,
+        succeeded_sha=system.read("succeeded_sha", seen) if system else None,
         pushed_shas=told["pushed_shas"].value if "pushed_shas" in told else (),
-        merge_branches=seen.merge_branches,
+        merge_branches=merge_branches,
         queued="queued" in told,
-        faults=_not_mended(faults, told),
+        batched="batched" in told,
+        faults=(
+            *_not_mended(faults, told),
+            *(text for name, text in nowhere.items() if name not in HINTS),
+        ),
+        passed_over=tuple(text for name, text in nowhere.items() if name in HINTS),
         environ=environ,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is most likely not meant, and what to do about it."""
+
+    what: str
+    fix: str
+
+
+def doubted_product(job: Job, project: Project | None) -> Doubt | None:
+    """Say of a job that its product is none of those of the project file: nobody told which of
+    several it is of, or it has a name that is not among them. It is reported as it stands.
+    """
+    suites = sorted({product.suite for product in project.products}) if project else []
+    said = job.fields.get("suite")
+    name = said.value if said else job.value("workflow")
+    if not suites or name is None or name in suites:
+        return None
+    known = ", ".join(suites)
+    if said is None:
+        what = (
+            f"{PROJECT_FILE} has {len(suites)} products ({known}), and nobody says which one this "
+            f"is of: a run counts as one of product {name}, the workflow"
+        )
+        return Doubt(what, "Name it: --suite (HWCI_SUITE)")
+    what = f"{said.by} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
+    return Doubt(what, f"Correct {said.by}, or add a [[product]]")
 
 
 def _in_order(told: _Fields) -> _Fields:
@@ -139,9 +205,12 @@ def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
         if not text:
             continue
         try:
-            told[one.name] = Told(one.read(text), one.variable)
+            value = one.read(text)
         except ValueError as fault:
             faults[one.name] = f"{one.variable} is {text!r}: {fault}"
+            continue
+        if value is not None:
+            told[one.name] = Told(value, one.variable)
     return told, faults
 
 
@@ -171,29 +240,27 @@ def _of_project(project: Project | None, told: _Fields) -> _Fields:
     return {name: Told(value, PROJECT_FILE) for name, value in said.items() if value}
 
 
-def _surroundings(
-    system: System | None, environ: Mapping[str, str], told: _Fields, checkout: Checkout | None
-) -> Surroundings:
-    event = system.event(environ) if system else {}
-    seen = Surroundings(environ, event, frozenset(told))
-    return replace(seen, merge_branches=_merge_branches(system, seen, told, checkout))
-
-
 def _merge_branches(
     system: System | None, seen: Surroundings, told: _Fields, checkout: Checkout | None
-) -> tuple[str, ...]:
+) -> Told[tuple[str, ...]]:
     """Give the branches that are merged into: as told, else the default branch."""
     if "merge_branches" in told:
-        return tuple(told["merge_branches"].value)
-    default = system.read("default_branch", seen) if system else None
-    name = default.value if default else checkout.default_branch() if checkout else None
-    return (name,) if name else USUAL_MERGE_BRANCHES
+        said = told["merge_branches"]
+        return Told(tuple(said.value), said.by)
+    if default := system.read("default_branch", seen) if system else None:
+        return Told((default.value,), default.by)
+    name = checkout.default_branch() if checkout else None
+    return Told((name,), GIT) if name else Told(USUAL_MERGE_BRANCHES, DEFAULT)
 
 
-def _of_system(system: System, seen: Surroundings, told: _Fields) -> _Fields:
+def _of_system(
+    system: System, seen: Surroundings, told: _Fields, checkout: Checkout | None
+) -> _Fields:
     """Read all fields; what the system says of its push holds of its own commit only."""
     read = {name: system.read(name, seen) for name in system.readers}
     found = {name: said for name, said in read.items() if said is not None}
+    if "sha" in found and (sha := full_hash(found["sha"].value, checkout)):
+        found["sha"] = Told(sha, found["sha"].by)  # a build may be started with a short one
     if "sha" in told and ("sha" not in found or found["sha"].value != told["sha"].value):
         found = {name: said for name, said in found.items() if name not in OF_THE_PUSH}
     return found
@@ -218,11 +285,12 @@ def _of_git(checkout: Checkout | None, told: _Fields) -> _Fields:
     return {name: Told(value, GIT) for name, value in found.items() if value}
 
 
-def _defaults(system: System | None) -> _Fields:
+def _defaults(system: System | None, installed_as: str | None) -> _Fields:
     usual: dict[str, object] = {"run_attempt": 1, "trigger": Trigger.MANUAL}
     if system is None:
         usual["workflow"] = "local"
-    return {name: Told(value, DEFAULT) for name, value in usual.items()}
+    box = {"box_key": Told(installed_as, BOX_FILE)} if installed_as else {}
+    return {name: Told(value, DEFAULT) for name, value in usual.items()} | box
 
 
 def _commit(told: Told[Any] | None) -> Told[str] | None:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from hwci.ci.content import WRITE_AGAIN, ContentError, Position
+from hwci.ci.content import WRITE_AGAIN, ContentError, Position, one_line
 from hwci.ci.entries import Entry, attempts_of
 from hwci.ci.results import FileResults, stable_id
 from hwci.ci.times import moment
@@ -49,20 +49,24 @@ def is_pytest_results(content: bytes) -> bool:
 
 
 def pytest_results(content: bytes, rules: Sequence[Rule]) -> FileResults:
-    """Read the content of one file.
+    """Read the content of one file, up to a line that is broken: what stands before it is true.
 
     Raises:
-        ContentError: it is broken before its last line, or of a later hwci.
+        ContentError: it is broken before its first result, or of a later hwci.
     """
-    lines = list(_lines(content))
+    lines, fault = _lines(content)
+    if fault is not None and not any(line.tried for line in lines):
+        raise fault
     if lines[0].version != VERSION:
         raise ContentError(
             f"It was written by another hwci, as version {lines[0].version}",
             "Use one version of hwci to write and to read it",
         )
     tried = [entry for line in lines if line.tried for entry in (_entry(line, rules),)]
-    entries = [*tried, *_died(lines)]
+    # Behind a broken line there may stand how a test ended that began before it.
+    entries = [*tried, *(() if fault else _died(lines))]
     return FileResults(
+        faults=() if fault is None else (_cut(fault, len(tried)),),
         attempts=attempts_of(entries),
         skipped=sum(not entry.run for entry in entries),
         started_at=moment(lines[0].started_at),
@@ -70,15 +74,24 @@ def pytest_results(content: bytes, rules: Sequence[Rule]) -> FileResults:
     )
 
 
-def _lines(content: bytes) -> Iterator[_Line]:
-    """Read the lines; the last one may have been cut short by whatever killed the run."""
+def _lines(content: bytes) -> tuple[list[_Line], ContentError | None]:
+    """Read the lines up to one that is broken, and its fault; the last one may have been cut short
+    by whatever killed the run.
+    """
     whole, _, _ = content.rpartition(b"\n")
+    lines: list[_Line] = []
     for number, line in enumerate(whole.split(b"\n"), start=1):
         try:
-            yield _Line.model_validate_json(line)
+            lines.append(_Line.model_validate_json(line))
         except ValidationError as fault:
             what = f"It is broken: {fault.errors()[0]['msg']}"
-            raise ContentError(what, WRITE_AGAIN, Position(number, 1)) from fault
+            return lines, ContentError(what, WRITE_AGAIN, Position(number, 1))
+    return lines, None
+
+
+def _cut(fault: ContentError, kept: int) -> str:
+    what = f"{fault.what}: results before that counted ({kept}), what stands behind it is not known"
+    return one_line(fault.position, what, fault.fix)
 
 
 def _entry(line: _Line, rules: Sequence[Rule]) -> Entry:

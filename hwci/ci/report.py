@@ -8,8 +8,8 @@ is cut the same way. Sending is others' work.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 from pydantic_core import from_json
 
@@ -70,15 +70,35 @@ def run_reports(head: ReportHead, boxes: Mapping[str, BoxResults]) -> list[RunRe
     ]
 
 
-def _told(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, object]:
+def draft(head: ReportHead, box_key: str | None, results: BoxResults | None) -> RunReport:
+    """Give what a report would say so far: nothing is checked, and what nobody told is left out.
+    `results` None: there are none yet.
+
+    Raises:
+        StartUnknownError: there are results, and nothing says when the run started.
+    """
+    told = _given(head) if results is None else _told(head, box_key or "the box", results)
+    if box_key is not None:
+        told["box_key"] = box_key
+    if results is not None:
+        told["tests"] = results.tests
+    order = [name for name in RunReport.model_fields if name in told]
+    return RunReport.model_construct(**{name: told[name] for name in order})
+
+
+def _given(head: ReportHead) -> dict[str, Any]:
+    given = {field.name: getattr(head, field.name) for field in fields(head)}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _told(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, Any]:
     """Fill in what nobody said from the results of the box."""
     started_at = head.started_at or results.started_at
     if started_at is None:
         raise StartUnknownError(box_key)
-    given = {field.name: getattr(head, field.name) for field in fields(head)}
-    told = {name: value for name, value in given.items() if value is not None}
+    told = _given(head)
     told.setdefault("started_at", started_at)
-    told.setdefault("ended_at", started_at + timedelta(seconds=results.duration_s))
+    told.setdefault("ended_at", started_at + results.took)
     # Only a connectivity check that failed says false: results without tests blame no bench.
     told.setdefault("hello_ok", True)
     return told

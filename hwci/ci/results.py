@@ -8,13 +8,15 @@ files the attempts came from, and in what dialect, it does not know.
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 from hwci.wire.reports import TestItem
 
 HASH_DIGITS = 16
+LONGEST_S = 366 * 86_400
+"""What a file says that took longer was measured by no clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,10 @@ class FileResults:
     duration_s: float
     unbuilt: int = 0
     """Tests whose firmware was not built: they ran on no hardware, and are no items."""
+    written_at: datetime | None = None
+    """When the file was changed last: at the end of its tests."""
+    faults: tuple[str, ...] = ()
+    """What of it could not be read, beside all that is given here; each a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,15 @@ class BoxResults:
     started_at: datetime | None = None
     duration_s: float = 0.0
     unbuilt: int = 0
+    reckoned_start: datetime | None = None
+    """The earliest start by when each file was written, less what its tests took: the same for the
+    same files, whenever they are read.
+    """
+
+    @property
+    def took(self) -> timedelta:
+        """What the tests took, one after the other."""
+        return _taken(self.duration_s)
 
     @property
     def passed(self) -> int:
@@ -78,13 +93,21 @@ def merged(files: Iterable[FileResults]) -> BoxResults:
         for attempt in file.attempts:
             tests.setdefault(attempt.test_id, []).append(attempt)
     starts = [file.started_at for file in kept if file.started_at is not None]
+    reckoned = [
+        file.written_at - _taken(file.duration_s) for file in kept if file.written_at is not None
+    ]
     return BoxResults(
         tests=tuple(_item(test_id, attempts) for test_id, attempts in tests.items()),
         skipped=sum(file.skipped for file in kept),
         started_at=min(starts, default=None),
         duration_s=sum(file.duration_s for file in kept),
         unbuilt=sum(file.unbuilt for file in kept),
+        reckoned_start=min(reckoned, default=None),
     )
+
+
+def _taken(seconds: float) -> timedelta:
+    return timedelta(seconds=min(seconds, LONGEST_S))
 
 
 def _item(test_id: str, attempts: Sequence[Attempt]) -> TestItem:

@@ -6,12 +6,16 @@ is, it does not know.
 """
 
 import json
+import os
+import stat
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from hwci.ci.content import WRITE_AGAIN, ContentError, Position, inflated
+from hwci.ci.content import WRITE_AGAIN, ContentError, Position, inflated, one_line
 from hwci.ci.junit import junit_results
 from hwci.ci.pytest_results import is_pytest_results, pytest_results
 from hwci.ci.results import FileResults
@@ -34,19 +38,22 @@ class ResultsFileError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        place = "" if self.position is None else f":{self.position.line}:{self.position.column}"
-        return f"{self.path}{place}: {self.what}. {self.fix}"
+        return f"{self.path}{one_line(self.position, self.what, self.fix)}"
 
 
 def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
     """Read the results of one file; `rules` say whom a failure's message blames.
 
     Raises:
-        ResultsFileError: it cannot be read, is broken, or holds no results.
+        ResultsFileError: it cannot be read, or holds no results, or none before it breaks off.
     """
     try:
+        _see_that_it_has_an_end(path)
         with path.open("rb") as file:
-            return _read(file, rules)
+            read = _read(file, rules)
+            written_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+            faults = tuple(f"{path}{fault}" for fault in read.faults)
+            return replace(read, written_at=written_at, faults=faults)
     except ContentError as fault:
         raise ResultsFileError(str(path), fault.position, fault.what, fault.fix) from fault
     except OSError as fault:
@@ -54,6 +61,15 @@ def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
         raise ResultsFileError(
             str(path), None, f"It cannot be read: {reason}", "Check the path and its permissions"
         ) from fault
+
+
+def _see_that_it_has_an_end(path: Path) -> None:
+    """See it before it is opened: a pipe that nobody writes into would be waited for."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ContentError(
+            "It is no file but a pipe or a device", "Give a file that the tests wrote"
+        )
 
 
 def _read(file: IO[bytes], rules: Sequence[Rule]) -> FileResults:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine tested last, per repository, workflow and branch, and what the first attempt of
-a run said of its changes (semantics, 5.1 and 6.6).
+"""What this machine tested last, per repository, workflow, branch and product, and what the first
+attempt of a run said of its changes (semantics, 5.1 and 6.6).
 
 A file of this machine alone: it decides nothing that a report says without being asked, and when it
 is lost, broken or written by a later version, nothing is known. It holds hashes, first lines and
@@ -8,17 +8,17 @@ paths, and is nobody else's to read.
 """
 
 import hashlib
-import os
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from hwci.client.files import locked, remove_unfinished, replace_whole, state_home
 from hwci.wire.reports import Changes
 
 RUNS_KEPT = 200
@@ -26,7 +26,7 @@ RUNS_KEPT = 200
 CHANGES_KEPT = 20
 """Runs of a lane of which the changes are kept, too: they may be large."""
 LANES_KEPT = 1_000
-"""Lanes, the last written: each branch of each repository is one."""
+"""Lanes, the last written: each branch of each product is one."""
 
 _RUNS = "runs.json"
 
@@ -57,6 +57,7 @@ class _Runs(_Kept):
     repo_key: str
     workflow: str
     branch: str
+    suite: str
     runs: list[Tested]
 
 
@@ -70,21 +71,21 @@ _Form = TypeVar("_Form", bound=_Kept)
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Runs that follow one another."""
+    """Runs that follow one another. Those of another product tested another firmware, though the
+    bench and the workflow may be the same.
+    """
 
     repo_key: str
     workflow: str
     branch: str
+    suite: str
 
 
 def state_folder(environ: Mapping[str, str]) -> Path | None:
     """Give `$HWCI_STATE_DIR`, else `$XDG_STATE_HOME/hwci`; None: this user has no home."""
     if told := environ.get("HWCI_STATE_DIR"):
         return Path(told)
-    try:
-        return Path(environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "hwci"
-    except RuntimeError:
-        return None
+    return state_home(environ)
 
 
 class State:
@@ -104,10 +105,13 @@ class State:
         """Tell whether this machine reported a run, in an earlier attempt or of another box."""
         return any(run.run_id == run_id for run in self._runs(lane))
 
-    def reached(self, lane: Lane, run_id: int) -> bool | None:
-        """Tell whether a run reached the hardware, as far as this machine knows."""
-        found = (run.hello_ok for run in self._runs(lane) if run.run_id == run_id)
-        return next(found, None)
+    def reported(self, lane: Lane, run_id: int) -> Tested | None:
+        """Give what this machine reported of a run; None: it does not know it."""
+        return next((run for run in self._runs(lane) if run.run_id == run_id), None)
+
+    def was_tested(self, lane: Lane, sha: str) -> bool:
+        """Tell whether a run on a commit is known that reached the hardware."""
+        return any(run.sha == sha and run.hello_ok for run in self._runs(lane))
 
     def was_lost(self, lane: Lane, sha: str) -> bool:
         """Tell whether runs on a commit are known, of which none reached the hardware."""
@@ -130,8 +134,9 @@ class State:
 
     def tested(
         self, lane: Lane, run_id: int, sha: str, *, hello_ok: bool, changes: Changes | None
-    ) -> None:
-        """Keep a run that was reported. What its first attempt said of its changes stays.
+    ) -> Callable[[], None]:
+        """Keep a run that was reported. What its first attempt said of its changes stays. Give what
+        takes it back, as far as that can be written.
 
         Raises:
             StateError: it cannot be written.
@@ -139,22 +144,37 @@ class State:
         if self._folder is None:
             raise StateError("there is no place for what was tested last: this user has no home")
         try:
-            with _locked(self._folder):
-                self._tested(lane, Tested(run_id=run_id, sha=sha, hello_ok=hello_ok), changes)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with locked(self._folder.parent / "lanes.lock", wait=True):
+                run = Tested(run_id=run_id, sha=sha, hello_ok=hello_ok)
+                earlier = next((one for one in self._runs(lane) if _same(one, run)), None)
+                self._tested(lane, run, changes)
         except OSError as fault:
             raise StateError(f"what was tested last cannot be kept: {fault}") from fault
+        return partial(self._take_back, lane, run, earlier)
+
+    def _take_back(self, lane: Lane, run: Tested, earlier: Tested | None) -> None:
+        """Know of a run what was known before: nothing, or what an earlier attempt or box said."""
+        folder = self._lane(lane)
+        assert folder is not None
+        with suppress(OSError), locked(folder.parents[1] / "lanes.lock", wait=True):
+            runs = [earlier if _same(one, run) else one for one in self._runs(lane)]
+            left = [one for one in runs if one is not None]
+            _replace(folder / _RUNS, _Runs(**asdict(lane), runs=left))
+            if earlier is None:
+                _changes_file(folder, run.run_id).unlink(missing_ok=True)
 
     def _tested(self, lane: Lane, run: Tested, changes: Changes | None) -> None:
         folder = self._lane(lane)
         assert folder is not None
         folder.mkdir(mode=0o700, exist_ok=True)
+        remove_unfinished(folder)
         if changes is not None and self.first_attempt(lane, run.run_id, run.sha) is None:
             first = _FirstAttempt(sha=run.sha, changes=changes)
             _replace(_changes_file(folder, run.run_id), first)
             _keep_newest(folder.glob("changes-*.json"), CHANGES_KEPT)
         runs = _with(self._runs(lane), run)[-RUNS_KEPT:]
-        names = {"repo_key": lane.repo_key, "workflow": lane.workflow, "branch": lane.branch}
-        _replace(folder / _RUNS, _Runs(**names, runs=runs))
+        _replace(folder / _RUNS, _Runs(**asdict(lane), runs=runs))
         assert self._folder is not None
         _keep_newest((path for path in self._folder.iterdir() if path.is_dir()), LANES_KEPT)
 
@@ -173,15 +193,19 @@ class State:
         """Give the folder of a lane. Its name is a hash: a branch may be called anything."""
         if self._folder is None:
             return None
-        words = "\0".join((lane.repo_key, lane.workflow, lane.branch))
+        words = "\0".join((lane.repo_key, lane.workflow, lane.branch, lane.suite))
         digest = hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()
         return self._folder / digest[:32]
+
+
+def _same(one: Tested, other: Tested) -> bool:
+    return (one.run_id, one.sha) == (other.run_id, other.sha)
 
 
 def _with(runs: list[Tested], run: Tested) -> list[Tested]:
     """Add a run; a further attempt or box of one on the same commit stays in its place."""
     for place, kept in enumerate(runs):
-        if (kept.run_id, kept.sha) == (run.run_id, run.sha):
+        if _same(kept, run):
             reached = kept.hello_ok or run.hello_ok
             return [*runs[:place], run.model_copy(update={"hello_ok": reached}), *runs[place + 1 :]]
     return [*runs, run]
@@ -200,17 +224,7 @@ def _read(path: Path, form: type[_Form]) -> _Form | None:
 
 
 def _replace(path: Path, kept: _Kept) -> None:
-    """Write a file so that a reader finds the old one or the new one, never a half."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(kept.model_dump_json(exclude_unset=True))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_whole(path, kept.model_dump_json(exclude_unset=True).encode())
 
 
 def _keep_newest(paths: Iterator[Path], many: int) -> None:
@@ -221,17 +235,3 @@ def _keep_newest(paths: Iterator[Path], many: int) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Wait until no other process writes here."""
-    import fcntl
-
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(folder.parent / "lanes.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -9,8 +9,8 @@ of them is left with a meaning of its own. Where the texts go is decided by the 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hwci.ci.results import HASH_DIGITS
 from hwci.engine.vocabulary import Outcome
+from hwci.wire.hashes import short
 from hwci.wire.reports import Changes, RunReport, TestItem
 
 ROWS_MAX = 20
@@ -20,11 +20,25 @@ _PLAIN = frozenset(" -/.,")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was reported. `notes`: what people should know of it."""
+    """What was reported. `kept`: what was not sent waits on the machine of the job. `notes`: what
+    people should know of it.
+    """
 
     reports: Sequence[RunReport]
     sent: bool
     notes: Sequence[str] = ()
+    kept: bool = False
+
+    def fate(self) -> str:
+        """Say what became of the reports."""
+        if self.sent:
+            return "reported"
+        if self.kept:
+            return (
+                "not reported yet: it is kept on this machine, and the next report sends it, too; "
+                "the log of this step says why"
+            )
+        return "not reported: the log of this step says why"
 
 
 def markdown(shown: Shown) -> str:
@@ -40,11 +54,11 @@ def markdown(shown: Shown) -> str:
     ]
     rows = [_box_row(box, shown.reports) for box in boxes[:ROWS_MAX]]
     lines = [
-        f"### Hardware tests: {inert(where)}, {first.sha[:HASH_DIGITS]}",
+        f"### Hardware tests: {inert(where)}, {short(first.sha)}",
         "",
         *_table(("Box", "Tests", "Failed", "Retried", "Hello"), rows, len(boxes)),
         *_failures(failed, ROWS_MAX - len(rows)),
-        f"- {'Reported' if shown.sent else 'Not reported: the log of this step says why'}.",
+        f"- {shown.fate().capitalize()}.",
         f"- Changes: {changes_said(first.changes)}.",
         *(f"- {inert(note)}" for note in shown.notes),
     ]
@@ -54,12 +68,12 @@ def markdown(shown: Shown) -> str:
 def changes_said(changes: Changes | None) -> str:
     """Say what a report told of commits, or why it told less."""
     if changes is None:
-        return "not known, so not sent"
+        return "not sent"
     if changes.base_sha is None:
         return "sent without the run before, which is not known"
     many = "1 commit" if len(changes.commits) == 1 else f"{len(changes.commits):,} commits"
     cut = " (cut short)" if changes.truncated else ""
-    return f"{many} after {changes.base_sha[:HASH_DIGITS]}{cut}"
+    return f"{many} after {short(changes.base_sha)}{cut}"
 
 
 def inert(text: str) -> str:

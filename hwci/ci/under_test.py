@@ -3,17 +3,17 @@
 boxes and attempts (spec, "Run report"; semantics, 5.1).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hwci.ci.asking import Ask
+from hwci.ci.asking import Ask, patient, remembering
 from hwci.ci.base import STATE_FILE, find_base, lane_of
 from hwci.ci.changes import PATIENCE_S, Deadline, collect, covered
 from hwci.ci.git import Repository
 from hwci.ci.job import Job
+from hwci.ci.push import stood_before
 from hwci.ci.state import State
 from hwci.ci.told import Told
-from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.reports import Changes
 
@@ -32,31 +32,49 @@ def under_test(
     job: Job, repository: Repository, state: State, ask: Ask, patience_s: float = PATIENCE_S
 ) -> UnderTest:
     """Find what a job has under test. The job knows its commit."""
-    deadline = Deadline(patience_s)
+    deadline, ask = Deadline(patience_s), remembering(patient(ask))
     changes, base, notes = _changes(job, repository, state, ask, deadline)
-    return UnderTest(changes, _covers(job, repository, base.value, deadline), base, notes)
+    covers, more = _covers(job, repository, ask, deadline)
+    return UnderTest(changes, covers, base, (*notes, *more))
 
 
-def remember(state: State, job: Job, found: UnderTest, *, hello_ok: bool) -> None:
-    """Keep that a job was reported, for its next attempts and the runs after it.
+def base_of(job: Job, state: State, ask: Ask) -> tuple[Told[str | None], tuple[str, ...]]:
+    """Give since when a report of a job would count changes, and what people should know of it."""
+    first, ask = _first_attempt(job, state), patient(ask)
+    return find_base(job, state, ask) if first is None else (Told(first.base_sha, STATE_FILE), ())
+
+
+def _first_attempt(job: Job, state: State) -> Changes | None:
+    """Give what the first attempt of a run said, if this machine knows it and nobody says more."""
+    lane, run_id, sha = lane_of(job), job.value("run_id"), job.value("sha")
+    if lane is None or run_id is None or sha is None or "base_sha" in job.fields:
+        return None
+    return state.first_attempt(lane, run_id, sha.lower())
+
+
+def remember(
+    state: State, job: Job, changes: Changes | None, *, hello_ok: bool
+) -> Callable[[], None]:
+    """Keep that a job was reported, for its next attempts and the runs after it. `changes`: those
+    that were sent, whoever told them. Give what takes it back.
 
     Raises:
         StateError: it cannot be written.
     """
     lane, run_id, sha = lane_of(job), job.value("run_id"), job.value("sha")
-    if lane is not None and run_id is not None and sha is not None:
-        state.tested(lane, run_id, sha.lower(), hello_ok=hello_ok, changes=found.changes)
+    if lane is None or run_id is None or sha is None:
+        return lambda: None
+    return state.tested(lane, run_id, sha.lower(), hello_ok=hello_ok, changes=changes)
 
 
 def _changes(
     job: Job, repository: Repository, state: State, ask: Ask, deadline: Deadline
 ) -> tuple[Changes | None, Told[str | None], tuple[str, ...]]:
     """Give the changes of a run: those of its first attempt, if this machine knows them."""
-    lane, run_id, sha = lane_of(job), job.value("run_id"), job.value("sha").lower()
-    if lane is not None and run_id is not None and "base_sha" not in job.fields:
-        first = state.first_attempt(lane, run_id, sha)
-        if first is not None:
-            return first, Told(first.base_sha, STATE_FILE), ()
+    first = _first_attempt(job, state)
+    if first is not None:
+        return first, Told(first.base_sha, STATE_FILE), ()
+    lane, sha = lane_of(job), job.value("sha").lower()
     base, notes = find_base(job, state, ask)
     collected = collect(repository, sha, base.value, deadline.left())
     if collected.changes is None and lane is not None:
@@ -68,18 +86,18 @@ def _changes(
 
 
 def _covers(
-    job: Job, repository: Repository, base: str | None, deadline: Deadline
-) -> tuple[str, ...]:
-    """Give the commits of the push: as told, by git, as the CI lists them; always the last one."""
+    job: Job, repository: Repository, ask: Ask, deadline: Deadline
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the commits of the push: as told, by git, as the CI lists them; always the last one.
+    And what people should know of them.
+    """
     said = job.value("covers_shas")
     sha = job.value("sha").lower()
     if said is not None:
-        return tuple(said)
-    before = job.before_sha.value if job.before_sha else None
-    if before is None and not job.pushed_shas and job.value("trigger") == Trigger.MERGE:
-        before = base  # no CI says more: what was merged since is in the push that started this
-    known = covered(repository, before, sha, deadline.left())
-    return known if len(known) > 1 else _with_last(job.pushed_shas, sha)
+        return tuple(said), ()
+    before = stood_before(job, ask)
+    known = covered(repository, before.commit, sha, deadline.left(), before.built)
+    return known if len(known) > 1 else _with_last(job.pushed_shas, sha), before.notes
 
 
 def _with_last(shas: Sequence[str], last: str) -> tuple[str, ...]:

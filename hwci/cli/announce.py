@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli import bodies, delivery, options
+from hwci.cli import bodies, clock_check, delivery, options
 from hwci.cli.job import JobFlags
 from hwci.cli.merge import announcements
 from hwci.cli.options import (
@@ -29,11 +29,10 @@ from hwci.cli.settings import Flags, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from hwci.wire.reports import MergeAnnouncement
 
-
-NOT_ANNOUNCED = "The merge was not announced"
 
 MergedAt = Annotated[
     str | None,
@@ -108,10 +107,20 @@ def _announce(announced: Sequence[MergeAnnouncement], sending: Sending) -> None:
     ]
     if sending.dry_run or not parcels:
         delivery.print_exactly(parcels)
+        _warn_of_times(announced, None)
         return
     settings = resolve(sending.flags)
-    strict, deadline_s = sending.strict, sending.deadline_s
-    if delivery.deliver(settings, parcels, NOT_ANNOUNCED, strict=strict, deadline_s=deadline_s):
+    delivered = delivery.deliver(settings, parcels, NOT_ANNOUNCED, sending.deadline_s)
+    _warn_of_times(announced, delivered.server_time)
+    delivered.say(strict=sending.strict)
+    if delivered.sent:
         for item in announced:
             product = f" for {item.suite}" if item.suite else ""
             note(f"Announced {item.sha} of {item.repo_key}{product} at {settings.url}.")
+
+
+def _warn_of_times(announced: Sequence[MergeAnnouncement], server_time: datetime | None) -> None:
+    """Say that a time can hardly be: such a merge stands on no page, or on another's."""
+    for merged_at in {item.merged_at for item in announced}:
+        for fault in clock_check.doubtful({"merged_at": merged_at}, server_time):
+            note(f"warning: The time of the merge is doubtful: {fault}. Say it by --merged-at.")

@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hwci.cli.failing import CommandError, Failing, fault_lines, wrong_usage
-from hwci.cli.options import flag_of
+from hwci.cli.failing import CommandError, ExitCode, Failing, fault_lines, wrong_usage
+from hwci.cli.options import flag_of, said
 
 if TYPE_CHECKING:
+    from hwci.ci.told import Told
     from hwci.wire.base import CiBody
     from hwci.wire.errors import Issue
 
@@ -20,11 +21,13 @@ Model = TypeVar("Model", bound="CiBody")
 Read = TypeVar("Read")
 
 
-def from_flags(model: type[Model], fields: Mapping[str, object]) -> Model:
-    """Build a body from flags that bear the names of its fields.
+def from_job(
+    model: type[Model], fields: Mapping[str, object], told: "Mapping[str, Told[Any]]"
+) -> Model:
+    """Build a body from what is told of a job. `told`: who tells it.
 
     Raises:
-        CommandError: wrong usage: a flag is missing or breaks its field's rule.
+        CommandError: wrong usage: a field breaks its rule.
     """
     from pydantic import ValidationError
 
@@ -35,19 +38,26 @@ def from_flags(model: type[Model], fields: Mapping[str, object]) -> Model:
             {name: value for name, value in fields.items() if value is not None}
         )
     except ValidationError as fault:
-        raise bad_flags(issues_of(fault, "flags")) from fault
+        raise bad_fields(issues_of(fault, "fields"), told) from fault
 
 
-def bad_flags(issues: "Sequence[Issue]") -> CommandError:
-    """Give the error of flags that are missing or break the rules of their fields."""
-    lines = [f"{_flag_at(issue.path[1:])}: {issue.message}" for issue in issues]
-    return wrong_usage("The flags do not make a whole body", "; ".join(lines), "See --help")
+def bad_fields(issues: "Sequence[Issue]", told: "Mapping[str, Told[Any]]") -> CommandError:
+    """Give the error of fields that break their rules, each with who tells it."""
+    lines = [f"{_told_at(issue.path[1:], told)}: {issue.message}" for issue in issues]
+    return wrong_usage(
+        "What is told makes no report that a server takes",
+        "; ".join(lines),
+        "Correct what is named; hwci env shows who tells what",
+    )
 
 
-def _flag_at(path: "Sequence[str | int]") -> str:
-    """Name the flag at fault, and the place within what it gives."""
-    flag = flag_of(str(path[0]))
-    return flag if len(path) == 1 else f"{flag} ({'.'.join(map(str, path))})"
+def _told_at(path: "Sequence[str | int]", told: "Mapping[str, Told[Any]]") -> str:
+    """Name who tells the field at fault, the flag that would say it, and the place within it."""
+    name = str(path[0])
+    flag, by = flag_of(name), told[name].by if name in told else None
+    beside = [f"or say {flag}"] if by not in {None, flag} else []
+    beside += [".".join(map(str, path))] if len(path) > 1 else []
+    return f"{by or flag} ({', '.join(beside)})" if beside else by or flag
 
 
 def variable(name: str) -> str | None:
@@ -61,7 +71,7 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
     `read` makes of its JSON what is to be sent.
 
     Raises:
-        CommandError: it cannot be read, or breaks the field rules.
+        CommandError: wrong usage: it cannot be read, or breaks the field rules, as a flag may.
     """
     from pydantic import ValidationError
 
@@ -74,6 +84,7 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
             f"{flag_of(doubled[0])} stands beside it",
             "Leave one of them out",
         )
+    said(path, "--body")
     try:
         return read(read_bytes(path))
     except ValidationError as fault:
@@ -82,6 +93,7 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
                 f"The body in {path} breaks the field rules",
                 "nothing was sent",
                 "Correct what is named above",
+                ExitCode.USAGE,
                 details=tuple(fault_lines(issues_of(fault, "body"))),
             )
         ) from fault
@@ -91,13 +103,12 @@ def read_bytes(path: str) -> bytes:
     """Read a file, or stdin for `-`.
 
     Raises:
-        CommandError: it cannot be read.
+        CommandError: wrong usage: it cannot be read.
     """
     if path == "-":
         return sys.stdin.buffer.read()
     try:
         return Path(path).read_bytes()
     except OSError as fault:
-        raise CommandError(
-            Failing(f"{path} cannot be read", fault.strerror or str(fault), "Check the path")
-        ) from fault
+        why = fault.strerror or str(fault)
+        raise wrong_usage(f"{path} cannot be read", why, "Check the path") from fault

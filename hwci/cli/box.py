@@ -33,6 +33,7 @@ ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())
 PAUSE_MAX_S = 180.0
 """However long a server is away, it is asked again within this, and its run is not lost yet."""
 ASKED_MAX_S = 600.0
+_WAYS = "--token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"
 _NEW_TOKEN = "Ask an owner or admin for a new token: hwci boxes install-token BOX"
 _NEW_KEY = f"Install the box again. {_NEW_TOKEN}"
 
@@ -50,10 +51,11 @@ KeyFile = Annotated[
 
 
 class Held(NamedTuple):
-    """A box key, and the server that gave it."""
+    """A box key, the server that gave it, and the box that it is of; None: nobody says it here."""
 
     url: str
     key: str
+    name: str | None = None
 
 
 @box.command("install")
@@ -117,7 +119,7 @@ def heartbeat(
 
 def _token(*, from_stdin: bool) -> str:
     given = None if from_stdin else secret("HWCI_INSTALL_TOKEN", os.environ)
-    return given or secret_line("install token", "--token-stdin", from_stdin=from_stdin)
+    return given or secret_line("install token", _WAYS, from_stdin=from_stdin)
 
 
 def _exchange(url: str, token: str) -> "InstalledBox":
@@ -150,7 +152,7 @@ def held_key(url: str | None, key_file: Path | None) -> Held:
             f"it is of {kept.url}",
             "Leave --url and HWCI_URL out, or install the box there: hwci box install --url URL",
         )
-    return Held(kept.url, kept.key)
+    return Held(kept.url, kept.key, kept.name)
 
 
 @contextmanager

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from hwci.cli.failing import CommandError, ExitCode, Failing, wrong_usage
-from hwci.cli.own_file import own_folder, replacing
 
 _ROOM = 4096
-_OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,25 @@ class BoxKey:
 _FIELDS = {one.name for one in fields(BoxKey)}
 
 
+def installed_as(environ: Mapping[str, str]) -> str | None:
+    """Give the name of the box that this machine was installed as; None: of none, or its file
+    cannot be read.
+    """
+    named = environ.get("HWCI_BOX_FILE")
+    try:
+        return read_key(box_file(Path(named) if named else None, environ)).name
+    except CommandError:
+        return None
+
+
 def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
     """Find the file: flag, else `$XDG_CONFIG_HOME/hwci/box.json`.
 
     Raises:
         CommandError: no flag, and the user has no home.
     """
+    from hwci.client.files import own_folder
+
     try:
         return given or own_folder(environ) / "box.json"
     except RuntimeError as fault:
@@ -57,18 +68,20 @@ def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
     Raises:
         CommandError: the file cannot be written.
     """
+    from hwci.client.files import replacing
+
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with replacing(path) as file:
-            file.write(" " * _ROOM)
+            file.write(b" " * _ROOM)
             file.flush()
             os.fsync(file.fileno())  # a full disk says so now
             file.seek(0)
 
             def keep(key: BoxKey) -> None:
-                json.dump(asdict(key), file, indent=2)
+                file.write(json.dumps(asdict(key), indent=2).encode())
                 file.truncate()
 
             yield keep
@@ -88,6 +101,8 @@ def read_key(path: Path) -> BoxKey:
     Raises:
         CommandError: there is none, it is not secret, or the file cannot be read.
     """
+    from hwci.client.files import OF_OTHERS
+
     try:
         with path.open(encoding="utf-8") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -100,7 +115,7 @@ def read_key(path: Path) -> BoxKey:
             getattr(fault, "strerror", None) or "the file is not text",
             "Make the file yours to read, or choose another: --key-file FILE",
         ) from fault
-    if mode & _OF_OTHERS:
+    if mode & OF_OTHERS:
         raise wrong_usage(
             f"The box's key in {path} is no secret",
             f"others can reach the file: its mode is {mode:04o}",

@@ -8,9 +8,8 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli import options, tables
+from hwci.cli import ids, options, tables
 from hwci.cli.connection import Connection, signed_in
-from hwci.cli.failing import CommandError, Failing
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags
 from hwci.wire import limits
@@ -91,16 +90,9 @@ def new_install_token(
 def _box_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
     from hwci.client import calls
 
-    for box in connection.client.items(calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX)):
-        if wanted in {str(box.id), box.name}:
-            return box.id
-    raise CommandError(
-        Failing(
-            f"There is no box {wanted!r}",
-            f"none of organization {org_id} has this name or id",
-            "Look at those there are: hwci boxes list",
-        )
-    )
+    named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or give")
+    listed = connection.client.items(calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
+    return ids.find(wanted, named, lambda: [(box.id, box.name) for box in listed])
 
 
 def _show(made: "BoxInstallAnswer", connection: Connection, *, json: bool) -> None:

@@ -5,15 +5,16 @@ whole. It decides the form of the file; which setting wins is decided in `settin
 
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hwci.cli.failing import SIGN_IN_FIX, CommandError, ExitCode, Failing, wrong_usage
-from hwci.cli.own_file import own_folder, replacing
+from hwci.cli.failing import SIGN_IN_FIX, CommandError, ExitCode, Failing, report, wrong_usage
 
 FORMAT = 1
 """Raised when a hwci that knows only the earlier form could no longer read the file."""
@@ -121,7 +122,7 @@ class Credentials:
 
     def _content(self) -> dict[str, Any]:
         try:
-            content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+            content: dict[str, Any] = json.loads(self._text())
             newer = content["format"] > FORMAT
             if not newer:
                 _profiles(content)
@@ -148,6 +149,11 @@ class Credentials:
             )
         return content
 
+    def _text(self) -> str:
+        with self.path.open(encoding="utf-8") as file:
+            _warn_of_others(self.path, stat.S_IMODE(os.fstat(file.fileno()).st_mode))
+            return file.read()
+
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Any]]:
         """Give the profiles to change, under a lock: two sign-ins at once both stay."""
@@ -157,9 +163,11 @@ class Credentials:
 
     @contextmanager
     def _locked(self) -> Iterator[dict[str, Any]]:
+        from hwci.client.files import locked
+
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _locked(self.path.with_suffix(".lock")):
+            with locked(self.path.with_suffix(".lock"), wait=True):
                 yield self._content()
         except OSError as fault:
             raise CommandError(
@@ -171,8 +179,23 @@ class Credentials:
             ) from fault
 
     def _write(self, content: Mapping[str, Any]) -> None:
-        with replacing(self.path) as file:
-            json.dump(content, file, indent=2)
+        from hwci.client.files import replace_whole
+
+        replace_whole(self.path, json.dumps(content, indent=2).encode())
+
+
+@cache
+def _warn_of_others(path: Path, mode: int) -> None:
+    """Say once that a file is no secret. It is used all the same: a sign-in ends by itself, and is
+    kept as its owner's alone when it is renewed.
+    """
+    from hwci.client.files import OF_OTHERS
+
+    if mode & OF_OTHERS:
+        what = f"The sign-ins in {path} are no secret"
+        cause = f"others can reach the file: its mode is {mode:04o}"
+        fix = f"Take that away: chmod 600 {path}. If strangers use this machine, sign in anew"
+        report(Failing(what, cause, fix), "warning")
 
 
 def _nothing_to_renew_with(name: str, profile: Profile) -> CommandError:
@@ -193,25 +216,14 @@ def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
     }
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Wait for the lock of a file. It stands beside the one that it guards, which is replaced."""
-    import fcntl
-
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
 def default_credentials(environ: Mapping[str, str]) -> Credentials:
     """Give the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`.
 
     Raises:
         CommandError: the user has no home, as in a container that runs as any number.
     """
+    from hwci.client.files import own_folder
+
     try:
         return Credentials(own_folder(environ) / "credentials.json")
     except RuntimeError as fault:

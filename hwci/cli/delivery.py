@@ -2,27 +2,66 @@
 """How the commands of a CI job send: a report is on the disk before it is sent, and leaves when the
 server has it. A server that refuses or is away fails no build unless the caller is strict
 (contract, "Command line"). What the bodies say is decided in `bodies.py`; how long to go on, in
-`hwci.client.dispatch`.
+`hwci.client.dispatch`; what is said of what was not sent, in `unsent.py`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.cli import clock_check
-from hwci.cli.failing import ExitCode, Failing, failing_of, report, shortened, warn
+from hwci.cli import clock_check, unsent
+from hwci.cli.child import SignalledError
+from hwci.cli.failing import CommandError, ExitCode, Failing, failing_of, report, warn
 from hwci.cli.options import DEADLINE_S
-from hwci.cli.render import note, say_json
-from hwci.cli.settings import Settings
+from hwci.cli.render import note, say_json, telling
+from hwci.cli.settings import KEY_FILE, Settings
 from hwci.cli.tables import counted
 
 if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
     from hwci.client import Call, Client
-    from hwci.client.dispatch import Dispatch, Letter, Outcome, Unsent
+    from hwci.client.dispatch import Dispatch, Letter, Outcome
     from hwci.client.spool import Spool
 
 TRY_S = 30.0
 """Seconds of silence after which a try is given up."""
+
+UNREAD_KEY = "the-key-that-could-not-be-read"
+"""Stands for the key of reports that are kept without one: no server ever gave it."""
+
+
+def try_s(deadline_s: float) -> float:
+    """Give the seconds of silence that a try may take: no more than all tries together. A deadline
+    of nothing at all means each report once.
+    """
+    return min(TRY_S, deadline_s) if deadline_s > 0 else TRY_S
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What became of reports. `kept`: what the server has not is on the disk, each one, and goes
+    out with a later report. `taken`: the names of those that the server has, or will have from the
+    disk. `server_time` None: no server said it. `failing` None: all were sent.
+    """
+
+    sent: bool = False
+    kept: bool = False
+    taken: frozenset[str] = frozenset()
+    server_time: "datetime | None" = None
+    failing: Failing | None = None
+
+    def say(self, *, strict: bool) -> None:
+        """Say what was not sent, and why.
+
+        Raises:
+            CommandError: that, and the caller is strict; or the command was called wrongly.
+        """
+        if self.failing is not None:
+            warn(self.failing, strict=strict or self.failing.wrong_usage)
 
 
 class Parcel(NamedTuple):
@@ -30,6 +69,13 @@ class Parcel(NamedTuple):
 
     name: str
     call: "Call[None]"
+
+
+class NoKey(NamedTuple):
+    """Why there is no key to send with. `meant`: the job says that there is to be one."""
+
+    failing: Failing
+    meant: bool
 
 
 def print_exactly(parcels: Iterable[Parcel]) -> None:
@@ -42,30 +88,95 @@ def deliver(
     settings: Settings,
     parcels: Sequence[Parcel],
     failed: str,
-    *,
-    strict: bool,
     deadline_s: float = DEADLINE_S,
-) -> bool:
-    """Send with the CI key, then what waits for the same server and key. Gives False when one was
-    refused or not sent; `failed` says so.
-
-    Raises:
-        CommandError: that, and the caller is strict; or the settings can be none.
+    when_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Delivered:
+    """Send with the CI key, then what waits for the same server and key. `failed` names what did
+    not happen when one was refused or not sent. In the block of `when_kept`, which begins once all
+    is on the disk, a SignalledError is obeyed.
     """
     from hwci.client.errors import HwciError
 
     spool = spool_of(settings.environ)
+    lacking = no_key(settings, failed)
+    if lacking is not None and not lacking.meant:
+        return Delivered(failing=_with_place(lacking.failing, None))
     try:
-        letters = _kept(settings, parcels, spool)
+        letters = _kept(settings, parcels, spool, with_key=lacking is None)
     except HwciError as fault:
-        failing = failing_of(fault, failed, by_ci_key=True)
-        warn(failing, strict=strict or failing.wrong_usage)
-        return False
-    outcome = _sent(settings, letters, spool, deadline_s)
+        return Delivered(failing=failing_of(fault, failed, by_ci_key=True))
+    kept = all(letter.kept is not None for letter in letters)
+    if lacking is not None:
+        place = spool.folder if spool is not None and kept else None
+        failing = _with_place(lacking.failing, place)
+        return Delivered(kept=kept, taken=_on_disk(letters), failing=failing)
+    try:
+        with when_kept() if kept else nullcontext():
+            outcome, server_time = _sent(settings, letters, spool, deadline_s)
+    except SignalledError as fault:
+        return _interrupted(letters, failed, str(fault))
+    sent = frozenset(letter.name for letter in outcome.sent)
     if not outcome.unsent and not outcome.untried:
-        return True
-    warn(failing_to_send(failed, outcome, len(letters)), strict=strict)
-    return False
+        return Delivered(sent=True, taken=sent, server_time=server_time)
+    left = [*(one.letter for one in outcome.left), *outcome.untried]
+    return Delivered(
+        kept=not outcome.refused and all(letter.kept is not None for letter in left),
+        taken=sent | _on_disk(left),
+        server_time=server_time,
+        failing=unsent.failing_to_send(failed, outcome, len(letters), guess_of(settings)),
+    )
+
+
+def _interrupted(letters: Sequence["Letter"], failed: str, cause: str) -> Delivered:
+    """Say where reports are that are kept, whether or not some went out meanwhile."""
+    from hwci.client.dispatch import Outcome
+
+    place = unsent.place(Outcome(untried=list(letters)))
+    failing = Failing(f"{failed} yet", f"{cause}: sending was cut short", place.removeprefix(". "))
+    return Delivered(kept=True, taken=_on_disk(letters), failing=failing)
+
+
+def _on_disk(letters: Sequence["Letter"]) -> frozenset[str]:
+    return frozenset(letter.name for letter in letters if letter.kept is not None)
+
+
+def no_key(settings: Settings, failed: str) -> NoKey | None:
+    """Say why there is no key to send with; None: there is one. A secret that is not mounted, or
+    was cut short, is no wrong usage: who runs the job did not call the command wrongly.
+    """
+    from hwci.client.errors import CredentialMalformedError, CredentialMissingError
+
+    try:
+        ci_key(settings)
+    except CredentialMissingError as fault:
+        failing = failing_of(fault, failed, by_ci_key=True)
+        file = settings.environ.get(KEY_FILE)
+        if not file:
+            return NoKey(failing, meant=False)
+        cause = f"{file}, which {KEY_FILE} names, is empty"
+        return NoKey(replace(failing, cause=cause), meant=True)
+    except CredentialMalformedError as fault:
+        return NoKey(replace(failing_of(fault, failed), code=ExitCode.FAILED), meant=True)
+    except CommandError as fault:
+        cause = f"{fault.failing.what}: {fault.failing.cause}"
+        failing = replace(fault.failing, what=failed, cause=cause, code=ExitCode.FAILED)
+        return NoKey(failing, meant=True)
+    return None
+
+
+def _with_place(failing: Failing, folder: "Path | None") -> Failing:
+    """Say where reports are that no key was there for; None: nowhere."""
+    place = "Nothing of it is kept"
+    if folder is not None:
+        place = f"It is kept in {folder}; with the key, `hwci spool flush --any-key` sends it"
+    return replace(failing, fix=f"{failing.fix}. {place}")
+
+
+def guess_of(settings: Settings) -> str | None:
+    """Give the address that a job of a CI sends to only because it does not say one."""
+    from hwci.ci.systems import detected
+
+    return settings.url if settings.guessed and detected(settings.environ) else None
 
 
 def spool_of(environ: Mapping[str, str]) -> "Spool | None":
@@ -81,20 +192,25 @@ def ci_key(settings: Settings) -> str:
 
     Raises:
         CredentialMissingError: there is none.
+        CredentialMalformedError: no header can hold what there is.
+        CommandError: the file that it is in cannot be read.
     """
     from hwci.client._call import Credential
-    from hwci.client.errors import CredentialMissingError
+    from hwci.client._protocol import usable
 
-    key = settings.ci_key()
-    if key is None:
-        raise CredentialMissingError(Credential.CI_KEY.value)
-    return key
+    return usable(settings.ci_key(), Credential.CI_KEY)
 
 
 def flush(
-    settings: Settings, spool: "Spool", fingerprint: str | None, deadline_s: float
+    settings: Settings,
+    spool: "Spool",
+    fingerprint: str | None,
+    deadline_s: float,
+    *,
+    any_server: bool,
 ) -> "Outcome":
-    """Send what waits for this server and the key of this fingerprint, or for any key.
+    """Send what waits for this server, or for `any_server`, and the key of this fingerprint, or for
+    any key.
 
     Raises:
         HwciError: the address is none, or the environment names an impossible proxy.
@@ -102,22 +218,49 @@ def flush(
     from hwci.client import Client
     from hwci.client.dispatch import Dispatch, Patience, letters_of
 
-    with Client(settings.url, ci_key=ci_key(settings), timeout=TRY_S, retries=0) as client:
+    with Client(
+        settings.url, ci_key=ci_key(settings), timeout=try_s(deadline_s), retries=0
+    ) as client:
+        if any_server:
+            _readdress(spool, client.address, fingerprint)
         letters = letters_of(spool, client.address, fingerprint)
-        asked = spool.not_before(client.address, fingerprint)
-        return Dispatch(client, spool, Patience(deadline_s)).send(letters, asked)
+        if letters:
+            note(f"Sending {counted(len(letters), 'report')} to {client.address}.")
+
+        def far() -> str:
+            return f"{len(dispatch.outcome.sent):,} of {counted(len(letters), 'report')} sent"
+
+        def pause(delay: float) -> None:
+            note(f"{far()}; the next try is in {delay:.0f} s.")
+            time.sleep(delay)
+
+        dispatch = Dispatch(client, spool, Patience(deadline_s), pause)
+        with telling(far):
+            return dispatch.send(letters, spool.not_before(client.address, fingerprint))
 
 
-def _kept(settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None") -> list["Letter"]:
-    """Put reports on the disk. Without a key, nothing is kept: nobody could ever send it.
+def _readdress(spool: "Spool", address: str, fingerprint: str | None) -> None:
+    from hwci.client.spool import SpoolError
+
+    with suppress(SpoolError):  # then nothing waits that could be seen
+        for kept in spool.elsewhere(address):
+            if fingerprint in {None, kept.fingerprint}:
+                with suppress(OSError):  # it stays, for its own server
+                    spool.readdress(kept, address)
+
+
+def _kept(
+    settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None", *, with_key: bool
+) -> list["Letter"]:
+    """Put reports on the disk; those without a key wait for a person who says which one to take.
 
     Raises:
-        HwciError: the address or the key is none.
+        HwciError: the address is none.
     """
     from hwci.client.dispatch import Letter
     from hwci.client.spool import SpoolError
 
-    key = ci_key(settings)
+    key = ci_key(settings) if with_key else UNREAD_KEY
     letters = []
     for parcel in parcels:
         kept = None
@@ -125,7 +268,7 @@ def _kept(settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None") 
             if spool is not None:
                 kept = spool.keep(parcel.call, settings.url, key, parcel.name)
         except SpoolError as fault:
-            what = f"{parcel.name} is sent without being kept on the disk before"
+            what = f"{parcel.name} is not kept on the disk before it is sent"
             report(Failing(what, str(fault), fault.fix), "warning")
         letters.append(Letter(parcel.name, parcel.call, kept))
     return letters
@@ -133,16 +276,18 @@ def _kept(settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None") 
 
 def _sent(
     settings: Settings, letters: Sequence["Letter"], spool: "Spool | None", deadline_s: float
-) -> "Outcome":
-    """Send the letters, then once each what waits beside them."""
+) -> "tuple[Outcome, datetime | None]":
+    """Send the letters, then once each what waits beside them. Gives the server's time, too."""
     from hwci.client import Client
     from hwci.client.dispatch import Dispatch, Outcome, Patience, Unsent, letters_of
     from hwci.client.errors import ProxyAddressError
 
     try:
-        client = Client(settings.url, ci_key=settings.ci_key(), timeout=TRY_S, retries=0)
+        client = Client(
+            settings.url, ci_key=settings.ci_key(), timeout=try_s(deadline_s), retries=0
+        )
     except ProxyAddressError as fault:
-        return Outcome(left=[Unsent(letters[0], fault)], untried=list(letters[1:]))
+        return Outcome(left=[Unsent(letters[0], fault)], untried=list(letters[1:])), None
     with client:
         dispatch = Dispatch(client, spool, Patience(deadline_s))
         kept = next((letter.kept for letter in letters if letter.kept is not None), None)
@@ -152,8 +297,12 @@ def _sent(
             outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
             if not outcome.left and not outcome.untried:
                 _send_waiting(dispatch, letters_of(spool, kept.address, kept.fingerprint))
+            if not outcome.left and (
+                others := spool.others_waiting(kept.address, kept.fingerprint)
+            ):
+                note(f"note: {unsent.for_other_key(others)}")
     _warn_of_clock(client)
-    return outcome
+    return outcome, client.server_time
 
 
 def _warn_of_clock(client: "Client") -> None:
@@ -168,63 +317,10 @@ def _send_waiting(dispatch: "Dispatch", waiting: Sequence["Letter"]) -> None:
     outcome = dispatch.send(waiting, once=True)
     if outcome.sent:
         note(f"Sent {counted(len(outcome.sent), 'report')} that waited.")
-    if outcome.refused:
-        refused = counted(len(outcome.refused), "report")
-        note(f"warning: refused of those that waited: {refused}. Look: hwci spool list")
-
-
-def failing_to_send(failed: str, outcome: "Outcome", total: int) -> Failing:
-    """Say what was not sent, why, and where it is now. The first fault counts."""
-    each = [(unsent.letter.name, _failing_of(unsent)) for unsent in outcome.unsent]
-    untried = len(outcome.untried)
-    if not each:
-        each = [(outcome.untried[0].name, _not_tried(outcome))]
-    first = each[0][1]
-    fix = f"{first.fix}{_place(outcome)}"
-    if total == 1:
-        return replace(first, what=failed, fix=fix)
-    lines = [
-        line
-        for name, failing in each
-        for line in (f"{name}: {failing.cause}", *(f"  {detail}" for detail in failing.details))
-    ]
-    cause = f"{counted(len(outcome.unsent), 'report')} not taken"
-    sent = len(outcome.sent)
-    return replace(
-        first,
-        what=f"{failed}{' whole' if sent else ''}: {sent} of {total} were sent",
-        cause=f"{cause}, {untried} not tried" if untried else cause,
-        fix=fix,
-        details=shortened(lines),
-    )
-
-
-def _failing_of(unsent: "Unsent") -> Failing:
-    if unsent.fault is not None:
-        return failing_of(unsent.fault, by_ci_key=True)
-    assert unsent.refused is not None, "what failed has a fault, or was refused to another process"
-    return Failing("", unsent.refused.reason, "Look at the report: hwci spool list")
-
-
-def _not_tried(outcome: "Outcome") -> Failing:
-    if outcome.asked_s:
-        cause = f"the server asked to be left alone for another {outcome.asked_s:.0f} s"
-    else:
-        cause = "another process sends it right now"
-    return Failing("", cause, "Nothing needs to be done", ExitCode.UNREACHABLE)
-
-
-def _place(outcome: "Outcome") -> str:
-    """Say where what was not sent is now."""
-    waiting = [unsent.letter.kept for unsent in outcome.left]
-    waiting += [letter.kept for letter in outcome.untried]
-    places = []
-    if kept := next((kept for kept in waiting if kept is not None), None):
-        places.append(
-            f". What waits is kept in {kept.path.parent}; the next report sends it, too, and so"
-            " does `hwci spool flush`"
-        )
-    aside = [unsent.refused for unsent in outcome.refused if unsent.refused is not None]
-    if aside:
-        places.append(f". What was refused is set aside in {aside[0].path.parent}")
-    return "".join(places)
+    refused = [one for one in outcome.refused if not one.damaged]
+    if refused:
+        many = counted(len(refused), "report")
+        note(f"warning: refused of those that waited: {many}. Look: hwci spool list")
+    for one in outcome.refused:
+        if one.refused is not None and one.damaged:
+            note(f"warning: {unsent.damaged([one.refused.path])}.")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci demo`: a server on an embedded database with ninety days of believable history, every
-report of it sent through the API as a CI would. What happened in those days is decided in
-`hwci.demo`.
+report of it sent through the API as a CI would, and its benches known as boxes, online as long as
+it serves. What happened in those days is decided in `hwci.demo`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ EMAIL = "demo@example.org"
 ORGANIZATION = "Acme Sensors"
 DAYS = 90
 DATABASE = "hwci.db"
+HEARTBEAT_SECONDS = 60.0
 
 
 class Account(NamedTuple):
@@ -40,6 +41,13 @@ class Account(NamedTuple):
 
     password: str
     org_id: UUID
+
+
+class Keys(NamedTuple):
+    """What CI and the boxes of the demo sign with."""
+
+    ci: str
+    boxes: Sequence[str]
 
 
 def demo(
@@ -63,7 +71,7 @@ def demo(
 
       hwci demo --port 0 --exit
     """
-    with server_errors(), _database(folder) as database:
+    with server_errors("The demo does not start"), _database(folder) as database:
         from hwci.server.settings import Settings
 
         # One person's server, which has ninety days of reports to take.
@@ -72,10 +80,10 @@ def demo(
         )
         account = _prepare(settings)
         with _serving(settings) as url, client_errors("The demo broke off"):
-            key = _fill(url, account)
+            keys = _fill(url, account)
             if keep:
-                _introduce(url, account, key)
-                _wait_for_the_end()
+                _introduce(url, account, keys.ci)
+                _wait_for_the_end(url, keys.boxes)
         if not keep:
             _part(folder, account)
 
@@ -150,8 +158,8 @@ def _serving(settings: Settings) -> Iterator[str]:
         thread.join()
 
 
-def _fill(url: str, account: Account) -> str:
-    """Send the history, review some of it, and print what came of it. Gives the CI key."""
+def _fill(url: str, account: Account) -> Keys:
+    """Send the history, review some of it, install the boxes, and print what came of it."""
     from hwci.client import Client, calls
 
     with Client(url) as client:
@@ -161,9 +169,11 @@ def _fill(url: str, account: Account) -> str:
         with Client(url, ci_key=key) as ci:
             _send(ci, _history())
         _review(client, account.org_id)
+        boxes = _installed(client, account.org_id)
         found = ask(client, account.org_id, Scope(DAYS), limit=5)
+    _tell_of(url, boxes)
     show(found, Format.TABLE, url)
-    return key
+    return Keys(key, boxes)
 
 
 def _history() -> list[Call[None]]:
@@ -207,6 +217,24 @@ def _review(client: Client, org_id: UUID) -> None:
         client.send(calls.dismiss_failure(org_id, failure.id))
 
 
+def _installed(client: Client, org_id: UUID) -> list[str]:
+    """Make every bench of the story a box; give their keys."""
+    from hwci.client import calls
+    from hwci.demo.project import BOXES
+
+    tokens = [client.send(calls.create_box(org_id, name)).install_token for name in BOXES]
+    return [client.send(calls.install_box(token)).api_key for token in tokens]
+
+
+def _tell_of(url: str, boxes: Sequence[str]) -> None:
+    """Let every box be heard of."""
+    from hwci.client import Client, calls
+
+    for key in boxes:
+        with Client(url, box_key=key) as box:
+            box.send(calls.heartbeat())
+
+
 def _introduce(url: str, account: Account, key: str) -> None:
     """Say how to go on from another terminal."""
     for line in (
@@ -246,7 +274,7 @@ def _part(folder: Path | None, account: Account) -> None:
     say(f"Sign-in   {EMAIL}, password {account.password}")
 
 
-def _wait_for_the_end() -> None:
+def _wait_for_the_end(url: str, boxes: Sequence[str]) -> None:
     import signal
     import threading
 
@@ -254,4 +282,5 @@ def _wait_for_the_end() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: end.set())
     note("Serving until Ctrl-C.")
-    end.wait()
+    while not end.wait(HEARTBEAT_SECONDS):
+        _tell_of(url, boxes)

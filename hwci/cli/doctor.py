@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hwci.cli import clock_check, delivery, options
+from hwci import __version__
+from hwci.cli import clock_check, delivery, options, unsent
 from hwci.cli.failing import CommandError, ExitCode, failing_of
+from hwci.cli.needs import missing_fields, way
 from hwci.cli.render import say, say_json
 from hwci.cli.settings import Flags, Settings, resolve
 from hwci.cli.tables import counted
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from hwci.cli.job import Here
     from hwci.client import Client
     from hwci.client.errors import HwciError
+    from hwci.client.spool import Spool
 
 _TRY_S = 10.0
 
@@ -47,6 +50,14 @@ class Finding:
     fix: str = ""
 
 
+NO_KEY = Finding(
+    "key",
+    State.FAIL,
+    "HWCI_CI_KEY is not set",
+    "Make a key (hwci keys create NAME), and give it to the job as HWCI_CI_KEY",
+)
+
+
 def doctor(
     json: options.Json = False, url: options.Url = None, profile: options.Profile = None
 ) -> None:
@@ -62,12 +73,13 @@ def doctor(
     """
     from hwci.cli.job import JobFlags, look_around
 
-    place = look_around(JobFlags())
+    place, settings = look_around(JobFlags()), resolve(Flags(url, profile))
     found = [
-        *_server(resolve(Flags(url, profile))),
+        *_server(settings),
         _git(place),
         _ci(place),
-        _spool(),
+        _product(place),
+        _spool(settings),
         _box_key(),
     ]
     if json:
@@ -89,7 +101,7 @@ def _server(settings: Settings) -> list[Finding]:
 
     try:
         proxy = proxy_of(parse_address(settings.url))
-        client = Client(settings.url, ci_key=settings.ci_key(), timeout=_TRY_S, retries=0)
+        client = Client(settings.url, ci_key=_usable_key(settings), timeout=_TRY_S, retries=0)
     except HwciError as fault:
         return [_failed("server", fault)]
     way = Finding("proxy", State.OK, proxy.address.origin if proxy else "none is used")
@@ -97,9 +109,47 @@ def _server(settings: Settings) -> list[Finding]:
         try:
             client.send(calls.health())
         except HwciError as fault:
-            return [_failed("server", fault), way]
-        server = Finding("server", State.OK, f"{settings.url} answers")
-        return [server, way, _key(client, settings), _clock(client)]
+            return [_failed("server", fault), way, *_no_key(settings)]
+        key, clock = _key(client, settings), _clock(client)
+        what = f"{settings.url} answers, {_versions(client)}"
+        return [Finding("server", State.OK, what), way, key, clock]
+
+
+def _no_key(settings: Settings) -> list[Finding]:
+    """Say why there is no key to report with, if there is none."""
+    lacking = delivery.no_key(settings, "")
+    if lacking is None:
+        return []
+    told = lacking.failing
+    return [Finding("key", State.FAIL, told.cause, told.fix) if lacking.meant else NO_KEY]
+
+
+def _usable_key(settings: Settings) -> str | None:
+    return None if _no_key(settings) else settings.ci_key()
+
+
+def _versions(client: Client) -> str:
+    """Say which versions meet. They may differ: what the other does not know, it overlooks
+    (contract, "Everywhere").
+    """
+    from pydantic import BaseModel
+
+    from hwci.client import Call
+    from hwci.client._call import Credential
+    from hwci.client.errors import HwciError
+
+    class Info(BaseModel):
+        version: str
+
+    class Document(BaseModel):
+        info: Info
+
+    asked = Call("GET", "/api/openapi.json", Document, 200, credential=Credential.NONE)
+    try:
+        there = f"hwci {client.send(asked).info.version}"
+    except HwciError:
+        there = "its version is not known"
+    return f"{there}; here is {__version__}"
 
 
 def _key(client: Client, settings: Settings) -> Finding:
@@ -108,9 +158,8 @@ def _key(client: Client, settings: Settings) -> Finding:
     from hwci.client._call import Credential
     from hwci.client.errors import BadRequestError, HwciError
 
-    fix = "Make a key (hwci keys create NAME), and give it to the job as HWCI_CI_KEY"
-    if settings.ci_key() is None:
-        return Finding("key", State.FAIL, "HWCI_CI_KEY is not set", fix)
+    if lacking := _no_key(settings):
+        return lacking[0]
     empty: Call[None] = Call(
         "POST", "/api/ci/run-report", None, 204, credential=Credential.CI_KEY, body=b"{}"
     )
@@ -139,32 +188,67 @@ def _clock(client: Client) -> Finding:
 
 def _git(place: Here) -> Finding:
     if place.repository is None:
-        what = "this folder is no repository that git can read: reports say no changes"
-        return Finding("git", State.WARN, what, "Check out the commit under test, and run in it")
+        fix = place.git_fault.fix if place.git_fault else ""
+        return Finding("git", State.WARN, f"{place.git_fault}: reports say no changes", fix)
+    if place.repository.head() is None:
+        what = "no commit is checked out: reports say no changes"
+        return Finding("git", State.WARN, what, "Check out the commit under test")
     if place.repository.cut():
         what = "the clone is shallow: changes since the last run may not be known"
         fix = "Fetch all history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
         return Finding("git", State.WARN, what, fix)
+    if (changed := place.changed()) is not None:
+        return Finding("git", State.WARN, changed.what, changed.fix)
     return Finding("git", State.OK, "the whole history is here")
 
 
 def _ci(place: Here) -> Finding:
-    from hwci.ci.fields import BY_NAME
-    from hwci.cli.env import missing_fields
-
     job = place.job
     if job.faults:
         return Finding("ci", State.FAIL, "; ".join(job.faults), "Correct it, or unset it")
+    if job.passed_over:
+        return Finding("ci", State.WARN, "; ".join(job.passed_over), "Correct it, or unset it")
     missing = missing_fields(job)
     if not missing:
         return Finding("ci", State.OK, f"{job.title}; every field is known")
-    named = ", ".join(f"{BY_NAME[name].flag} ({BY_NAME[name].variable})" for name in missing)
-    what = f"{job.title}; nobody says {', '.join(missing)}"
+    named = ", ".join(map(way, missing))
+    what = f"{job.title}; nobody tells {', '.join(missing)}"
     return Finding("ci", State.WARN, what, f"Add {named}; hwci env shows the rest")
 
 
-def _spool() -> Finding:
+def _product(place: Here) -> Finding:
+    doubt = place.doubt()
+    if doubt is not None:
+        return Finding("product", State.WARN, doubt.what, doubt.fix)
+    told = place.job.product()
+    if told is None:
+        return Finding("product", State.OK, "that of the workflow, which nobody says yet")
+    return Finding("product", State.OK, f"{told.value}, says {told.by}")
+
+
+def _for_others(kept: Spool, settings: Settings) -> list[str]:
+    """Say what waits for another server or key than this."""
+    from hwci.client._address import parse_address
+    from hwci.client.errors import ServerAddressError
+    from hwci.client.spool import fingerprint_of
+
+    key = _usable_key(settings)
+    try:
+        address = str(parse_address(settings.url))
+    except ServerAddressError:
+        return []
+    keyed = kept.others_waiting(address, fingerprint_of(key)) if key else 0
+    elsewhere = len(kept.elsewhere(address))
+    return [
+        *([unsent.for_other_key(keyed)] if keyed else []),
+        *([unsent.for_other_server(elsewhere)] if elsewhere else []),
+    ]
+
+
+def _spool(settings: Settings) -> Finding:
     """Look at what waits, and whether more could."""
+    from hwci.client.spool import SpoolError
+
     kept = delivery.spool_of(os.environ)
     if kept is None:
         what = "this user has no home: nothing is kept when the server is away"
@@ -172,13 +256,24 @@ def _spool() -> Finding:
     if not _writable(kept.folder):
         what = f"{kept.folder} cannot be written: nothing is kept when the server is away"
         return Finding("spool", State.WARN, what, "Set HWCI_SPOOL_DIR to a folder of this user")
-    waiting, refused = kept.waiting(), kept.refused()
-    if not waiting and not refused:
+    try:
+        waiting, refused, unopened = kept.waiting(), kept.refused(), kept.unopened()
+    except SpoolError as fault:
+        what = f"{fault}: nothing is kept when the server is away"
+        return Finding("spool", State.WARN, what, fault.fix)
+    if not waiting and not refused and not unopened:
         return Finding("spool", State.OK, f"{kept.folder} is empty")
-    what = f"{counted(len(waiting), 'report')} waiting, {len(refused)} refused, in {kept.folder}"
+    aside = unsent.set_aside(refused)
+    what = ", ".join(filter(None, (f"{counted(len(waiting), 'report')} waiting", aside)))
+    what += f", in {kept.folder}"
+    if unopened:
+        what += f", {counted(len(unopened), 'file')} that cannot be opened"
     if waiting:
         what += f", the oldest for {max(0.0, time.time() - waiting[0].created) / 3600:.1f} hours"
-    return Finding("spool", State.WARN, what, "Look (hwci spool list), and send: hwci spool flush")
+    fix = "Look (hwci spool list), and send: hwci spool flush"
+    again = f"Or: {unsent.AGAIN}"
+    fix = ". ".join((fix, *([again] if refused else []), *_for_others(kept, settings)))
+    return Finding("spool", State.WARN, what, fix)
 
 
 def _writable(folder: Path) -> bool:

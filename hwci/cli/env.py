@@ -1,32 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci env`: what a report from here would say of its job, who told each field, and how to say
-what is missing (contract, "Command line"). Nothing is sent, and no secret is shown.
+what is missing (contract, "Command line"). Nothing is reported, and no secret is shown.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import datetime
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
 from hwci.cli import options
 from hwci.cli.job import JobFlags, look_around
+from hwci.cli.needs import missing_fields, way
 from hwci.cli.render import draw, note, safe, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hwci.ci.job import Job
-
-NEEDED = {
-    "report-run": (
-        *("repo_key", "workflow", "run_id", "run_attempt", "trigger", "branch", "sha"),
-        "box_key",
-    ),
-    "merge-announce": ("repo_key", "branch", "sha", "merged_at"),
-}
-"""What each command cannot do without, and result files do not hold."""
+    from hwci.ci.told import Told
+    from hwci.cli.job import Here
 
 
 def env(*, json: options.Json = False) -> None:
@@ -41,31 +36,48 @@ def env(*, json: options.Json = False) -> None:
 
       hwci env --json
     """
-    job = look_around(JobFlags()).job
+    place = look_around(JobFlags())
+    job, notes = _with_base(place.job)
+    notes = (*notes, *_notes(place))
     if json:
-        say_json(_json(job))
+        say_json(_json(job, notes))
         return
     _draw(job)
-    for line in (*job.faults, *_how(missing_fields(job))):
+    for line in (*job.faults, *_how(missing_fields(job)), *notes):
         note(line)
 
 
-def missing_fields(job: Job) -> dict[str, list[str]]:
-    """Give each field that nobody told, with the commands that need it."""
-    return {
-        name: commands
-        for name in dict.fromkeys(name for names in NEEDED.values() for name in names)
-        if name not in job.fields
-        and (commands := [command for command, names in NEEDED.items() if name in names])
-    }
+def _notes(place: Here) -> Sequence[str]:
+    """Say what else is to be known of this job: nothing of it stands in a field."""
+    doubt, no_git = place.doubt(), place.no_git()
+    doubts = () if doubt is None else (f"doubtful: suite: {doubt.what}. {doubt.fix}",)
+    changed = place.changed()
+    dirty = () if changed is None else (f"doubtful: sha: {changed.what}. {changed.fix}.",)
+    return (*place.without(), *(() if no_git is None else (f"{no_git}.",)), *dirty, *doubts)
+
+
+def _with_base(job: Job) -> tuple[Job, tuple[str, ...]]:
+    """Add since when a report would count changes: so it can be asked before one is sent."""
+    from hwci.ci.asking import ask
+    from hwci.ci.state import State, state_folder
+    from hwci.ci.under_test import base_of
+
+    base, notes = base_of(job, State(state_folder(job.environ)), ask)
+    return replace(job, fields={**job.fields, "base_sha": base}), notes
+
+
+def _known(job: Job) -> dict[str, Told[Any]]:
+    """Give all fields that are known, the product among them."""
+    from hwci.ci.fields import BY_NAME
+
+    product = job.product()
+    known = {**job.fields, **({} if product is None else {"suite": product})}
+    return {name: known[name] for name in BY_NAME if name in known}
 
 
 def _how(missing: dict[str, list[str]]) -> Sequence[str]:
-    from hwci.ci.fields import BY_NAME
-
     return [
-        f"missing: {name}, for {' and '.join(commands)}: {BY_NAME[name].flag} or "
-        f"{BY_NAME[name].variable}"
+        f"missing: {name}, for {' and '.join(commands)}: {way(name)}"
         for name, commands in missing.items()
     ]
 
@@ -76,7 +88,7 @@ def _server() -> dict[str, bool]:
     return {name: any(os.environ.get(form) for form in (name, f"{name}_FILE")) for name in names}
 
 
-def _json(job: Job) -> str:
+def _json(job: Job, notes: Sequence[str]) -> str:
     from hwci.ci.fields import BY_NAME
 
     missing = [
@@ -91,10 +103,11 @@ def _json(job: Job) -> str:
     said = {
         "system": job.system,
         "fields": {
-            name: {"value": _plain(told.value), "by": told.by} for name, told in job.fields.items()
+            name: {"value": _plain(told.value), "by": told.by} for name, told in _known(job).items()
         },
         "missing": missing,
         "faults": list(job.faults),
+        "notes": list(notes),
         "isSet": _server(),
     }
     return dumps(said, indent=2, ensure_ascii=False)
@@ -104,6 +117,12 @@ def _plain(value: Any) -> object:  # noqa: ANN401 - the fields have the types of
     from hwci.wire.base import write_time
 
     return write_time(value) if isinstance(value, datetime) else value
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "not known"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _draw(job: Job) -> None:
@@ -122,8 +141,4 @@ def _draw(job: Job) -> None:
 
 
 def _rows(job: Job) -> list[tuple[str, str, str]]:
-    return [
-        (name, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value), told.by)
-        for name, told in job.fields.items()
-        for value in [_plain(told.value)]
-    ]
+    return [(name, _shown(_plain(told.value)), told.by) for name, told in _known(job).items()]

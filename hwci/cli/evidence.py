@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.cli import render, tables
-from hwci.cli.tables import CLASS_WORDS, ago, broken_by, counted, moment, short, when
+from hwci.cli.tables import CLASS_WORDS, ago, broken_by, counted, moment, when
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, ReviewAction, Verdict
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -214,7 +215,7 @@ def _commits(
         yield f"{short(commit.sha)} {commit.subject}"
         # What decides comes first: other files matter to no check.
         files = sorted(commit.files, key=lambda file: file.kind is FileKind.OTHER)
-        shown = [f"{file.kind:<8}  {file.path}" for file in files[:FILES_SHOWN]]
+        shown = [f"{file.kind or '':<8}  {file.path}" for file in files[:FILES_SHOWN]]
         shown += _rest(commit.files_total - len(shown), "file")
         if commit.files_truncated:
             shown.append("(the list of files was cut short)")

@@ -5,32 +5,29 @@ order of things; how a command runs is decided in `child.py`, what is reported i
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli import child, options
+from hwci.cli import child, needs, options
+from hwci.cli import report_options as run
 from hwci.cli.box import KeyFile
-from hwci.cli.failing import CommandError, ExitCode, report, wrong_usage
-from hwci.cli.job import JobFlags, here, lacking
+from hwci.cli.failing import CommandError, ExitCode, report
+from hwci.cli.job import JobFlags, here
 from hwci.cli.options import Branch, NoSummary, RepoKey, Sha, Strict, Suite
 from hwci.cli.render import note
-from hwci.cli.report import Box, HelloCommand, RunAttempt, RunId, TriggerName, Workflow
-from hwci.cli.run_report import REQUIRED, Asked, report_job
-from hwci.cli.run_results import times_of
+from hwci.cli.run_report import Asked, report_job, see_that_it_fits
+from hwci.cli.run_results import placed, times_of, unsaid
 from hwci.cli.run_sending import Sending
 from hwci.cli.settings import Flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from hwci.ci.job import Job
-
-CANCELLED_DEADLINE_S = 5.0
-"""Who cancels a job waits a few seconds; what is not sent then, waits in the spool."""
 
 Junit = Annotated[
     list[str] | None,
@@ -53,14 +50,14 @@ def exec_command(
     *,
     command: Command,
     junit: Junit = None,
-    hello_cmd: HelloCommand = None,
-    box: Box = None,
+    hello_cmd: run.HelloCommand = None,
+    box: run.Box = None,
     repo_key: RepoKey = None,
-    workflow: Workflow = None,
+    workflow: run.Workflow = None,
     suite: Suite = None,
-    run_id: RunId = None,
-    run_attempt: RunAttempt = None,
-    trigger: TriggerName = None,
+    run_id: run.RunId = None,
+    run_attempt: run.RunAttempt = None,
+    trigger: run.TriggerName = None,
     branch: Branch = None,
     sha: Sha = None,
     strict: Strict = False,
@@ -73,9 +70,11 @@ def exec_command(
     """Run the tests, report them at their end, and end with their exit code. Needs HWCI_CI_KEY.
 
     It measures start and end, hands signals on, and reports a run that was cancelled, too. Result
-    files from before the run do not count; without any from it, the box counts as not reached,
-    unless --hello-cmd reached it. When --hello-cmd fails, COMMAND is not run, and the exit code is
-    1. On a box that has its key, the run can be watched as it goes.
+    files from before the run do not count; without any from it, a run without tests is reported.
+    Only --hello-cmd tells that the box was not reached: when it fails or is cut short, COMMAND is
+    not run, and the exit code is 1 or the signal's. A COMMAND that cannot be run is no test:
+    nothing is reported, and the exit code is 127 (there is none) or 126, as in a shell. On a box
+    that has its key, the run can be watched as it goes.
 
     For example:
 
@@ -92,7 +91,7 @@ def exec_command(
         trigger=trigger,
         branch=branch,
         sha=sha,
-        box_key=box,
+        box_key=options.one_box(box),
     )
     asked = Asked(tuple(junit or ()), hello_cmd=hello_cmd)
     sending = Sending(
@@ -107,54 +106,68 @@ def _run(
     """Run and report; give the exit code.
 
     Raises:
-        CommandError: nothing was run, as it could not be reported; or the report failed where the
-            tests did not, and the caller is strict.
+        CommandError: nothing was run, as it could not be, or not be reported; or the report failed
+            where the tests did not, and the caller is strict.
     """
     started_at = options.now()
-    job = _reportable(command, replace(flags, started_at=started_at), asked)
-    flags = replace(flags, started_at=started_at, run_id=job.value("run_id"))
+    flags = replace(flags, started_at=started_at)
+    job, boxes = _reportable(command, flags, asked, started_at)
     asked = replace(asked, before=times_of(asked.files))
-    reached = _hello(asked.hello_cmd)
-    if reached is False:
-        ended = child.Ended(ExitCode.FAILED, cancelled=False)
-    else:
-        from hwci.cli.live import live_run
+    with child.signals_taken() as signals:
+        hello = _hello(asked.hello_cmd, signals)
+        ended = hello
+        if hello is None or hello.code == 0:
+            from hwci.cli.live import live_run
 
-        with live_run(job, started_at, live.url, live.key_file):
-            ended = child.run(command)
-    flags = replace(
-        flags,
-        ended_at=options.now(),
-        conclusion=_conclusion(ended),
-        hello_ok=reached,
-    )
-    return _reported(flags, replace(asked, hello_cmd=None), sending, ended)
+            with live_run(job, boxes, started_at, live.url, live.key_file):
+                ended = signals.run(command)
+        assert ended is not None
+        flags = replace(
+            flags,
+            ended_at=options.now(),
+            conclusion=_conclusion(ended),
+            hello_ok=None if hello is None else hello.code == 0,
+        )
+        return _reported(flags, asked, sending, ended, signals)
 
 
-def _reportable(command: Sequence[str], flags: JobFlags, asked: Asked) -> Job:
-    """See that the run can be reported before a bench is kept busy with it.
+def _reportable(
+    command: Sequence[str], flags: JobFlags, asked: Asked, started_at: datetime
+) -> tuple[Job, Sequence[str]]:
+    """See that the run can begin and be reported before a bench is kept busy with it. Give what is
+    known of it, and its boxes.
 
     Raises:
-        CommandError: wrong usage.
+        CommandError: wrong usage; or there is no such command.
     """
-    if shutil.which(command[0]) is None:
-        raise wrong_usage(
-            f"{command[0]} cannot be run", "there is no such command", "Check it, and the PATH"
-        )
-    job = here(flags).job
-    named = asked.files and all("=" in text for text in asked.files)
-    fault = lacking(job, REQUIRED if named else (*REQUIRED, "box_key"))
-    if fault is not None:
-        raise fault
-    return job
+    child.see_that_it_can_run(command[0])
+    # The run itself tells its end. One that no CI counts is named by its start, as in its report.
+    flags = replace(flags, ended_at=started_at, conclusion="success")
+    job = here(flags).job.dated(started_at)
+    missing = unsaid(job, asked.files, ran=True)
+    if missing:
+        raise needs.lacking("report", missing)
+    named = dict.fromkeys(box for box, _ in placed(job, asked.files))
+    boxes = list(named) or [job.value("box_key")]
+    see_that_it_fits(job, boxes, started_at)
+    return job, boxes
 
 
-def _hello(command: str | None) -> bool | None:
+def _hello(command: str | None, signals: child.Signals) -> child.Ended | None:
+    """Run the check before the tests: it failed, or was cut short, and so did the run. None:
+    there is none.
+    """
     if command is None:
         return None
-    from hwci.cli.hello import hello_ok
+    from hwci.cli.hello import answer, check
 
-    return hello_ok(command)
+    ended = check(command, signals)
+    if ended.cancelled:
+        note("The hello command was cut short, so no test began: the box was not reached.")
+        return ended
+    if answer(ended) is None:
+        return None
+    return ended if ended.code == 0 else replace(ended, code=ExitCode.FAILED)
 
 
 def _conclusion(ended: child.Ended) -> str:
@@ -163,22 +176,20 @@ def _conclusion(ended: child.Ended) -> str:
     return "success" if ended.code == 0 else "failure"
 
 
-def _reported(flags: JobFlags, asked: Asked, sending: Sending, ended: child.Ended) -> int:
-    """Report, and give the exit code of the tests.
+def _reported(
+    flags: JobFlags, asked: Asked, sending: Sending, ended: child.Ended, signals: child.Signals
+) -> int:
+    """Report, and give the exit code of the tests, or that of a signal that came meanwhile.
 
     Raises:
         CommandError: the tests passed, and the report failed.
     """
     if ended.cancelled:
-        note("The tests were cancelled: reporting that.")
-        shorter = min(sending.deadline_s, CANCELLED_DEADLINE_S)
-        sending = replace(sending, deadline_s=shorter)
+        note("The run was cancelled: reporting that.")
     try:
-        report_job(flags, asked, sending)
+        report_job(flags, asked, sending.after(ended, signals))
     except CommandError as fault:
-        if ended.code == 0:
+        if ended.code == 0 and signals.meanwhile is None:
             raise
         report(fault.failing)
-    except typer.Exit as fault:
-        return ended.code or fault.exit_code
-    return ended.code
+    return ended.code if signals.meanwhile is None else child.BY_SIGNAL + signals.meanwhile

@@ -27,6 +27,9 @@ class ExitCode(IntEnum):
     USAGE = 2
     SIGN_IN = 4
     UNREACHABLE = 5
+    NOT_EXECUTABLE = 126
+    """As shells say it of a command of the caller's."""
+    NOT_FOUND = 127
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,11 @@ SIGN_IN_FIX = "Sign in again: hwci login"
 CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
+)
+
+WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
+BETWEEN_FIX = (
+    "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
 )
 
 
@@ -108,11 +116,20 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
 
 def failing_of(fault: "HwciError", what: str | None = None, *, by_ci_key: bool = False) -> Failing:
     """Turn an error of the client into three lines; `what` names the deed that failed."""
-    from hwci.client.errors import ApiError, CredentialMissingError, UnauthorizedError
+    from hwci.client.errors import (
+        ApiError,
+        CredentialMissingError,
+        ForbiddenError,
+        NotFoundError,
+        TooLargeError,
+        UnauthorizedError,
+    )
 
     code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
     if by_ci_key and isinstance(fault, UnauthorizedError | CredentialMissingError):
         fix = CI_KEY_FIX
+    elif by_ci_key and isinstance(fault, ForbiddenError | NotFoundError | TooLargeError):
+        code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
     if not isinstance(fault, ApiError):
         unsent = (
             "The server cannot be reached" if code is ExitCode.UNREACHABLE else "Nothing is done"

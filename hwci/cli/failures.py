@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hwci.cli.connection import Connection
-    from hwci.wire.metrics import ResolvedFailureAnswer
+    from hwci.wire.base import ListPage
+    from hwci.wire.metrics import FailureAnswer, ResolvedFailureAnswer
 
 failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, review.")
 
@@ -35,6 +36,10 @@ def list_failures(
     *,
     label: Annotated[
         Label | None, typer.Option(help="Only flakes, resolved or pending failures.")
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only those of one test, by its whole id."),
     ] = None,
     days: options.Days = limits.DAYS_DEFAULT,
     product: options.Product = None,
@@ -55,6 +60,8 @@ def list_failures(
       hwci failures list --label pending
 
       hwci failures list --product acme/firmware:sensor-fw --output csv
+
+      hwci failures list --label flake --test hil.test_uart::test_echo
     """
     from hwci.client import calls
 
@@ -66,6 +73,7 @@ def list_failures(
             calls.list_failures(
                 connection.org_id(),
                 label=label,
+                test_id=options.said(test, "--test"),
                 days=days,
                 repo_key=repo_key,
                 suite=suite,
@@ -78,11 +86,14 @@ def list_failures(
         render.emit_json(found)
         return
     now = end or options.now()
-    view = tables.View(now, suite is not None, tables.only_repo(found.items))
+    _show(found, form, tables.View(now, suite is not None, tables.only_repo(found.items)))
+
+
+def _show(found: ListPage[FailureAnswer], form: render.Format, view: tables.View) -> None:
     beyond = found.total and not found.items
     if not (beyond and form is render.Format.TABLE):
         render.emit(tables.failures(view), found.items, form)
-    if hint := paging.elsewhere("failure", found.total, len(found.items), page, limit):
+    if hint := paging.elsewhere("failure", found.total, len(found.items), found.page, found.limit):
         render.note(hint)
 
 

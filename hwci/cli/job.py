@@ -10,17 +10,25 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hwci.cli import options
 from hwci.cli.failing import wrong_usage
-from hwci.cli.options import flag_of, now
+from hwci.cli.options import now
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from hwci.ci.git import Repository
-    from hwci.ci.job import Job
+    from hwci.ci.git import GitError, Repository
+    from hwci.ci.job import Doubt, Job
     from hwci.ci.project import Project
     from hwci.engine.vocabulary import Trigger
+
+PEOPLE = ("-", "HWCI_")
+"""How a flag and a variable of ours begin: what they say, a person said."""
+
+CHANGED_FIX = "Commit what was changed by hand, or take it back; what a build writes is no harm"
+_SHOWN = 3
+"""Files that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +67,67 @@ class Here:
     job: Job
     repository: Repository | None
     project: Project | None
+    git_fault: GitError | None = None
+    """Why git cannot be asked."""
+
+    only_looked: bool = False
+    """Nothing was fetched that a report would ask the remote for."""
+
+    def no_git(self) -> str | None:
+        """Say why git cannot be asked, and what to do about it; None: it can."""
+        fault = self.git_fault
+        return None if fault is None else f"Git cannot be asked: {fault}. {fault.fix}".rstrip(". ")
+
+    def without(self) -> Sequence[str]:
+        """Say which commits were told that are not here, and what comes of it."""
+        goes_on = "It goes on as if that were not told"
+        if self.only_looked and self.repository is not None and self.repository.cut():
+            goes_on = "This clone is shallow: a report asks its remote, which may know it"
+        return [f"{text}. {goes_on}" for text in self.job.passed_over]
+
+    def changed(self) -> Doubt | None:
+        """Say which files are not those of the commit under test; None: none, or nobody knows. Who
+        names another commit than the one that is here tested elsewhere. A build may write tracked
+        files, too, so this is no fault.
+        """
+        from hwci.ci.git import GitError
+        from hwci.ci.job import Doubt
+
+        told = self.job.fields.get("sha")
+        if self.repository is None or told is None:
+            return None
+        if told.by.startswith(PEOPLE) and told.value != self.repository.head():
+            return None
+        try:
+            files = self.repository.changed_files()
+        except GitError:
+            return None
+        if not files:
+            return None
+        more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+        named = ", ".join(files[:_SHOWN]) + more
+        what = f"tracked files differ from the commit that is reported: {named}"
+        return Doubt(what, CHANGED_FIX)
+
+    def doubt(self) -> Doubt | None:
+        """Say what is most likely not meant with its product."""
+        from hwci.ci.job import doubted_product
+
+        return doubted_product(self.job, self.project)
 
 
 def here(flags: JobFlags) -> Here:
     """Find out where this command runs.
 
     Raises:
-        CommandError: wrong usage: a setting cannot be understood.
+        CommandError: wrong usage: a setting cannot be understood, or a flag says nothing.
     """
-    found = look_around(flags)
+    from hwci.ci.fields import BY_NAME
+
+    for name, value in flags.told().items():
+        text = value if isinstance(value, str) else None if value != () else ""
+        options.said(text, BY_NAME[name].flag)
+    found = look_around(flags, may_fetch=True)
     if found.job.faults:
         raise wrong_usage(
             "A setting cannot be understood",
@@ -77,31 +137,42 @@ def here(flags: JobFlags) -> Here:
     return found
 
 
-def look_around(flags: JobFlags) -> Here:
-    """Find out where this command runs, settings that cannot be understood included."""
+def look_around(flags: JobFlags, *, may_fetch: bool = False) -> Here:
+    """Find out where this command runs, settings that cannot be understood included. The clone is
+    left as it is, unless a commit may be fetched that is told and lies behind its ends.
+    """
+    from hwci.ci.deepening import DeepeningRepository
     from hwci.ci.git import Repository
     from hwci.ci.job import find_job
     from hwci.ci.project import ProjectFileError, find_project
+    from hwci.cli.box_key import installed_as
 
-    folder = Path.cwd()
-    checkout = Repository(folder)
-    repository = checkout if checkout.fault() is None else None
+    folder = _folder()
+    checkout = DeepeningRepository(folder) if may_fetch else Repository(folder)
+    git_fault = checkout.fault()
+    repository = checkout if git_fault is None else None
     faults: tuple[str, ...] = ()
     try:
         project = find_project(folder)
     except ProjectFileError as fault:
         project, faults = None, fault.faults
-    job = find_job(flags.told(), os.environ, repository, project).dated(now())
-    return Here(replace(job, faults=(*job.faults, *faults)), repository, project)
+    installed = installed_as(os.environ)
+    job = find_job(flags.told(), os.environ, repository, project, installed).dated(now())
+    job = replace(job, faults=(*job.faults, *faults))
+    return Here(job, repository, project, git_fault, only_looked=not may_fetch)
 
 
-def lacking(job: Job, names: Sequence[str]) -> Exception | None:
-    """Give the error that a report lacks fields that nobody told; None when all are there."""
-    missing = [flag_of(name) for name in names if name not in job.fields]
-    if not missing:
-        return None
-    return wrong_usage(
-        "The report lacks what only you can say",
-        f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
-        "Add it; hwci env shows what is known, and how to say the rest",
-    )
+def _folder() -> Path:
+    """Give the folder in which this command runs.
+
+    Raises:
+        CommandError: it was deleted meanwhile.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError as fault:
+        raise wrong_usage(
+            "There is no folder to work in",
+            "the one in which this command was called was deleted",
+            "Call hwci in the checkout that was tested",
+        ) from fault

@@ -15,7 +15,7 @@ from hwci.cli.render import note
 from hwci.client.errors import HwciError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -30,14 +30,19 @@ _HEAD = ("repo_key", "workflow", "suite", "run_id", "run_attempt", "trigger", "b
 
 @contextmanager
 def live_run(
-    job: Job, started_at: datetime, url: str | None, key_file: Path | None
+    job: Job, boxes: Collection[str], started_at: datetime, url: str | None, key_file: Path | None
 ) -> Iterator[None]:
-    """Keep a live run open meanwhile, if this machine is a box."""
+    """Keep a live run open meanwhile, if this machine is a box, and the run is reported of it: the
+    server takes the live run for one of the box that the key is of. `boxes`: what is reported.
+    """
     from pydantic import ValidationError
 
     from hwci.wire.runs import RunHead
 
     held = _key(url, key_file)
+    if held is not None and held.name is not None and held.name not in boxes:
+        _note(f"this machine is box {held.name}, and the run is reported of {', '.join(boxes)}")
+        held = None
     if held is None:
         yield
         return

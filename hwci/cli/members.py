@@ -9,9 +9,9 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli import options, tables
+from hwci.cli import ids, options, tables
 from hwci.cli.connection import Connection, signed_in
-from hwci.cli.failing import CommandError, Failing, advised
+from hwci.cli.failing import advised
 from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags
 from hwci.engine.vocabulary import Role
@@ -153,6 +153,7 @@ def invite(
     until = tables.moment(made.expires_at)
     note(f"{made.email} may register until {until} UTC, once, with the token that is shown here:")
     note(f"  hwci register --url {server} --email {made.email} --invite-token-stdin")
+    note(f"or in a browser, at {server}/setup# with the token behind it")
     if json:
         emit_json(made)
     else:
@@ -162,16 +163,9 @@ def invite(
 def _user_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
     from hwci.client import calls
 
-    for found in connection.client.items(calls.list_members(org_id, limit=limits.PAGE_LIMIT_MAX)):
-        if wanted == str(found.user.id) or wanted.casefold() == found.user.email.casefold():
-            return found.user.id
-    raise CommandError(
-        Failing(
-            f"There is no member {wanted!r}",
-            f"none of organization {org_id} has this e-mail or id",
-            "Look at those there are: hwci members list",
-        )
-    )
+    named = ids.Named("member", "hwci members list", "of the organization", "Check --org, or give")
+    listed = connection.client.items(calls.list_members(org_id, limit=limits.PAGE_LIMIT_MAX))
+    return ids.find(wanted, named, lambda: [(one.user.id, one.user.email) for one in listed])
 
 
 def _layout() -> "tables.Layout[MemberAnswer]":

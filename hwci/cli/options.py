@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flags that several commands share, each with one name and one explanation."""
+"""The flags that several commands share, each with one name and one explanation; how a text that a
+flag gives is read, and the clock.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -72,7 +74,9 @@ RepoKey = Annotated[
     typer.Option(help="Name of the repository; the same value in all reports [the CI's]."),
 ]
 Suite = Annotated[str | None, typer.Option(help="Product [HWCI_SUITE, or that of hwci.toml].")]
-Sha = Annotated[str | None, typer.Option(help="Commit, as a full hash [the CI's, or git's].")]
+Sha = Annotated[
+    str | None, typer.Option(help="Commit, or a name that git has for it [the CI's, or git's].")
+]
 Branch = Annotated[str | None, typer.Option(help="Branch [the CI's, or git's].")]
 BeforeSha = Annotated[
     str | None,
@@ -87,7 +91,12 @@ BodyFile = Annotated[
     typer.Option("--body", metavar="FILE|-", help="The whole body as JSON, in place of flags."),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", "-n", help="Print the exact JSON and send nothing.")
+    bool,
+    typer.Option(
+        "--dry-run",
+        "-n",
+        help="Print the exact JSON and send nothing; to tell commits, git may fetch history.",
+    ),
 ]
 Strict = Annotated[
     bool,
@@ -116,17 +125,13 @@ Deadline = Annotated[
 ]
 
 
-_FLAGS = {
-    "box_key": "--box",
-    "hello_ok": "--hello",
-    "tests": "--junit",
-}
-"""Fields that are given with a flag of another name."""
-
-
 def flag_of(field: str) -> str:
     """Name the flag that gives a field of a body."""
-    return _FLAGS.get(field) or f"--{field.replace('_', '-')}"
+    from hwci.ci.fields import BY_NAME
+
+    if field in BY_NAME:
+        return BY_NAME[field].flag
+    return "--junit" if field == "tests" else f"--{field.replace('_', '-')}"
 
 
 def form_of(json: bool, output: Format | None) -> Format:
@@ -184,13 +189,44 @@ def time_of(text: str | None, flag: str) -> datetime | None:
         ) from fault
 
 
+def said(text: str | None, flag: str) -> str | None:
+    """Give what a flag says. A variable that is not set makes an empty flag of `--url "$URL"`: it
+    is never taken for none, which would say something else.
+
+    Raises:
+        CommandError: it says nothing.
+    """
+    if text is None or text.strip():
+        return text
+    raise wrong_usage(
+        f"{flag} says nothing",
+        "its value is empty",
+        f"Give it a value (is the variable behind it set?), or leave {flag} out",
+    )
+
+
+def one_box(names: Sequence[str] | None) -> str | None:
+    """Give the box of a flag that can be repeated by mistake only.
+
+    Raises:
+        CommandError: several are named.
+    """
+    if names and len(set(names)) > 1:
+        raise wrong_usage(
+            "--box names one box",
+            f"{len(names)} are named: {', '.join(names)}",
+            "Write --junit BOX=FILE for each: one report per box is sent",
+        )
+    return names[0] if names else None
+
+
 def list_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
     """Read a repeatable flag that takes lists, too: as `git rev-list` prints, or with commas."""
     from hwci.ci.fields import listed
 
-    return listed(" ".join(texts)) or None if texts else None
+    return listed(" ".join(texts)) if texts else None
 
 
 def now() -> datetime:
-    """Read the clock: once in a command, so that all it asks and says is of one instant."""
+    """Read the clock. What is to be of one instant is given what one reading says."""
     return datetime.now(UTC)  # noqa: TID251 - the command line may read the clock

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from hwci.cli import options
-from hwci.cli.asking import asked, secret_line
+from hwci.cli.asking import asked, new_password
 from hwci.cli.connection import RETRIES, profile_of
-from hwci.cli.failing import client_errors, wrong_usage
+from hwci.cli.failing import client_errors
 from hwci.cli.render import note
 from hwci.cli.settings import Flags, resolve, secret
 
@@ -50,7 +50,7 @@ def register(
     settings = resolve(Flags(url, profile))
     credentials = settings.credentials  # asked first: no sign-in that could not be kept
     address = email or asked("e-mail", "--email")
-    password = _new_password(from_stdin=password_stdin)
+    password = new_password("--password-stdin", from_stdin=password_stdin)
     invitation = _invitation(from_stdin=invite_token_stdin)
     began = options.now()
     with client_errors("The registration failed"), Client(settings.url, retries=RETRIES) as client:
@@ -62,15 +62,6 @@ def register(
     if answer.organization is not None:
         found = answer.organization
         note(f"You are {found.role} of {found.name} ({found.id}).")
-
-
-def _new_password(*, from_stdin: bool) -> str:
-    password = secret_line("password", "--password-stdin", from_stdin=from_stdin)
-    if not from_stdin and asked("same password again", "--password-stdin", hidden=True) != password:
-        raise wrong_usage(
-            "The two passwords differ", "you were asked for one password twice", "Try again"
-        )
-    return password
 
 
 def _invitation(*, from_stdin: bool) -> str | None:

@@ -5,12 +5,13 @@ what the job, its flags and its result files say (spec, "Run report").
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from hwci.cli import options
+from hwci.cli import report_options as run
+from hwci.cli.hello import word
 from hwci.cli.job import JobFlags
 from hwci.cli.options import (
     BeforeSha,
@@ -24,18 +25,9 @@ from hwci.cli.options import (
     Strict,
     Suite,
 )
-from hwci.cli.run_report import Asked, report_body, report_job
+from hwci.cli.run_report import Asked, report_body, report_checked, report_job
 from hwci.cli.run_sending import Sending
 from hwci.cli.settings import Flags
-from hwci.engine.vocabulary import Trigger
-
-
-class Hello(StrEnum):
-    """Whether the connectivity check before the tests reached the hardware."""
-
-    OK = "ok"
-    FAILED = "failed"
-
 
 MoreJunit = Annotated[
     list[str] | None,
@@ -48,55 +40,13 @@ Junit = Annotated[
         help="JUnit XML, twister.json or pytest's --hwci-results, gzipped or not; repeatable.",
     ),
 ]
-Workflow = Annotated[str | None, typer.Option(help="Name of the CI workflow [the CI's].")]
-RunId = Annotated[int | None, typer.Option(min=0, help="CI run id [the CI's].")]
-RunAttempt = Annotated[
-    int | None, typer.Option(min=1, help="Attempt of the CI run, from 1 [the CI's].")
-]
-TriggerName = Annotated[Trigger | None, typer.Option(help="What started the run [the CI's].")]
-StartedAt = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="Start of the run [earliest time in the result files]."),
-]
-EndedAt = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="End of the run [start plus what the tests took]."),
-]
-Conclusion = Annotated[
-    str | None, typer.Option(help="Result as the CI says it [success, or failure].")
-]
-HelloWord = Annotated[
-    Hello | None,
-    typer.Option(
-        help="Did the connectivity check before the tests pass? Only `failed` says no. [ok]"
-    ),
-]
-HelloCommand = Annotated[
-    str | None,
-    typer.Option(metavar="COMMAND", help="A connectivity check to run; its exit status says it."),
-]
-Box = Annotated[str | None, typer.Option(help="Box that ran the tests [HWCI_BOX, or the CI's].")]
-CoversShas = Annotated[
-    list[str] | None,
-    typer.Option(metavar="SHA", help="Every commit of the push; repeatable, or a list [git's]."),
-]
-BaseSha = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SHA", help="Commit of the last earlier run of this workflow that tested."
-    ),
-]
-ChangesFile = Annotated[
-    str | None, typer.Option(metavar="FILE|-", help="The `changes` object as JSON [git's].")
-]
-NoChanges = Annotated[bool, typer.Option("--no-changes", help="Do not ask git what changed.")]
 
 HELP = """\
 Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
 
 What a flag does not say comes from HWCI_* variables, hwci.toml, the CI system and git: hwci env
 shows it. A report of more than 1,000 tests is sent in parts. An unreachable server is a warning,
-not a failed build, unless --strict; a file that holds no results is an error, the others are sent.
+not a failed build, unless --strict; so is a file that holds no results, and the others are sent.
 
 For example:
 
@@ -121,25 +71,25 @@ def report_run(
     more_junit: MoreJunit = None,
     junit: Junit = None,
     repo_key: RepoKey = None,
-    workflow: Workflow = None,
+    workflow: run.Workflow = None,
     suite: Suite = None,
-    run_id: RunId = None,
-    run_attempt: RunAttempt = None,
-    trigger: TriggerName = None,
+    run_id: run.RunId = None,
+    run_attempt: run.RunAttempt = None,
+    trigger: run.TriggerName = None,
     branch: Branch = None,
     sha: Sha = None,
-    started_at: StartedAt = None,
-    ended_at: EndedAt = None,
-    conclusion: Conclusion = None,
-    hello: HelloWord = None,
-    hello_cmd: HelloCommand = None,
-    box: Box = None,
-    covers_shas: CoversShas = None,
+    started_at: run.StartedAt = None,
+    ended_at: run.EndedAt = None,
+    conclusion: run.Conclusion = None,
+    hello: run.HelloWord = None,
+    hello_cmd: run.HelloCommand = None,
+    box: run.Box = None,
+    covers_shas: run.CoversShas = None,
     before_sha: BeforeSha = None,
-    base_sha: BaseSha = None,
+    base_sha: run.BaseSha = None,
     merge_branches: MergeBranches = None,
-    changes: ChangesFile = None,
-    no_changes: NoChanges = False,
+    changes: run.ChangesFile = None,
+    no_changes: run.NoChanges = False,
     body: BodyFile = None,
     dry_run: DryRun = False,
     strict: Strict = False,
@@ -161,8 +111,8 @@ def report_run(
         started_at=options.time_of(started_at, "--started-at"),
         ended_at=options.time_of(ended_at, "--ended-at"),
         conclusion=conclusion,
-        hello_ok=None if hello is None else hello is Hello.OK,
-        box_key=box,
+        hello_ok=word(hello),
+        box_key=options.one_box(box),
         covers_shas=options.list_of(covers_shas),
         before_sha=before_sha,
         base_sha=base_sha,
@@ -170,7 +120,9 @@ def report_run(
     )
     asked = Asked((*(junit or ()), *(more_junit or ())), changes, no_changes, hello_cmd)
     sending = Sending(Flags(url, profile), dry_run, strict, not no_summary, deadline)
-    if body is None:
+    if body is not None:
+        report_body(body, {**flags.told(), **asked.told()}, sending)
+    elif hello_cmd is None or flags.hello_ok is not None:
         report_job(flags, asked, sending)
     else:
-        report_body(body, {**flags.told(), **asked.told()}, sending)
+        raise typer.Exit(report_checked(flags, asked, hello_cmd, sending))

@@ -14,14 +14,13 @@ from hwci.cli.render import note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hwci.ci.job import Job
     from hwci.ci.under_test import UnderTest
     from hwci.cli.job import Here
     from hwci.wire.reports import Changes
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Commits:
     """What is told of commits. `found`: what git said, for the runs that come after this one."""
 
     changes: Changes | None = None
@@ -33,8 +32,17 @@ class Told:
         """What people should know of it."""
         return self.found.notes if self.found else ()
 
+    def base(self) -> str | None:
+        """Say since when changes count, and who told it; None: nobody was asked."""
+        if self.found is None:
+            return None
+        base = self.found.base
+        if base.value and self.changes is not None and self.changes.base_sha is None:
+            return f"changes do not count from {base.value}, told by {base.by}: no base is sent"
+        return f"changes count from {base.value or 'no commit'}, told by {base.by}"
 
-def changes_of(place: Here, path: str | None, *, no_changes: bool) -> Told:
+
+def changes_of(place: Here, path: str | None, *, no_changes: bool) -> Commits:
     """Tell what changed and what a push covers.
 
     Raises:
@@ -43,23 +51,10 @@ def changes_of(place: Here, path: str | None, *, no_changes: bool) -> Told:
     said = _from_file(path)
     found = None if no_changes or said is not None else _found(place)
     if found is None:
-        return Told(said, place.job.value("covers_shas") or place.job.pushed_shas or None)
+        return Commits(said, place.job.value("covers_shas") or place.job.pushed_shas or None)
     for line in found.notes:
         note(f"note: {line}")
-    return Told(found.changes, found.covers_shas or None, found)
-
-
-def remember_run(job: Job, told: Told, *, hello_ok: bool) -> None:
-    """Keep what was reported for the next attempt and the next run."""
-    if told.found is None:
-        return
-    from hwci.ci.state import State, StateError, state_folder
-    from hwci.ci.under_test import remember
-
-    try:
-        remember(State(state_folder(job.environ)), job, told.found, hello_ok=hello_ok)
-    except StateError as fault:
-        note(f"note: {fault}. {fault.fix}.")
+    return Commits(found.changes, found.covers_shas or None, found)
 
 
 def _found(place: Here) -> UnderTest | None:

@@ -8,28 +8,34 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from hwci.cli import bodies
-from hwci.cli.failing import ExitCode, wrong_usage
-from hwci.cli.hello import hello_ok
-from hwci.cli.job import JobFlags, here, lacking
-from hwci.cli.options import now
+from hwci.cli import bodies, child, hello, needs
+from hwci.cli.failing import CommandError, ExitCode
+from hwci.cli.job import Here, JobFlags, here
+from hwci.cli.options import now, said
 from hwci.cli.render import note
-from hwci.cli.run_changes import Told, changes_of, remember_run
-from hwci.cli.run_results import Results, results_of
-from hwci.cli.run_sending import Sending, send
+from hwci.cli.run_changes import Commits, changes_of
+from hwci.cli.run_draft import head_of, show_draft
+from hwci.cli.run_memory import Memory
+from hwci.cli.run_results import (
+    Results,
+    results_of,
+    times_of,
+    uncounted,
+    unsaid,
+    warn_of_faults,
+    with_starts,
+)
+from hwci.cli.run_sending import Sending, send, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from hwci.ci.job import Job
     from hwci.ci.reported import Reported
+    from hwci.ci.told import Told
     from hwci.wire.reports import RunReport
-
-REQUIRED = ("repo_key", "workflow", "run_id", "run_attempt", "trigger", "branch", "sha")
-"""What the spec requires and result files do not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,15 @@ class Asked:
     before: Mapping[Path, int] | None = None
     """Result files that were there before the run, with the time of their last change."""
 
+    def __post_init__(self) -> None:
+        """See that what is said says something: a shell calls an empty check a success.
+
+        Raises:
+            CommandError: wrong usage: it does not.
+        """
+        said(self.changes_file, "--changes")
+        said(self.hello_cmd, "--hello-cmd")
+
     def told(self) -> dict[str, object]:
         """Give what is said, by the names of the flags."""
         return {
@@ -59,28 +74,59 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     """Report the run of this job.
 
     Raises:
-        CommandError: wrong usage; or it was not taken, and the caller is strict.
-        typer.Exit: a result file holds no results; the others are reported.
+        CommandError: wrong usage; or the caller is strict, and it was not taken, or a result file
+            holds no results: the others are reported.
     """
     from hwci.ci.reported import Reported
     from hwci.ci.state import state_folder
 
-    if asked.hello_cmd is not None and flags.hello_ok is None:
-        flags = replace(flags, hello_ok=hello_ok(asked.hello_cmd))
     place = here(flags)
+    hello.doubt(place.job)
+    _see_that_it_is_whole(place, asked, dry_run=sending.dry_run)
     results = results_of(place.job, asked.files, place.project, asked.before)
-    job = _whole(place.job, results)
-    if asked.before is not None:
-        job = _without_results(job, results)
+    results = with_starts(results, place.job)
+    # A run that no CI counts is named by its start.
+    job = place.job.dated(place.job.value("started_at") or results.started_at() or now())
     told = changes_of(replace(place, job=job), asked.changes_file, no_changes=asked.no_changes)
-    reports = _reports(job, results, told)
+    if sending.dry_run and (base := told.base()) is not None:
+        note(f"note: {base}.")
+    reports, fault = _reports(job, results, told)
     known = Reported(state_folder(job.environ))
-    replaced = _replaced(known, reports)
-    if send(reports, sending, job, (*results.faults, *told.notes, *replaced)):
-        known.keep(reports)
-        remember_run(job, told, hello_ok=any(report.hello_ok for report in reports))
-    if results.faults:
-        raise typer.Exit(ExitCode.FAILED)
+    doubts = (*uncounted(results, job), *_doubted(place), *_replaced(known, reports))
+    warnings = _warned(*_no_git(place, asked), *doubts)
+    memory = Memory(known, job, told, reports)
+    remembering = replace(sending, when_kept=memory.begun_by(sending.when_kept))
+    delivered = send(reports, remembering, job, (*results.faults, *told.notes, *warnings))
+    memory.end_with(taken(reports, delivered))
+    strict = sending.strict and fault is None
+    delivered.say(strict=strict)
+    warn_of_faults(results, job, strict=strict)
+    if fault is not None:
+        raise fault
+
+
+def report_checked(flags: JobFlags, asked: Asked, command: str, sending: Sending) -> int:
+    """Ask the connectivity check, then report the run. A signal that comes meanwhile waits until
+    the report is on the disk. Give the exit code.
+
+    Raises:
+        CommandError: as `report_job`.
+    """
+    with child.signals_taken() as signals:
+        ended = hello.check(command, signals)
+        if not ended.cancelled:
+            flags = replace(flags, hello_ok=hello.answer(ended))
+        else:
+            note("The hello command was cut short: reporting the run without it.")
+            # Without a file of any test there is no sign that the hardware was reached.
+            flags = replace(flags, hello_ok=None if times_of(asked.files) else False)
+        if not sending.dry_run:
+            report_job(flags, asked, sending.after(ended, signals))
+    if sending.dry_run and not ended.cancelled:
+        report_job(flags, asked, sending)
+    if signals.meanwhile is not None:
+        return child.BY_SIGNAL + signals.meanwhile
+    return ended.code if ended.cancelled else ExitCode.OK
 
 
 def report_body(path: str, beside: Mapping[str, object], sending: Sending) -> None:
@@ -91,63 +137,102 @@ def report_body(path: str, beside: Mapping[str, object], sending: Sending) -> No
     """
     from hwci.ci.report import written_reports
 
-    send(bodies.from_file(written_reports, path, beside=beside), sending)
+    reports = bodies.from_file(written_reports, path, beside=beside)
+    send(reports, sending).say(strict=sending.strict)
 
 
-def _whole(job: Job, results: Results) -> Job:
-    """Name a run that no CI counts by its start, and see that all is there.
+def _see_that_it_is_whole(place: Here, asked: Asked, *, dry_run: bool) -> None:
+    """See that all is told; in a dry run, show what is known of a report that could not be sent.
 
     Raises:
         CommandError: wrong usage: the job lacks a field.
     """
-    dated = job.dated(job.value("started_at") or results.started_at() or now())
-    fault = lacking(dated, REQUIRED)
+    missing = unsaid(place.job, asked.files, ran=asked.before is not None)
+    if not missing:
+        return
+    if not dry_run:
+        raise needs.lacking("report", missing)
+    told = Commits()
+    if "sha" in place.job.fields:
+        told = changes_of(place, asked.changes_file, no_changes=asked.no_changes)
+    _warned(*_no_git(place, asked), *_doubted(place))
+    raise show_draft(place, asked.files, missing, told)
+
+
+def see_that_it_fits(job: Job, boxes: Iterable[str], started_at: datetime) -> None:
+    """See, before a run, that its report will break no rule with what its job tells: it is made
+    once without tests.
+
+    Raises:
+        CommandError: wrong usage: a field breaks its rule.
+    """
+    from hwci.ci.results import BoxResults
+
+    results = Results({box: BoxResults(started_at=started_at) for box in boxes})
+    told = Commits(covers_shas=job.value("covers_shas"))
+    _, fault = _reports(job, results, told)
     if fault is not None:
         raise fault
-    return dated
-
-
-def _without_results(job: Job, results: Results) -> Job:
-    """Say of a run that left no results that its boxes were not reached, where no check says it."""
-    from hwci.ci import told
-
-    if job.value("hello_ok") is not None or any(box.tests for box in results.boxes.values()):
-        return job
-    return replace(job, fields={**job.fields, "hello_ok": told.Told(False, "no results")})
 
 
 def _replaced(known: Reported, reports: Sequence[RunReport]) -> tuple[str, ...]:
-    """Say which reports replace those of other tests: most likely those of another job."""
-    lines = tuple(
-        f"The report of {report.box_key} replaces one of other tests: same run "
-        f"{report.run_id}, attempt {report.run_attempt} and box. If they are of two jobs, give "
-        "each a --run-id of its own"
+    """Say which reports replace those of other tests or products: most likely another job's."""
+    return tuple(
+        f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
+        f"{report.run_attempt} and box. If they are of two jobs, give each a --run-id of its own"
         for report in reports
-        if known.replaces_others(report)
+        for other in [known.replaced(report)]
+        if other is not None
     )
+
+
+def _no_git(place: Here, asked: Asked) -> tuple[str, ...]:
+    """Say why git cannot be asked, where nobody else says what changed."""
+    why = place.no_git()
+    said = asked.no_changes or asked.changes_file is not None
+    return () if why is None or said else (f"{why}; --no-changes needs no git",)
+
+
+def _doubted(place: Here) -> tuple[str, ...]:
+    doubts = (place.doubt(), place.changed())
+    return (*place.without(), *(f"{doubt.what}. {doubt.fix}" for doubt in doubts if doubt))
+
+
+def _warned(*lines: str) -> tuple[str, ...]:
     for line in lines:
         note(f"warning: {line}.")
     return lines
 
 
-def _reports(job: Job, results: Results, told: Told) -> list[RunReport]:
-    """Make one report per box, in parts where it is large.
+def _reports(
+    job: Job, results: Results, told: Commits
+) -> tuple[list[RunReport], CommandError | None]:
+    """Make one report per box, in parts where it is large; and the fault of a box that can have
+    none, which holds back no other.
 
     Raises:
-        CommandError: wrong usage: a field breaks its rule, or nothing says when the run started.
+        CommandError: wrong usage: a field breaks its rule, for all boxes.
     """
     from pydantic import ValidationError
 
-    from hwci.ci.report import ReportHead, StartUnknownError, run_reports
+    from hwci.ci.report import run_reports
     from hwci.wire.errors import issues_of
 
-    optional = ("suite", "started_at", "ended_at", "hello_ok")
-    said: dict[str, Any] = {name: job.value(name) for name in (*REQUIRED, *optional)}
-    said["conclusion"] = job.value("conclusion") or results.conclusion()
-    head = ReportHead(**said, covers_shas=told.covers_shas, changes=told.changes)
-    try:
-        return run_reports(head, results.boxes)
-    except StartUnknownError as fault:
-        raise wrong_usage("The report lacks its start", str(fault), "Add --started-at") from fault
-    except ValidationError as fault:
-        raise bodies.bad_flags(issues_of(fault, "flags")) from fault
+    head = head_of(job, told, results.conclusion())
+    reports: list[RunReport] = []
+    failed: CommandError | None = None
+    for box_key, found in results.boxes.items():
+        try:
+            reports += run_reports(head, {box_key: found})
+        except ValidationError as fault:
+            told_by = _tellers(job, box_key)
+            failed = failed or bodies.bad_fields(issues_of(fault, "fields"), told_by)
+    if failed is not None and not reports:
+        raise failed
+    return reports, failed
+
+
+def _tellers(job: Job, box_key: str) -> dict[str, Told[Any]]:
+    """Give who tells each field; the box of a result file is not told by the job."""
+    fields = job.fields.items()
+    return {name: one for name, one in fields if name != "box_key" or one.value == box_key}

@@ -5,10 +5,11 @@ they travel is decided in `delivery.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hwci.cli import delivery, summaries
+from hwci.cli import child, clock_check, delivery, summaries
 from hwci.cli.options import DEADLINE_S
 from hwci.cli.render import note
 from hwci.cli.settings import Flags, resolve
@@ -16,12 +17,16 @@ from hwci.cli.tables import counted
 from hwci.engine.vocabulary import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
 
     from hwci.ci.job import Job
     from hwci.wire.reports import RunReport
 
 NOT_REPORTED = "The run was not reported"
+CANCELLED_DEADLINE_S = 5.0
+"""Who cancels a job waits a few seconds; what is not sent then, waits in the spool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,15 @@ class Sending:
     strict: bool = False
     summary: bool = True
     deadline_s: float = DEADLINE_S
+    when_kept: Callable[[], AbstractContextManager[None]] = nullcontext
+    """The block from when all is on the disk until it is sent: a SignalledError ends it."""
+
+    def after(self, ended: child.Ended, signals: child.Signals) -> Sending:
+        """Obey a signal once the report is kept; after a command that was cancelled, be quick."""
+        sending = replace(self, when_kept=signals.obeying)
+        if not ended.cancelled:
+            return sending
+        return replace(sending, deadline_s=min(self.deadline_s, CANCELLED_DEADLINE_S))
 
 
 def send(
@@ -40,33 +54,53 @@ def send(
     sending: Sending,
     job: Job | None = None,
     notes: Sequence[str] = (),
-) -> bool:
-    """Send reports, and leave a summary where the CI of the job shows one. Tells whether they went.
-
-    Raises:
-        CommandError: they were not taken, and the caller is strict.
+) -> delivery.Delivered:
+    """Send reports, and leave a summary where the CI of the job shows one. What was not sent is the
+    caller's to say.
     """
     from hwci.client import calls
 
     parcels = [delivery.Parcel(_name(report), calls.report_run(report)) for report in reports]
     if sending.dry_run:
         delivery.print_exactly(parcels)
-        return False
+        _warn_of_times(reports, None)
+        return delivery.Delivered()
     settings = resolve(sending.flags)
     # A part that was written as such is sent as it is, alone.
     if (parts := sum(report.part_of is not None for report in reports)) > 1:
         note(f"More than 1,000 tests on a box: sending {parts} parts of at most 1,000.")
     with summaries.of_run(reports, job if sending.summary else None, notes) as summary:
-        if parcels and delivery.deliver(
-            settings,
-            parcels,
-            NOT_REPORTED,
-            strict=sending.strict,
-            deadline_s=sending.deadline_s,
-        ):
-            summary.sent = True
+        if parcels:
+            summary.delivered = delivery.deliver(
+                settings, parcels, NOT_REPORTED, sending.deadline_s, sending.when_kept
+            )
+        summary.notes += _warn_of_times(reports, summary.delivered.server_time)
+        if summary.delivered.sent:
             note(f"Reported {_summary(reports)} to {settings.url}.")
-    return summary.sent
+    return summary.delivered
+
+
+def taken(reports: Sequence[RunReport], delivered: delivery.Delivered) -> list[RunReport]:
+    """Give the reports that the server has, or will have: not those that it refused."""
+    return [report for report in reports if _name(report) in delivered.taken]
+
+
+def _warn_of_times(reports: Sequence[RunReport], server_time: datetime | None) -> list[str]:
+    """Say of which boxes the times can hardly be: such a run stands on no page, or on another's."""
+    lines = []
+    for box_key, report in {report.box_key: report for report in reports}.items():
+        times = {"started_at": report.started_at, "ended_at": report.ended_at}
+        faults = list(clock_check.doubtful(times, server_time))
+        if report.ended_at < report.started_at:
+            faults.append("it ended before it started")
+        if faults:
+            lines.append(
+                f"The times of the report of {box_key} are doubtful: {'; '.join(faults)}. Set the "
+                "clock of what ran the tests, or say --started-at and --ended-at"
+            )
+    for line in lines:
+        note(f"warning: {line}.")
+    return lines
 
 
 def _name(report: RunReport) -> str:
@@ -90,4 +124,4 @@ def _reached(reports: Sequence[RunReport]) -> str:
     if not all(report.hello_ok for report in reports):
         return "; hello failed"
     without = any(not report.tests for report in reports)
-    return "; hello ok without tests (was a box not reached? --hello failed)" if without else ""
+    return "; hello ok without tests (was a box not reached? --hello-cmd tells)" if without else ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.cli import tables
-from hwci.cli.tables import Column, Layout, View, counted, moment, short, when
+from hwci.cli.tables import Column, Layout, View, counted, moment, when
 from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

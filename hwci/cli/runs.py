@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,12 +18,31 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hwci.cli.connection import Connection
-    from hwci.wire.runs import RunDetail
+    from hwci.wire.base import ListPage
+    from hwci.wire.runs import RunAnswer, RunDetail
 
 LATEST = 500
 """How many runs, the latest ones, are looked through for an abbreviated id."""
 
 runs = typer.Typer(no_args_is_help=True, help="Runs: list, show, watch.")
+
+
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="TIME", help="Runs that began then or later: a date-time."),
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="TIME", help="Runs that began then or before: a date-time."),
+]
+
+
+class Hello(StrEnum):
+    """How the check before the tests ended, as reports are told it by `--hello`, too."""
+
+    OK = "ok"
+    FAILED = "failed"
+
 
 RunId = Annotated[
     str,
@@ -40,9 +60,17 @@ def list_runs(
     ] = None,
     product: options.Product = None,
     repo: options.Repo = None,
-    branch: options.Branch = None,
+    branch: Annotated[str | None, typer.Option(help="Name of the branch.")] = None,
     box: Annotated[str | None, typer.Option(help="Name of the box.")] = None,
-    sha: options.Sha = None,
+    sha: Annotated[
+        str | None, typer.Option(metavar="SHA", help="A commit: its first digits, four or more.")
+    ] = None,
+    hello: Annotated[
+        Hello | None,
+        typer.Option(help="Only reports that reached their hardware (ok) or did not (failed)."),
+    ] = None,
+    start: From = None,
+    end: To = None,
     page: paging.Page = 1,
     limit: paging.Limit = limits.PAGE_LIMIT_DEFAULT,
     json: options.Json = False,
@@ -58,11 +86,14 @@ def list_runs(
       hwci runs list --status running
 
       hwci runs list --product acme/firmware:sensor-fw --box bench-7 --output csv
+
+      hwci runs list --hello failed --from 2026-03-01T00:00:00Z
     """
     from hwci.client import calls
 
     form = options.form_of(json, output)
     repo_key, suite = options.scope_of(product, repo)
+    period = {"start": options.time_of(start, "--from"), "end": options.time_of(end, "--to")}
     with signed_in(Flags(url, profile, org)) as connection:
         found = connection.client.send(
             calls.list_runs(
@@ -73,17 +104,23 @@ def list_runs(
                 box_key=box,
                 sha=sha,
                 status=status,
+                hello_ok=None if hello is None else hello is Hello.OK,
+                **period,
                 page=page,
                 limit=limit,
             )
         )
+    _show(found, form)
+
+
+def _show(found: ListPage[RunAnswer], form: render.Format) -> None:
     if form is render.Format.JSON:
         render.emit_json(found)
         return
     beyond = found.total and not found.items
     if not (beyond and form is render.Format.TABLE):
         render.emit(run_tables.runs(tables.View(options.now())), found.items, form)
-    if hint := paging.elsewhere("run", found.total, len(found.items), page, limit):
+    if hint := paging.elsewhere("run", found.total, len(found.items), found.page, found.limit):
         render.note(hint)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hwci.cli.failing import CommandError, Failing
+from hwci.cli.failing import CommandError, ExitCode, Failing
 from hwci.cli.render import note
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")]
@@ -79,7 +79,7 @@ def serve(
 
       hwci serve --host 0.0.0.0 --port 443 --tls-cert chain.pem --tls-key key.pem
     """
-    with server_errors():
+    with server_errors("The server does not start"):
         from hwci.server.app import run
         from hwci.server.settings import read_settings
 
@@ -95,11 +95,17 @@ def serve(
 
 
 @contextmanager
-def server_errors() -> Iterator[None]:
-    """Let errors of the server pass as errors of the command: one line that says it all."""
-    from hwci.server.errors import HwciServerError
+def server_errors(what: str) -> Iterator[None]:
+    """Let errors of the server pass as errors of the command; `what` names the deed that failed.
+    Wrong settings are wrong usage.
+    """
+    from hwci.server.errors import HwciServerError, MendableError, SettingsError
 
     try:
         yield
     except HwciServerError as fault:
-        raise CommandError(Failing(str(fault))) from fault
+        cause, fix = str(fault), "correct that, then try again"
+        if isinstance(fault, MendableError):
+            cause, fix = fault.cause, fault.fix
+        code = ExitCode.USAGE if isinstance(fault, SettingsError) else ExitCode.FAILED
+        raise CommandError(Failing(what, cause, fix[:1].upper() + fix[1:], code)) from fault

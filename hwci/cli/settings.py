@@ -11,9 +11,11 @@ from pathlib import Path
 
 from hwci.cli.credentials import Credentials, Profile, default_credentials
 from hwci.cli.failing import wrong_usage
+from hwci.cli.options import said
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_PROFILE = "default"
+KEY_FILE = "HWCI_CI_KEY_FILE"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Settings:
     profile_name: str
     org: str | None
     environ: Mapping[str, str]
+    guessed: bool = False
+    """Nobody said the server: it is the one that a person tries hwci with."""
 
     @property
     def credentials(self) -> Credentials:
@@ -63,21 +67,26 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     """Find the settings of a command.
 
     Raises:
-        CommandError: only a kept sign-in could say the server, and none can be read.
+        CommandError: a flag says nothing; or only a kept sign-in could say the server, and none can
+            be read.
     """
+    for flag, text in (("--url", flags.url), ("--profile", flags.profile), ("--org", flags.org)):
+        said(text, flag)
     env = os.environ if environ is None else environ
     name = flags.profile or env.get("HWCI_PROFILE") or DEFAULT_PROFILE
+    said_url = flags.url or env.get("HWCI_URL") or _kept_url(name, env)
     return Settings(
-        url=(flags.url or env.get("HWCI_URL") or _kept_url(name, env)).rstrip("/"),
+        url=(said_url or DEFAULT_URL).rstrip("/"),
         profile_name=name,
         org=flags.org or env.get("HWCI_ORG") or None,
         environ=env,
+        guessed=not said_url,
     )
 
 
-def _kept_url(name: str, environ: Mapping[str, str]) -> str:
+def _kept_url(name: str, environ: Mapping[str, str]) -> str | None:
     kept = default_credentials(environ).profiles().get(name)
-    return kept.url if kept else DEFAULT_URL
+    return kept.url if kept else None
 
 
 def secret(name: str, environ: Mapping[str, str]) -> str | None:

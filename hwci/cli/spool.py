@@ -4,19 +4,35 @@ line"). How reports are kept is decided in `hwci.client.spool`, how they are sen
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli import delivery, options
-from hwci.cli.failing import CommandError, Failing, failing_of
+from hwci.cli import delivery, options, unsent
+from hwci.cli.failing import CommandError, ExitCode, Failing, failing_of
 from hwci.cli.render import emit, note
-from hwci.cli.settings import Flags, resolve
+from hwci.cli.settings import Flags, Settings, resolve
 from hwci.cli.tables import View, counted
 
 if TYPE_CHECKING:
     from hwci.client.spool import Spool
+
+NOT_SENT = "Not all that waits was sent"
+
+AnyServer = Annotated[
+    bool,
+    typer.Option(
+        "--any-server",
+        help="Send what was kept for another address, too: it was wrong, or the server moved.",
+    ),
+]
+RefusedToo = Annotated[
+    bool, typer.Option("--refused", help="Send what was refused again, too: the cause is gone.")
+]
 
 spool = typer.Typer(no_args_is_help=True, help="Reports that wait on this machine: list, flush.")
 
@@ -25,8 +41,9 @@ spool = typer.Typer(no_args_is_help=True, help="Reports that wait on this machin
 def list_spool(json: options.JsonList = False, output: options.Output = None) -> None:
     """List the reports that wait on this machine, and those that a server refused, with the reason.
 
-    The file of a refused report holds it whole, as `body`; it is not sent again. Remove the file
-    once it was read, or send the body anew with `hwci report-run --body`.
+    The file of a refused report holds it whole, as `body`. It is sent again by `hwci spool flush
+    --refused` only; remove the file to be rid of it. A file that cannot be
+    opened is another user's, or the disk fails: it is listed as unreadable, and left where it is.
 
     For example:
 
@@ -35,7 +52,11 @@ def list_spool(json: options.JsonList = False, output: options.Output = None) ->
     from hwci.cli.spool_table import layout, rows
 
     form = options.form_of(json, output)
-    emit(layout(View(options.now())), rows(_spool(os.environ)), form)
+    settings = resolve(Flags())
+    kept, key = _spool(os.environ), _known_key(settings)
+    with _readable():
+        found = rows(kept, key, _known_address(settings))
+    emit(layout(View(options.now())), found, form)
 
 
 @spool.command("flush")
@@ -44,6 +65,8 @@ def flush(
         bool,
         typer.Option("--any-key", help="Send what was kept for another key, too: it was replaced."),
     ] = False,
+    any_server: AnyServer = False,
+    refused: RefusedToo = False,
     deadline: options.Deadline = options.DEADLINE_S,
     url: options.Url = None,
     profile: options.Profile = None,
@@ -51,31 +74,110 @@ def flush(
     """Send the reports that wait for this server and this key, oldest first. Needs HWCI_CI_KEY.
 
     It ends with exit code 0 when all were sent, and fails otherwise: 1 a report was refused, 4 the
-    key is, 5 the server cannot be reached.
+    key is, or there is none that can be read, 5 the server cannot be reached.
 
     For example:
 
       hwci spool flush
 
       hwci spool flush --deadline 600
+
+      hwci spool flush --any-server
+
+      hwci spool flush --refused
     """
     from hwci.client.errors import HwciError
     from hwci.client.spool import fingerprint_of
 
     settings = resolve(Flags(url, profile))
     kept = _spool(settings.environ)
-    failed = "Not all that waits was sent"
+    no_key = delivery.no_key(settings, NOT_SENT)
+    if no_key is not None:
+        raise CommandError(replace(no_key.failing, code=ExitCode.SIGN_IN))
+    own = fingerprint_of(delivery.ci_key(settings))
+    with _readable():
+        before = _damaged(kept)
+        if refused:
+            _put_back(kept)
+        kept.waiting()
     try:
-        key = delivery.ci_key(settings)
-        outcome = delivery.flush(settings, kept, None if any_key else fingerprint_of(key), deadline)
+        outcome = delivery.flush(
+            settings, kept, None if any_key else own, deadline, any_server=any_server
+        )
     except HwciError as fault:
-        raise CommandError(failing_of(fault, failed, by_ci_key=True)) from fault
+        raise CommandError(failing_of(fault, NOT_SENT, by_ci_key=True)) from fault
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
     tried = len(outcome.sent) + len(outcome.unsent) + len(outcome.untried)
-    if len(outcome.sent) < tried:
-        raise CommandError(delivery.failing_to_send(failed, outcome, tried))
-    if others := len(kept.waiting()):
-        note(f"{counted(others, 'report')} for another server or key: see hwci spool list")
+    with _readable():
+        _say_what_stays(kept, settings, None if any_key else own)
+        if len(outcome.sent) < tried:
+            guess = delivery.guess_of(settings)
+            raise CommandError(unsent.failing_to_send(NOT_SENT, outcome, tried, guess))
+        if found := sorted(_damaged(kept) - before):
+            raise CommandError(Failing(NOT_SENT, unsent.damaged(found), unsent.DAMAGED_FIX))
+
+
+def _put_back(kept: "Spool") -> None:
+    from hwci.client.spool import SpoolError
+
+    try:
+        put = kept.put_back()
+    except OSError as fault:
+        what = f"What was refused cannot wait again: {fault.strerror or fault}"
+        raise SpoolError(what, f"Make {kept.folder} yours to write") from fault
+    note(f"{counted(put, 'refused report')} to be sent again.")
+
+
+def _damaged(kept: "Spool") -> set[Path]:
+    return {one.path for one in kept.refused() if one.damaged}
+
+
+def _say_what_stays(kept: "Spool", settings: Settings, own: str | None) -> None:
+    """Tell of what was not this command's to send. `own`: what waits for another key is that."""
+    from hwci.client._address import parse_address
+
+    address = str(parse_address(settings.url))
+    keyed = 0 if own is None else kept.others_waiting(address, own)
+    if keyed:
+        note(unsent.for_other_key(keyed))
+    if elsewhere := len(kept.elsewhere(address)):
+        note(unsent.for_other_server(elsewhere))
+    if unopened := len(kept.unopened()):
+        note(f"{counted(unopened, 'file')} cannot be opened: see hwci spool list")
+    if aside := unsent.set_aside(kept.refused()):
+        note(f"{aside}: see hwci spool list; {unsent.AGAIN}")
+
+
+def _known_key(settings: Settings) -> str | None:
+    """Give the key, for telling what waits for another; a list needs none."""
+    try:
+        return settings.ci_key()
+    except CommandError as fault:
+        note(f"note: What waits for another key is not told: {fault.failing.cause}.")
+        return None
+
+
+def _known_address(settings: Settings) -> str | None:
+    """Give the address, for telling what waits for another; a list needs none."""
+    from hwci.client._address import parse_address
+    from hwci.client.errors import ServerAddressError
+
+    try:
+        return None if settings.guessed else str(parse_address(settings.url))
+    except ServerAddressError:
+        return None
+
+
+@contextmanager
+def _readable() -> "Iterator[None]":
+    """Let a folder that cannot be read pass as an error of the command."""
+    from hwci.client.spool import SpoolError
+
+    try:
+        yield
+    except SpoolError as fault:
+        what = "What waits on this machine cannot be seen"
+        raise CommandError(Failing(what, str(fault), fault.fix)) from fault
 
 
 def _spool(environ: Mapping[str, str]) -> "Spool":

@@ -17,7 +17,10 @@ from hwci.cli.settings import Flags, resolve
 from hwci.cli.suite_plan import plan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hwci.ci.path_check import CommitKinds, PathCheck, Tracked
+    from hwci.wire.reports import SuiteConfiguration
 
 suite_config = typer.Typer(
     no_args_is_help=True, help="Suite configurations of products: check, plan, apply."
@@ -35,7 +38,8 @@ def apply(
 ) -> None:
     """Send configurations; each replaces the earlier one of its product. Needs HWCI_CI_KEY.
 
-    All files are checked first: if one has a fault, nothing is sent.
+    All files are checked first: if one has a fault, nothing is sent. What hardly fits the
+    repository of this folder is a warning, as of `check`.
 
     For example:
 
@@ -47,6 +51,7 @@ def apply(
 
     fix = "Correct what is named above; nothing was sent"
     read = read_configurations(files_or_found(files), fix)
+    _warn_of_paths(read)
     if dry_run:
         delivery.print_exactly(
             delivery.Parcel(config.suite, calls.put_suite_config(config)) for config in read
@@ -93,8 +98,7 @@ def check(
     if known is not None:
         found = check_paths(read, known)
         render.emit_json(found) if json else _show(found)
-        for warning in found.warnings:
-            render.note(f"warning: {warning}")
+        _warn(found)
         if strict and found.warnings:
             count = tables.counted(len(found.warnings), "warning")
             fix = "Correct what is named above, or leave --strict out"
@@ -122,6 +126,23 @@ def _tracked(folder: Path | None) -> Tracked | None:
             ) from fault
         render.note(f"note: Only the rules are checked, without a repository: {fault}")
         return None
+
+
+def _warn_of_paths(read: Sequence[SuiteConfiguration]) -> None:
+    """Warn of what hardly fits the repository of this folder, if it is one."""
+    from hwci.ci.git import GitError, Repository
+    from hwci.ci.path_check import check_paths, tracked
+
+    try:
+        known = tracked(Repository(Path.cwd()))
+    except GitError:
+        return
+    _warn(check_paths(read, known))
+
+
+def _warn(found: PathCheck) -> None:
+    for warning in found.warnings:
+        render.note(f"warning: {warning}")
 
 
 def _show(found: PathCheck) -> None:

@@ -14,6 +14,7 @@ from hwci.cli.configurations import Files, files_or_found, read_configurations
 from hwci.cli.connection import signed_in
 from hwci.cli.settings import Flags
 from hwci.wire import limits
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,7 @@ def _layout(rows: Sequence[ReclassifiedFailure]) -> tables.Layout[ReclassifiedFa
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
         tables.Column("Branch", lambda row: row.branch),
-        tables.Column("Commit", lambda row: tables.short(row.sha), whole=True),
+        tables.Column("Commit", lambda row: short(row.sha), whole=True),
         tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at)),
         tables.Column("Class now", lambda row: _class(row.before)),
         tables.Column("Class then", lambda row: _class(row.after)),

@@ -10,10 +10,11 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hwci.cli.delivery import Delivered
 from hwci.cli.render import command_line
 
 if TYPE_CHECKING:
@@ -24,35 +25,35 @@ AGENT_SECONDS = 20
 
 
 @dataclass
-class Sent:
-    """Whether the reports were taken: the summary says so."""
+class Fate:
+    """What became of the reports: the summary says so. `notes`: what people should know of it."""
 
-    sent: bool = False
+    notes: list[str]
+    delivered: Delivered = field(default_factory=Delivered)
 
 
 @contextmanager
-def of_run(reports: Sequence[RunReport], job: Job | None, notes: Sequence[str]) -> Iterator[Sent]:
+def of_run(reports: Sequence[RunReport], job: Job | None, notes: Sequence[str]) -> Iterator[Fate]:
     """Leave a summary of reports where the CI of the job shows one, whatever becomes of them."""
-    told = Sent()
+    told = Fate(list(notes))
     try:
         yield told
     finally:
         show = _SHOWN_BY.get(job.system or "") if job is not None else None
         if job is not None and show is not None and reports:
-            _show(show, job, reports, told, notes)
+            _show(show, job, reports, told)
 
 
-def _show(
-    show: _Show, job: Job, reports: Sequence[RunReport], told: Sent, notes: Sequence[str]
-) -> None:
+def _show(show: _Show, job: Job, reports: Sequence[RunReport], told: Fate) -> None:
     from hwci.ci.summary import Shown, markdown
 
-    warnings = list(notes)
-    if not told.sent:
-        warnings.append("The run was not reported: the log of this step says why")
+    shown = Shown(reports, told.delivered.sent, told.notes, kept=told.delivered.kept)
+    warnings = list(told.notes)
+    if not shown.sent:
+        warnings.append(f"The run was {shown.fate()}")
     # A page that cannot be written is no reason to fail a build.
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        show(job.environ, markdown(Shown(reports, told.sent, notes)), warnings)
+        show(job.environ, markdown(shown), warnings)
 
 
 _Show = Callable[[Mapping[str, str], str, Sequence[str]], None]

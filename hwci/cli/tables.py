@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from hwci.engine.vocabulary import UNASSIGNED
+from hwci.wire.hashes import short
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -27,16 +30,16 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound="BaseModel")
 
-SHA_SHOWN = 12
 TIME_WIDTH = 16  # the clock's time in one line, and how long ago it was below
 ID_SHOWN = 8
-UNASSIGNED = "Unassigned"
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
     "bench_or_harness": "bench or harness",
     "ambiguous": "ambiguous",
     "dismissed": "dismissed",
 }
+SKEW_MAX = timedelta(minutes=5)
+"""So far ahead a clock may be: what it calls its present is ours."""
 _UNITS = (
     (timedelta(days=365), "year"),
     (timedelta(days=30), "month"),
@@ -107,11 +110,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def short(sha: str) -> str:
-    """Abbreviate a commit for reading; data formats carry it whole."""
-    return sha[:SHA_SHOWN]
-
-
 def moment(at: datetime) -> str:
     """Write a time to the minute, in UTC."""
     return f"{at:%Y-%m-%d %H:%M}"
@@ -120,6 +118,8 @@ def moment(at: datetime) -> str:
 def ago(at: datetime, now: datetime) -> str:
     """Write how long ago a time was."""
     passed = now - at
+    if passed < -SKEW_MAX:
+        return "in the future"
     for size, unit in _UNITS:
         count = passed // size
         if count >= 1:

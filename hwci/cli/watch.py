@@ -18,6 +18,7 @@ from hwci.cli.failing import ExitCode
 from hwci.cli.runs import LATEST, resolve
 from hwci.cli.settings import Flags
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +137,7 @@ def _told(event: RunEvent) -> str:
     if event.type is RunEventType.REPORTED:
         return f"{_title(event.run)}: {_end(event.run)}"
     of = tables.product(event.run.repo_key, event.run.suite)
-    return f"{_title(event.run)} begins: {of}, {event.run.branch} {tables.short(event.run.sha)}"
+    return f"{_title(event.run)} begins: {of}, {event.run.branch} {short(event.run.sha)}"
 
 
 def _title(run: RunAnswer) -> str:

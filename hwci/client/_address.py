@@ -111,6 +111,11 @@ def proxy_of(address: ServerAddress) -> Proxy | None:
     return _parse_proxy(f"{kind.upper()}_PROXY", found)
 
 
+def on_the_way(reason: str, proxy: Proxy | None) -> str:
+    """Say of a failed connection through which proxy it went: it may be the one at fault."""
+    return reason if proxy is None else f"{reason} (through the proxy {proxy.address.origin})"
+
+
 def _parse_proxy(variable: str, text: str) -> Proxy:
     found = _PROXY.fullmatch(text)
     assert found is not None, "its last part takes anything"

@@ -17,7 +17,7 @@ from uuid import uuid4
 import aiohttp
 from yarl import URL
 
-from hwci.client._address import parse_address, proxy_of
+from hwci.client._address import on_the_way, parse_address, proxy_of
 from hwci.client._aio_following import AsyncFollowing
 from hwci.client._call import Call
 from hwci.client._protocol import (
@@ -186,7 +186,7 @@ class AsyncClient:
     def _no_answer(self, fault: aiohttp.ClientError | OSError) -> NoAnswer:
         return NoAnswer(
             str(self._server),
-            _reason(fault),
+            on_the_way(_reason(fault), self._proxy),
             sent=not isinstance(fault, NOT_SENT),
             timed_out=isinstance(fault, TimeoutError),
             # A certificate that is not trusted now will not be a second later.

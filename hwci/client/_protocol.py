@@ -123,15 +123,21 @@ def build_request(call: Call[T], credentials: Credentials, request_id: str) -> R
 
 def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[str, str]:
     if needed is Credential.CI_KEY:
-        return {"X-API-Key": _usable(credentials.ci_key, needed)}
+        return {"X-API-Key": usable(credentials.ci_key, needed)}
     if needed is Credential.BOX_KEY:
-        return {"X-API-Key": _usable(credentials.box_key, needed)}
+        return {"X-API-Key": usable(credentials.box_key, needed)}
     if needed is Credential.TOKEN:
-        return {"Authorization": f"Bearer {_usable(credentials.token, needed)}"}
+        return {"Authorization": f"Bearer {usable(credentials.token, needed)}"}
     return {}
 
 
-def _usable(credential: Token | None, needed: Credential) -> str:
+def usable(credential: Token | None, needed: Credential) -> str:
+    """Give what a header can hold.
+
+    Raises:
+        CredentialMissingError: there is no credential.
+        CredentialMalformedError: no header can hold it.
+    """
     if credential is None:
         raise CredentialMissingError(needed.value)
     present = credential() if callable(credential) else credential
@@ -236,10 +242,12 @@ def _surprise(call: Call[T], response: Response) -> str:
 
 def _refusal(response: Response) -> ApiError:
     request_id = _request_id(response)
+    own_form = True
     try:
         body = ErrorBody.model_validate_json(response.body)
     except ValidationError:
         # A proxy in between, for example, answers in its own words.
+        own_form = False
         body = ErrorBody(
             status_code=response.status,
             error=_phrase(response.status),
@@ -248,6 +256,7 @@ def _refusal(response: Response) -> ApiError:
     kind = error_class(response.status)
     refusal = kind(response.status, body.error, body.message, request_id, body.issues or ())
     refusal.retry_after = retry_after(response)
+    refusal.own_form = own_form
     return refusal
 
 

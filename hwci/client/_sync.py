@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 from uuid import uuid4
 
-from hwci.client._address import parse_address, proxy_of
+from hwci.client._address import on_the_way, parse_address, proxy_of
 from hwci.client._call import Call
 from hwci.client._connections import Connections, Route, route_to
 from hwci.client._protocol import (
@@ -67,7 +67,8 @@ class Client:
         self._server = parse_address(url)
         self._credentials = Credentials(ci_key, token, box_key)
         self._retries = retries
-        self._route = route_to(self._server, proxy_of(self._server))
+        self._proxy = proxy_of(self._server)
+        self._route = route_to(self._server, self._proxy)
         self._connections = Connections(self._route, timeout)
         self._sleep: Callable[[float], None] = time.sleep
         self.server_time: datetime | None = None
@@ -171,7 +172,7 @@ class Client:
         reason = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
         return NoAnswer(
             str(self._server),
-            str(reason),
+            on_the_way(str(reason), self._proxy),
             sent,
             timed_out=isinstance(fault, TimeoutError),
             # A certificate that is not trusted now will not be a second later.

@@ -11,18 +11,23 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
 from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError, HwciError
-from hwci.client.spool import ASKED_MAX_S, Kept, Refused, Spool
+from hwci.client.spool import ASKED_MAX_S, Spool
+from hwci.client.spool_files import Kept, Refused
 
 if TYPE_CHECKING:
     from hwci.client._sync import Client
 
-REFUSALS = frozenset({400, 403, 404, 409, 413, 415})
-"""The report is at fault, or where it goes: the same again would be refused again."""
+REFUSALS = frozenset({400, 404, 409, 413, 415})
+"""The report is at fault, or where it goes: the same again would be refused again. That is said of
+hwci's own answers: what a proxy, an ingress or a sign-in page says in its place passes by itself.
+And a 403 is none: like a 401 it is said of the key, whose organization may be let report again.
+"""
 PASSING = frozenset({408, 425, 429, *range(500, 600)})
 """It may go better by itself another time."""
 TAKES_NOTHING = frozenset({408, 425, 429, 502, 503, 504})
@@ -53,11 +58,18 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A report that the server did not take, and why. `refused`: it is set aside here."""
+    """A report that the server did not take, and why. `refused`: it is set aside here. `fault`
+    None: it was refused to another process, or its file is damaged.
+    """
 
     letter: Letter
     fault: HwciError | None
     refused: Refused | None = None
+
+    @property
+    def damaged(self) -> bool:
+        """Tell whether no server has seen it, as its file cannot be read."""
+        return self.refused is not None and self.refused.damaged
 
 
 @dataclass(slots=True)
@@ -85,7 +97,7 @@ def letters_of(spool: Spool, address: str, fingerprint: str | None) -> list[Lett
 class Dispatch:
     """Sends reports to one server with one key. The client should try each call once only.
 
-    `spool` None: there is no place to keep any.
+    `spool` None: there is no place to keep any. `outcome`: what became of them so far.
     """
 
     def __init__(
@@ -100,7 +112,7 @@ class Dispatch:
         self._patience = patience
         self._sleep = sleep
         self._ends = time.monotonic() + patience.deadline_s
-        self._outcome = Outcome()
+        self.outcome = Outcome()
         self._faults: dict[int, HwciError] = {}
         self._asked = 0.0
 
@@ -110,7 +122,7 @@ class Dispatch:
         """Send reports in their order, again and again while the deadline lasts, or `once` each.
         `asked_s`: for so long the server asked to be left alone.
         """
-        self._outcome, self._faults = Outcome(asked_s=asked_s), {}
+        self.outcome, self._faults = Outcome(asked_s=asked_s), {}
         pending, failures = list(letters), 0
         delay: float | None = asked_s
         while pending and delay is not None and self._wait(delay):
@@ -123,10 +135,10 @@ class Dispatch:
         for letter in pending:
             fault = self._faults.get(id(letter))
             if fault is None:
-                self._outcome.untried.append(letter)
+                self.outcome.untried.append(letter)
             else:
-                self._outcome.left.append(Unsent(letter, fault))
-        return self._outcome
+                self.outcome.left.append(Unsent(letter, fault))
+        return self.outcome
 
     def _wait(self, delay: float) -> bool:
         """Pause, if that ends within the deadline; the first try is always made."""
@@ -137,11 +149,17 @@ class Dispatch:
         self._sleep(delay)
         return True
 
+    def _is_over(self) -> bool:
+        """Tell whether the deadline has passed; one of nothing at all means each report once."""
+        return self._patience.deadline_s > 0 and time.monotonic() >= self._ends
+
     def _round(self, pending: list[Letter]) -> tuple[list[Letter], bool]:
         """Try each once. Gives what is left, and whether trying again is of no use."""
         left: list[Letter] = []
         self._asked = 0.0
         for number, letter in enumerate(pending):
+            if number and self._is_over():
+                return [*left, *pending[number:]], False
             settled, fault = self._try(letter)
             if not settled:
                 left.append(letter)
@@ -167,9 +185,9 @@ class Dispatch:
 
     def _settled_elsewhere(self, letter: Letter, refused: Refused | None) -> None:
         if refused is None:
-            self._outcome.sent.append(letter)
+            self.outcome.sent.append(letter)
         else:
-            self._outcome.refused.append(Unsent(letter, None, refused))
+            self.outcome.refused.append(Unsent(letter, None, refused))
 
     def _carry(self, letter: Letter, call: Call[None]) -> tuple[bool, HwciError | None]:
         try:
@@ -179,19 +197,19 @@ class Dispatch:
         if letter.kept is not None and self._spool is not None:
             with suppress(OSError):  # then it is sent again, which changes nothing
                 self._spool.sent(letter.kept)
-        self._outcome.sent.append(letter)
+        self.outcome.sent.append(letter)
         return True, None
 
     def _failed(self, letter: Letter, fault: HwciError) -> bool:
         """Note what went wrong. Gives whether it is settled: the server refuses the report."""
         kept, spool = letter.kept, self._spool
-        if isinstance(fault, ApiError) and fault.status_code in REFUSALS:
+        if _refuses(fault):
             refused = None
             if kept is not None and spool is not None:
                 with suppress(OSError):  # then it stays, and is refused again
                     spool.set_aside(kept, str(fault))
                 refused = spool.refusal(kept)
-            self._outcome.refused.append(Unsent(letter, fault, refused))
+            self.outcome.refused.append(Unsent(letter, fault, refused))
             return True
         self._faults[id(letter)] = fault
         asked = min(ASKED_MAX_S, _asked(fault))
@@ -202,9 +220,15 @@ class Dispatch:
         return False
 
 
+def _refuses(fault: HwciError) -> bool:
+    """Tell whether hwci itself refuses a report for good."""
+    return isinstance(fault, ApiError) and fault.own_form and fault.status_code in REFUSALS
+
+
 def _passing(fault: HwciError) -> bool:
     if isinstance(fault, ApiError):
-        return fault.status_code in PASSING
+        told_between = not fault.own_form and fault.status_code in {*REFUSALS, HTTPStatus.FORBIDDEN}
+        return told_between or fault.status_code in PASSING
     return isinstance(fault, ConnectionFailedError | AnswerShapeError)
 
 

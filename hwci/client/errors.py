@@ -145,10 +145,12 @@ class AnswerShapeError(HwciError):
 
 class ApiError(HwciError):
     """The server refused the request; `message` is its sentence. `retry_after`: seconds to wait,
-    where the server named them.
+    where the server named them. `own_form`: the answer is in hwci's form; else it may be that of a
+    proxy, an ingress or a sign-in page in between.
     """
 
     retry_after: float | None = None
+    own_form: bool = True
 
     def __init__(
         self,

@@ -6,10 +6,10 @@ This module decides how they are kept: whole or not at all, whenever a process i
 by one process at a time. It sends nothing and knows no server: `dispatch.py` sends, and says what
 became of it.
 
-A waiting report is one file, a line of JSON and then the compressed body. One that was refused is
-a file of JSON in `refused`, with the reason, for people to read. Changes are made under the lock
-`.lock`; a report is sent under one of the locks in `.sending`, which reports of the same identity
-share: so an older report of a run never follows a newer one.
+A report is one file, which `spool_files.py` knows to write and read; one that was refused lies in
+`refused`. Changes are made under the lock `.lock`; a report is sent under one of the locks in
+`.sending`, which reports of the same identity share: so an older report of a run never follows a
+newer one.
 """
 
 import gzip
@@ -17,21 +17,32 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import time
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hwci.client._address import parse_address
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import Credentials, build_request
+from hwci.client.files import UNFINISHED, locked, remove_unfinished, replace_whole, state_home
+from hwci.client.spool_files import (
+    DAMAGED,
+    UNREADABLE,
+    Kept,
+    Refused,
+    packed_body,
+    read_body,
+    read_head,
+    read_refused,
+    refused_content,
+    unread,
+    waiting_again,
+    waiting_content,
+)
 
-FORMAT = 1
-"""Raised when an older hwci could not read the files: it leaves those alone."""
 FILES_MAX = 10_000
 BYTES_MAX = 200_000_000
 ASKED_MAX_S = 600.0
@@ -44,63 +55,22 @@ _IDENTITIES: Mapping[str, tuple[str, ...]] = {
 """What makes two reports the same one (spec, "CI report endpoints"): the later replaces."""
 _NAME = re.compile(r"[0-9]{20}-[0-9a-f]{32}\.report")
 _LOCKS = 64
-_UNFINISHED = ".new-"
-_UNREADABLE = (ValueError, KeyError, TypeError)
-"""What reading a file raises that is none of ours."""
 
 
 class SpoolError(Exception):
-    """A report cannot be kept. `fix`: what to do, in words for people."""
+    """A report cannot be kept, or the folder cannot be read. `fix`: what to do, for people."""
 
     def __init__(self, what: str, fix: str) -> None:
         super().__init__(what)
         self.fix = fix
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A report that waits. `fingerprint`: of the key that it is meant for, which is kept nowhere.
-
-    `not_before`: when the server wants to be asked again, by the clock of this machine.
-    """
-
-    path: Path
-    name: str
-    method: str
-    target: str
-    address: str
-    fingerprint: str
-    created: float
-    tries: int = 0
-    reason: str = ""
-    not_before: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A report that the server did not want. Its file holds the body, too."""
-
-    path: Path
-    name: str
-    address: str
-    created: float
-    tries: int
-    reason: str
-
-
-_TOLD = ("name", "method", "target", "address", "fingerprint", "created")
-_HEADER = (*_TOLD, "tries", "reason", "not_before")
-
-
 def spool_folder(environ: Mapping[str, str]) -> Path | None:
     """Give `$HWCI_SPOOL_DIR`, else `$XDG_STATE_HOME/hwci/spool`; None: this user has no home."""
     if told := environ.get("HWCI_SPOOL_DIR"):
         return Path(told)
-    try:
-        state = Path(environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    except RuntimeError:
-        return None
-    return state / "hwci" / "spool"
+    state = state_home(environ)
+    return None if state is None else state / "spool"
 
 
 def fingerprint_of(key: str) -> str:
@@ -142,8 +112,8 @@ class Spool:
             ) from fault
 
     def _keep(self, kept: Kept, identity: str, body: bytes) -> Kept:
-        for unfinished in self.folder.glob(f"{_UNFINISHED}*"):
-            unfinished.unlink()  # whoever began it was killed: it would hold the lock
+        for folder in (self.folder, self.folder / "refused"):
+            remove_unfinished(folder)
         paths = self._paths()
         same = [path for path in paths if path.name.endswith(f"-{identity}.report")]
         self._see_room(len(paths) - len(same), len(body))
@@ -151,51 +121,75 @@ class Spool:
         last = int(paths[-1].name[:20]) if paths else 0
         number = max(int(kept.created * 1e6), last + 1)
         kept = replace(kept, path=self.folder / f"{number:020d}-{identity}.report")
-        _write(kept.path, _line(kept) + body)
+        replace_whole(kept.path, waiting_content(kept, body))
         for path in same:
             path.unlink()
         return kept
 
     def _see_room(self, files: int, size: int) -> None:
-        refused = list((self.folder / "refused").glob("*"))
-        held = sum(path.stat().st_size for path in (*self._paths(), *refused))
+        refused = self._refused_files()
+        held = sum(path.lstat().st_size for path in (*self._paths(), *refused))
         if files + len(refused) < self.files_max and held + size <= self.bytes_max:
             return
         raise SpoolError(
             f"{self.folder} is full: it holds {files + len(refused):,} reports, {held:,} bytes",
-            "Send what waits (hwci spool flush), and remove the files in its folder `refused` once"
-            " they were read",
+            "Send what waits (hwci spool flush), and what was refused (hwci spool flush --refused),"
+            " or remove the files in its folder `refused` once they were read",
         )
 
     # Asking
 
     def waiting(self) -> Sequence[Kept]:
-        """Give what waits, oldest first. A file that a disk has damaged is set aside."""
+        """Give what waits, oldest first. A file that a disk has damaged is set aside; one that
+        cannot be opened is passed over, and holds back none.
+
+        Raises:
+            SpoolError: the folder cannot be read.
+        """
         found = []
         for path in self._paths():
             try:
-                kept = _read(path)
-            except FileNotFoundError:
-                continue  # sent meanwhile
-            except _UNREADABLE:
-                self._damaged(path)
+                kept = read_head(path)
+            except OSError:
+                continue  # sent meanwhile, or see `unopened`
+            except UNREADABLE:
+                with suppress(OSError):  # then it stays, see `unopened`
+                    self._damaged(path)
                 continue
             if kept is not None:
                 found.append(kept)
         return found
 
+    def unopened(self) -> Sequence[Refused]:
+        """Give the files that cannot be opened, or be set aside: what is in them is not sent.
+
+        Raises:
+            SpoolError: the folder cannot be read.
+        """
+        found = []
+        for path in self._paths():
+            try:
+                read_head(path)
+            except FileNotFoundError:
+                continue  # sent meanwhile
+            except (OSError, *UNREADABLE) as fault:
+                found.append(unread(path, fault))
+        return found
+
     def refused(self) -> Sequence[Refused]:
         """Give what was set aside, oldest first."""
-        return [_refused(path) for path in sorted((self.folder / "refused").glob("*"))]
+        return [read_refused(path) for path in self._refused_files()]
 
     def holds(self, kept: Kept) -> bool:
-        """Tell whether a report still waits: it was not sent, refused or replaced meanwhile."""
-        return kept.path.exists()
+        """Tell whether a report still waits, or a later one in its place: it was not sent, and not
+        set aside.
+        """
+        return kept.path.exists() or bool(self._same(kept.path.stem.partition("-")[2]))
 
     def refusal(self, kept: Kept) -> Refused | None:
-        """Give the refusal of a report, whoever sent it."""
-        path = self._refused_path(kept)
-        return _refused(path) if path.exists() else None
+        """Give a report that was set aside, whoever did: it was refused, or is damaged."""
+        paths = (self._refused_path(kept), self._damaged_path(kept.path))
+        return next((read_refused(path) for path in paths if path.exists()), None)
 
     # Sending
 
@@ -205,6 +199,9 @@ class Spool:
 
         None: it does not wait any more, another process sends one of its identity right now, or the
         server asked for a pause, which another process may have noted.
+
+        Raises:
+            OSError: the file cannot be opened now; it stays.
         """
         with self._sending(kept) as mine:
             yield self._call(kept) if mine else None
@@ -219,33 +216,88 @@ class Spool:
         with self._changing():
             if not kept.path.exists():
                 return
-            body = kept.path.read_bytes().partition(b"\n")[2]
-            now = _read(kept.path) or kept
+            body = packed_body(kept.path)
+            now = read_head(kept.path) or kept
             until = self.clock() + asked_s if asked_s else 0.0
             noted = replace(now, tries=now.tries + 1, reason=reason, not_before=until)
-            _write(kept.path, _line(noted) + body)
+            replace_whole(kept.path, waiting_content(noted, body))
 
     def set_aside(self, kept: Kept, reason: str) -> Path:
         """Put a report that the server refused where it is not sent again, beside the reason."""
         path = self._refused_path(kept)
         with self._changing():
             if kept.path.exists():
-                now = _read(kept.path) or kept
-                told = {name: getattr(now, name) for name in _TOLD}
-                body = json.loads(gzip.decompress(kept.path.read_bytes().partition(b"\n")[2]))
-                content = {**told, "tries": now.tries + 1, "reason": reason, "body": body}
+                content = refused_content(read_head(kept.path) or kept, reason)
                 path.parent.mkdir(mode=0o700, exist_ok=True)
-                _write(path, json.dumps(content, indent=2).encode())
+                replace_whole(path, content)
                 kept.path.unlink()
         return path
 
+    def put_back(self) -> int:
+        """Let what was refused wait again, in its turn; what a later one has replaced meanwhile
+        stays where it is. Gives how many.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        put = 0
+        with self._changing():
+            for path in self._refused_files():
+                found = waiting_again(path)
+                if found is None or self._same(path.stem.partition("-")[2]):
+                    continue
+                replace_whole(self.folder / f"{path.stem}.report", waiting_content(*found))
+                path.unlink()
+                put += 1
+        return put
+
+    def readdress(self, kept: Kept, address: str) -> None:
+        """Let a report wait for another server, unless a later one of its identity does. One that
+        another process sends right now stays as it is.
+
+        Raises:
+            OSError: the file cannot be opened, or written.
+        """
+        with self._sending(kept) as mine:
+            read = self._read(kept) if mine else None
+            if read is None or kept.address == address:
+                return
+            now = replace(read[0], address=address, not_before=0.0)
+            identity = _identity(now.target, read[1].body or b"", address, now.fingerprint)
+            path = self.folder / f"{kept.path.name[:20]}-{identity}.report"
+            with self._changing():
+                same = self._same(identity)
+                if not same or same[-1] < path:
+                    replace_whole(path, waiting_content(now, packed_body(kept.path)))
+                    for older in same:
+                        older.unlink()
+                kept.path.unlink()
+
     def waiting_for(self, address: str, fingerprint: str | None) -> Sequence[Kept]:
-        """Give what waits for a server and a key, or for any key, oldest first."""
+        """Give what waits for a server and a key, or for any key, oldest first. A folder that
+        cannot be read any more holds back nothing that is in hand.
+        """
+        try:
+            waiting = self.waiting()
+        except SpoolError:
+            return []
         return [
             kept
-            for kept in self.waiting()
+            for kept in waiting
             if kept.address == address and fingerprint in {None, kept.fingerprint}
         ]
+
+    def elsewhere(self, address: str) -> Sequence[Kept]:
+        """Give what waits for other servers than this, oldest first.
+
+        Raises:
+            SpoolError: the folder cannot be read.
+        """
+        return [kept for kept in self.waiting() if kept.address != address]
+
+    def others_waiting(self, address: str, fingerprint: str) -> int:
+        """Count what waits for a server, but for another key than this."""
+        return sum(kept.fingerprint != fingerprint for kept in self.waiting_for(address, None))
 
     def not_before(self, address: str, fingerprint: str | None) -> float:
         """Give the seconds for which a server asked to be left alone, as far as it was noted."""
@@ -259,38 +311,63 @@ class Spool:
         return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
 
     def _paths(self) -> list[Path]:
-        if not self.folder.is_dir():
-            return []
-        return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+        try:
+            return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+        except OSError as fault:
+            if isinstance(fault, FileNotFoundError) and not os.path.lexists(self.folder):
+                return []  # nothing was ever kept
+            raise SpoolError(
+                f"{self.folder} cannot be read: {fault.strerror or fault}",
+                "Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read",
+            ) from fault
+
+    def _same(self, identity: str) -> list[Path]:
+        """Give the files that wait of one identity, oldest first."""
+        return sorted(self.folder.glob(f"*-{identity}.report"))
+
+    def _refused_files(self) -> list[Path]:
+        found = (self.folder / "refused").glob("*")
+        return sorted(path for path in found if not path.name.startswith(UNFINISHED))
 
     def _refused_path(self, kept: Kept) -> Path:
         return self.folder / "refused" / f"{kept.path.stem}.json"
 
+    def _damaged_path(self, path: Path) -> Path:
+        return self.folder / "refused" / f"{path.stem}{DAMAGED}"
+
     def _call(self, kept: Kept) -> Call[None] | None:
+        read = self._read(kept)
+        return None if read is None or self._left(read[0]) else read[1]
+
+    def _read(self, kept: Kept) -> tuple[Kept, Call[None]] | None:
+        """Read a report; None: it is not there any more, or damaged, and set aside now."""
         try:
-            now = _read(kept.path)
-            if now is None or self._left(now):
-                return None
-            body = gzip.decompress(kept.path.read_bytes().partition(b"\n")[2])
+            now = read_head(kept.path)
+            body = read_body(kept.path)
         except FileNotFoundError:
             return None
-        except (OSError, EOFError, zlib.error, *_UNREADABLE):
+        except UNREADABLE:
             self._damaged(kept.path)
             return None
+        if now is None:
+            return None
         method: Any = now.method
-        return Call(method, now.target, None, 204, credential=Credential.CI_KEY, body=body)
+        call: Call[None] = Call(
+            method, now.target, None, 204, credential=Credential.CI_KEY, body=body
+        )
+        return now, call
 
     def _damaged(self, path: Path) -> None:
         with self._changing():
             (self.folder / "refused").mkdir(mode=0o700, exist_ok=True)
             if path.exists():
-                path.rename(self.folder / "refused" / f"{path.stem}.damaged")
+                path.rename(self._damaged_path(path))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Wait until no other process changes the folder."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(self.folder / ".lock", wait=True):
+        with locked(self.folder / ".lock", wait=True):
             yield
 
     @contextmanager
@@ -298,7 +375,7 @@ class Spool:
         folder = self.folder / ".sending"
         folder.mkdir(mode=0o700, exist_ok=True)
         number = int(kept.path.stem[-8:], 16) % _LOCKS
-        with _locked(folder / f"{number}", wait=False) as mine:
+        with locked(folder / f"{number}", wait=False) as mine:
             yield mine
 
 
@@ -308,63 +385,3 @@ def _identity(path: str, body: bytes, *parties: str) -> str:
     names = _IDENTITIES.get(path)
     told = content if names is None else [content.get(name) for name in names]
     return hashlib.sha256(json.dumps([path, told, *parties]).encode()).hexdigest()[:32]
-
-
-def _line(kept: Kept) -> bytes:
-    content = asdict(kept)
-    header = {"format": FORMAT, **{name: content[name] for name in _HEADER}}
-    return json.dumps(header).encode() + b"\n"
-
-
-def _read(path: Path) -> Kept | None:
-    """Read the head of a file; None: a later hwci wrote it."""
-    with path.open("rb") as file:
-        header = json.loads(file.readline())
-    if header["format"] != FORMAT:
-        return None
-    return Kept(path, **{name: header[name] for name in _HEADER})
-
-
-def _refused(path: Path) -> Refused:
-    try:
-        content = json.loads(path.read_bytes())
-        names = ("name", "address", "created", "tries", "reason")
-        return Refused(path, **{name: content[name] for name in names})
-    except _UNREADABLE:
-        return Refused(path, path.name, "", path.stat().st_mtime, 0, "the file is damaged")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file so that it stands there whole or not at all, after a power cut too."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_UNFINISHED)  # mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)  # the new name, too, is on the disk
-    finally:
-        os.close(folder)
-
-
-@contextmanager
-def _locked(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a lock that ends with the process; give False where another holds it."""
-    import fcntl  # noqa: PLC0415 - the client can be imported where there is none
-
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(handle)

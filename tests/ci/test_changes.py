@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.changes import collect, covered, touched
+from hwci.ci.changes import FilesUnknownError, Push, collect, covered, touched
 from hwci.ci.commits import commit_of
 from hwci.ci.git import GitError, Repository
 from tests.ci.histories import Story, git
@@ -200,6 +200,77 @@ def test_without_an_earlier_run_the_commit_alone_is_sent(tmp_path: Path) -> None
     assert root.changes.truncated is None
 
 
+@pytest.mark.parametrize("options", [("--depth=1",), ("--depth=1", "--filter=blob:none")])
+def test_a_clone_of_one_commit_is_deepened_for_the_files_of_it(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    shas = line_of(5, tmp_path / "origin")
+    clone = clone_of(tmp_path / "origin", tmp_path / "clone", *options)
+    whole = collect(Repository(tmp_path / "origin"), shas[5], None)
+
+    assert collect(Repository(clone), shas[5], None) == whole
+    assert collect(Repository(clone), shas[5], None) == whole
+    assert git(clone, "rev-list", "--count", "HEAD") == "2\n"
+
+
+def test_a_work_tree_beside_a_clone_ends_where_that_ends(tmp_path: Path) -> None:
+    shas = line_of(5, tmp_path / "origin")
+    clone = clone_of(tmp_path / "origin", tmp_path / "clone", "--depth=2")
+    git(clone, "worktree", "add", "--quiet", "--detach", "../beside")
+    git(clone, "remote", "set-url", "origin", (tmp_path / "gone").as_uri())
+    beside = Repository(tmp_path / "beside")
+
+    near, far = (collect(beside, shas[5], shas[number]).changes for number in (4, 3))
+
+    assert near is not None
+    assert near.base_sha == shas[4]
+    assert not near.commits[0].files_truncated
+    assert far is not None
+    assert (far.base_sha, far.truncated) == (None, True)
+
+
+def test_a_clone_without_trees_whose_remote_is_gone_tells_the_commits_alone(
+    tmp_path: Path,
+) -> None:
+    shas = line_of(4, tmp_path / "origin")
+    clone = clone_of(tmp_path / "origin", tmp_path / "clone", "--bare", "--filter=tree:0")
+    git(clone, "remote", "set-url", "origin", (tmp_path / "gone").as_uri())
+
+    collected = collect(Repository(clone), shas[4], shas[2])
+
+    assert collected.changes is not None
+    told = [(item.sha, item.files_truncated) for item in collected.changes.commits]
+    assert told == [(shas[3], True), (shas[4], True)]
+    assert "filter: blob:none" in collected.notes[0]
+
+
+def test_where_a_clone_of_one_commit_cannot_be_deepened_its_files_are_cut_short(
+    tmp_path: Path,
+) -> None:
+    shas = line_of(5, tmp_path / "origin")
+    clone = clone_of(tmp_path / "origin", tmp_path / "clone", "--depth=1")
+    shallow = clone_of(clone, tmp_path / "of-a-clone")
+    git(clone, "remote", "remove", "origin")
+
+    for folder, why in ((clone, "no remote"), (shallow, "its remote has no more")):
+        collected = collect(Repository(folder), shas[5], None)
+
+        assert collected.changes is not None
+        (item,) = collected.changes.commits
+        assert (item.files, item.files_truncated) == ([], True)
+        (note,) = collected.notes
+        assert why in note
+        assert "fetch-depth: 0" in note
+
+
+def test_a_base_that_is_nowhere_is_told_as_such(tmp_path: Path) -> None:
+    shas = line_of(3, tmp_path / "origin")
+
+    (note,) = collect(Repository(tmp_path / "origin"), shas[3], ABSENT).notes
+
+    assert f"{ABSENT[:12]}, which was tested before, is not in this clone" in note
+
+
 def test_the_same_commit_again_has_no_changes(tmp_path: Path) -> None:
     shas = line_of(3, tmp_path / "origin")
 
@@ -277,7 +348,7 @@ def test_patience_ends_with_all_that_git_started(tmp_path: Path) -> None:
         port = silent.getsockname()[1]
         git(clone, "remote", "set-url", "origin", f"http://127.0.0.1:{port}/x.git")
 
-        collected = collect(Repository(clone), shas[4], shas[1], patience_s=0.5)
+        collected = collect(Repository(clone), shas[4], shas[1], patience_s=3)
 
     assert collected.changes is not None
     assert collected.changes.base_sha is None
@@ -333,6 +404,10 @@ def test_words_that_are_no_hash_never_reach_git(tmp_path: Path) -> None:
     assert repository.commit("--all") is None
     assert repository.commit("main") is None
     assert repository.committed_at("HEAD") is None
+    assert repository.resolved("--all") is None
+    assert repository.resolved("^main") is None
+    assert repository.resolved("main..main") is None
+    assert repository.resolved("") is None
     with pytest.raises(GitError):
         repository.run("rev-parse", "--verify", "nothing")
 
@@ -354,10 +429,52 @@ def test_a_merge_touches_what_it_brought_to_its_branch(tmp_path: Path) -> None:
 
     repository = Repository(clone)
 
-    assert touched(repository, shas[last]) == ("docs/y.md",)
-    assert touched(repository, shas[last], shas[merged]) == ("boards/b.dts", "docs/y.md")
+    def by(*listed: int) -> Push:
+        return Push(listed=[shas[number] for number in listed])
+
+    assert touched(repository, shas[last], Push(shas[rebased])) == ("docs/y.md",)
+    assert touched(repository, shas[last], Push(shas[merged])) == ("boards/b.dts", "docs/y.md")
     assert touched(repository, shas[merged]) == ("boards/a.dts",)
-    assert touched(repository, shas[last], ABSENT) is None
+    assert touched(repository, shas[last], by(rebased, last)) == ("boards/b.dts", "docs/y.md")
+    # One that lists not even what its merge brought.
+    assert touched(repository, shas[merged], by(merged)) == ("boards/a.dts",)
+
+
+@pytest.mark.parametrize(
+    ("push", "why"),
+    [
+        (Push(), "nobody tells what was pushed"),
+        (Push(batched=True), "several pushes are built at once"),
+        (Push(listed=[ABSENT]), "nobody tells what was pushed"),
+        (Push(ABSENT), f"{ABSENT} is no ancestor of "),
+    ],
+)
+def test_what_a_push_touched_is_never_guessed(tmp_path: Path, push: Push, why: str) -> None:
+    shas = line_of(3, tmp_path / "origin")
+
+    with pytest.raises(FilesUnknownError, match=why):
+        touched(Repository(tmp_path / "origin"), shas[3], push)
+
+
+def test_more_files_than_are_read_are_not_taken_for_all(tmp_path: Path) -> None:
+    story = Story()
+    wide = {b"docs/%04d.md" % number: ("100644", b"x") for number in range(2_001)}
+    first = story.commit([story.walk(0, 1)], wide | {b"fw/last.c": ("100644", b"x")})
+    story.branches["main"] = last = story.walk(first, 1)
+    shas = story.made(tmp_path / "origin")
+
+    with pytest.raises(FilesUnknownError, match="more files than are read"):
+        touched(Repository(tmp_path / "origin"), shas[last], Push(listed=[shas[first], shas[last]]))
+
+
+def test_a_clone_that_is_too_shallow_says_so_of_a_push(tmp_path: Path) -> None:
+    shas = line_of(4, tmp_path / "origin")
+    clone = clone_of(tmp_path / "origin", tmp_path / "clone", "--depth=2")
+    git(clone, "remote", "remove", "origin")
+
+    for push in (Push(shas[1]), Push(listed=[shas[3], shas[4]])):
+        with pytest.raises(FilesUnknownError, match="the clone has no remote"):
+            touched(Repository(clone), shas[4], push)
 
 
 def test_a_first_commit_touches_all_its_files(tmp_path: Path) -> None:

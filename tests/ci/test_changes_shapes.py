@@ -3,8 +3,9 @@
 repository says, or openly less. Never is something else said (semantics, 6.6).
 """
 
+import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -34,11 +35,23 @@ class Scene:
     oracle: Oracle
     shas: Mapping[int, str]
     asked: list[tuple[int, int]]
+    made: dict[tuple[str, tuple[str, ...]], Path] = field(default_factory=dict)
 
     def clone(self, folder: Path, sha: str, options: tuple[str, ...], *, reachable: bool) -> Path:
+        """Give a clone of its own, fetched once for all tests that ask for such a one."""
+        if (sha, options) not in self.made:
+            new = self.origin.parent / f"clone-{len(self.made)}"
+            self.made[sha, options] = self._cloned(new, sha, options)
+        shutil.copytree(self.made[sha, options], folder)
+        if not reachable:
+            config = folder / ".git" / "config"
+            config.write_text(config.read_text().replace("file:///", "file:///nowhere/"))
+        return folder
+
+    def _cloned(self, folder: Path, sha: str, options: tuple[str, ...]) -> Path:
         """Clone as the checkout step of a CI does: only what is asked for."""
         folder.mkdir()
-        git(folder, "init", "--quiet")
+        git(folder, "init", "--quiet", "--template=")
         config = folder / ".git" / "config"
         lines = [
             "[core]",
@@ -52,8 +65,6 @@ class Scene:
         config.write_text(config.read_text() + "\n".join(lines) + "\n")
         wanted = (sha,) if options else (ALL, sha)
         git(folder, "fetch", "--quiet", "--no-tags", *options, "origin", *wanted)
-        if not reachable:
-            config.write_text(config.read_text().replace("file:///", "file:///nowhere/"))
         return folder
 
 
@@ -187,6 +198,7 @@ def test_a_history_that_someone_retouched_here_is_told_as_everyone_has_it(
     if retouch == "replaced":
         git(clone, "replace", "--graft", inside)
     else:
+        (clone / ".git" / "info").mkdir()
         (clone / ".git" / "info" / "grafts").write_text(f"{inside}\n")
 
     changes = collect(Repository(clone), sha, base).changes

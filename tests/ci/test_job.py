@@ -29,6 +29,9 @@ class Desk:
     def head(self) -> str | None:
         return HEAD
 
+    def resolved(self, revision: str) -> str | None:
+        return HEAD if revision in {"trunk", HEAD[:7]} else None
+
     def branch(self) -> str | None:
         return self.on
 
@@ -150,7 +153,9 @@ def test_the_default_branch_of_the_clone_is_where_merges_land() -> None:
 @pytest.mark.parametrize(
     ("variable", "text", "why"),
     [
-        ("HWCI_RUN_ID", "#57", "it should be a whole number"),
+        ("HWCI_RUN_ID", "#57", "it should be a whole number from 0 to 9223372036854775807"),
+        ("HWCI_RUN_ID", "9223372036854775808", "it should be a whole number from 0"),
+        ("HWCI_RUN_ATTEMPT", "0", "it should be a whole number from 1"),
         ("HWCI_TRIGGER", "cron", "it should be merge, nightly or manual"),
         ("HWCI_HELLO", "yes", "it should be ok or failed"),
         ("HWCI_STARTED_AT", "noon", "Should be an ISO 8601 date-time with an offset"),
@@ -170,6 +175,46 @@ def test_a_flag_beside_it_mends_a_variable_that_cannot_be_understood() -> None:
     job = find_job({"run_id": 1}, {"HWCI_RUN_ID": "#57"}, None, None)
 
     assert (job.value("run_id"), job.faults) == (1, ())
+
+
+def test_a_name_or_a_short_hash_of_a_commit_is_told_in_full() -> None:
+    flags = {"sha": "trunk", "covers_shas": ("B" * 40, HEAD[:7])}
+    environ = recorded("github-push") | {"HWCI_BASE_SHA": "aaaaaaa", "HWCI_BEFORE_SHA": "0" * 40}
+
+    job = find_job(flags, environ, Desk(), None)
+
+    assert said(job)["sha"] == (HEAD, "--sha")
+    assert said(job)["covers_shas"] == (("b" * 40, HEAD), "--covers-shas")
+    assert said(job)["base_sha"] == (HEAD, "HWCI_BASE_SHA")
+    assert (job.before_sha, job.faults) == (None, ())
+
+
+@pytest.mark.parametrize("name", ["sha", "base_sha", "before_sha"])
+def test_what_is_no_commit_here_is_named_and_not_guessed(name: str) -> None:
+    flag = f"--{name.replace('_', '-')}"
+
+    here, nowhere = (find_job({name: "abc"}, {}, at, None) for at in (Desk(), None))
+    # A report holds without what was only said of earlier commits.
+    hint = name != "sha"
+    [said_here], [said_nowhere] = (
+        job.passed_over if hint else job.faults for job in (here, nowhere)
+    )
+    assert [bool(job.faults) for job in (here, nowhere)] == [not hint, not hint]
+    why = "that is no full hash, and git knows no such commit"
+    assert said_here.startswith(f"{flag} is 'abc': {why}")
+    assert said_nowhere.startswith(f"{flag} is 'abc': that is no hash, and here is no repository")
+    [fault] = find_job({"covers_shas": (HEAD, "x", "y")}, {}, Desk(), None).faults
+    assert fault.startswith("--covers-shas is 'x', 'y': ")
+
+
+def test_where_there_is_no_git_a_short_hash_is_believed() -> None:
+    assert said(find_job({"sha": "ABCDEF0"}, {}, None, None))["sha"] == ("abcdef0", "--sha")
+
+
+def test_a_build_that_was_started_with_a_short_hash_is_told_in_full() -> None:
+    environ = recorded("buildkite-ui") | {"BUILDKITE_COMMIT": HEAD[:7]}
+
+    assert said(find_job({}, environ, Desk(), None))["sha"] == (HEAD, "BUILDKITE_COMMIT")
 
 
 def test_a_hash_of_zeros_is_no_place_where_a_branch_stood() -> None:

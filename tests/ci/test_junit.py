@@ -2,6 +2,7 @@
 """Result files as test runners write them, and as they arrive when something went wrong."""
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -201,8 +202,6 @@ def test_the_last_attempt_that_blames_decides_the_verdict(write: Write) -> None:
 @pytest.mark.parametrize(
     ("name", "place", "told"),
     [
-        ("broken.xml", ":4:23", "Its XML is broken"),
-        ("cut_short.xml", ":4:1", "It was cut short"),
         ("empty.xml", ":1:1", "It is empty"),
         ("page.xml", ":2:1", "It is not JUnit XML: its first element is <html>"),
         ("doctype.xml", ":2:21", "It declares a document type"),
@@ -220,11 +219,80 @@ def test_a_file_without_results_is_one_line_with_file_and_position(
     assert line.count(". ") == 1, "what happened, and what to do next"
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "told"),
+    [
+        ("broken.xml", ":4:23", "Its XML is broken: not well-formed (invalid token)"),
+        ("cut_short.xml", ":4:1", "It was cut short: not every element is closed"),
+    ],
+)
+def test_what_was_read_whole_before_a_file_breaks_off_counts(
+    name: str, place: str, told: str
+) -> None:
+    path = SAMPLES / name
+
+    file = read(path)
+
+    assert rows(merged([file])) == [("x.a", "pass", 1)]
+    [fault] = file.faults
+    assert fault == (
+        f"{path}{place}: {told}: 1 test before that counted, what stands behind it is not known. "
+        "Let the test run write it again, or leave it out"
+    )
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\x00", b"&odd;", b"</testsuite>"])
+def test_a_bad_byte_costs_what_stands_behind_it(tmp_path: Path, bad: bytes) -> None:
+    path = tmp_path / "results.xml"
+    case = b'<testcase name="%d" time="2"><failure>%s</failure></testcase>'
+    cases = [case % (number, bad * (number == 3)) for number in range(6)]
+    path.write_bytes(b'<testsuite name="x">\n' + b"\n".join(cases) + b"</testsuite>")
+
+    file = read(path)
+
+    assert [attempt.test_id for attempt in file.attempts] == ["x.0", "x.1", "x.2"]
+    assert file.duration_s == 6
+    [fault] = file.faults
+    assert fault.startswith(f"{path}:5:")
+
+
+def test_the_last_test_before_a_break_is_in_doubt_where_pytest_wrote_it(tmp_path: Path) -> None:
+    """An empty case is a try that failed, when another one of its test follows."""
+    path = tmp_path / "results.xml"
+    whole = (SAMPLES / "pytest.xml").read_bytes()
+    at = whole.index(b"<testcase", whole.index(b"test_retried"))
+    path.write_bytes(whole[:at])
+
+    kept = rows(merged([read(path)]))
+
+    assert kept == rows(results_of("pytest.xml"))[:3]
+
+
 def test_a_gzip_file_that_was_cut_short_is_told(tmp_path: Path) -> None:
     path = tmp_path / "results.xml.gz"
-    path.write_bytes(gzip.compress((SAMPLES / "ctest.xml").read_bytes())[:-12])
+    path.write_bytes(gzip.compress((SAMPLES / "ctest.xml").read_bytes())[:30])
 
     assert fault_of(path).startswith(f"{path}: It is a gzip file that was cut short. ")
+
+
+def test_what_was_unpacked_before_a_gzip_file_breaks_off_counts(tmp_path: Path) -> None:
+    path = tmp_path / "results.xml.gz"
+    path.write_bytes(gzip.compress((SAMPLES / "ctest.xml").read_bytes())[:-8])
+
+    file = read(path)
+
+    assert [attempt.test_id for attempt in file.attempts] == ["boot", "watchdog"]
+    [fault] = file.faults
+    assert fault.startswith(f"{path}: It is a gzip file that was cut short: 4 tests before that")
+
+
+def test_a_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "results.xml"
+    os.mkfifo(path)
+
+    assert fault_of(path) == (
+        f"{path}: It is no file but a pipe or a device. Give a file that the tests wrote"
+    )
 
 
 def test_a_damaged_gzip_file_is_told(tmp_path: Path) -> None:
@@ -269,18 +337,39 @@ def test_an_encoding_that_cannot_be_read_is_told(tmp_path: Path, encoding: str) 
     assert fault_of(path).startswith(f"{path}:1:")
 
 
-def test_a_test_without_any_name_is_told(write: Write) -> None:
+def test_a_file_of_tests_without_any_name_is_told(write: Write) -> None:
     path = write('<testsuite name="x">\n<testcase/></testsuite>')
 
-    assert fault_of(path).startswith(f"{path}:2:1: A test has neither name nor classname. ")
+    assert fault_of(path) == (f"{path}:2:1: 1 test has neither name nor classname. Name every test")
 
 
-def test_a_verdict_that_is_none_is_told_with_those_there_are(write: Write) -> None:
+def test_tests_without_any_name_cost_no_other(write: Write) -> None:
     path = write(
-        '<testsuite name="x"><testcase name="a">\n'
+        '<testsuite name="x">\n<testcase name="a"/>\n<testcase><failure>f</failure></testcase>\n'
+        '<testcase/><testcase name="b"><failure/></testcase></testsuite>'
+    )
+
+    file = read(path)
+
+    assert rows(merged([file])) == [("x.a", "pass", 1), ("x.b", "fail", 1)]
+    [fault] = file.faults
+    assert fault == (
+        f"{path}:3:1: 2 tests have neither name nor classname, and cannot be reported. "
+        "Name every test"
+    )
+
+
+def test_a_verdict_that_is_none_costs_itself_alone(write: Write) -> None:
+    path = write(
+        '<testsuite name="x"><testcase name="a"><failure message="Timeout during flashing"/>\n'
         '<properties><property name="hwci.verdict" value="me"/></properties></testcase></testsuite>'
     )
 
-    assert fault_of(path) == (
-        f"{path}:2:13: The property hwci.verdict is 'me'. Write one of device, infra, unknown"
+    file = read(path)
+
+    assert [attempt.verdict for attempt in file.attempts] == ["infra"]
+    [fault] = file.faults
+    assert fault == (
+        f"{path}:2:13: The property hwci.verdict is 'me', which says nothing. "
+        "Write one of device, infra, unknown"
     )

@@ -72,6 +72,19 @@ def test_a_file_without_results_is_one_line(tmp_path: Path, content: bytes, told
     assert "\n" not in line
 
 
+def test_lines_before_a_broken_one_count_and_what_was_begun_there_is_not_known(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "results"
+    path.write_bytes(lines(BEGIN, PASSED, {"begun": "hil/test_b.py::test_b"}) + b"odd\n")
+
+    read = read_results(path, BUILT_IN)
+
+    assert [attempt.outcome for attempt in read.attempts] == ["pass"]
+    [fault] = read.faults
+    assert fault.startswith(f"{path}:4:1: It is broken: Invalid JSON")
+
+
 def test_a_run_lasted_from_its_begin_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "results"
 

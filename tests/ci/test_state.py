@@ -13,7 +13,7 @@ from hwci.ci import state as state_module
 from hwci.ci.state import Lane, State, StateError, state_folder
 from hwci.wire.reports import Changes, CommitItem
 
-LANE = Lane("acme/firmware", "hil", "main")
+LANE = Lane("acme/firmware", "hil", "main", "fw")
 A, B, C = ("a" * 40, "b" * 40, "c" * 40)
 
 
@@ -23,6 +23,11 @@ def changes_since(base: str | None, sha: str) -> Changes:
 
 def reported(state: State, run_id: int, sha: str, *, hello_ok: bool = True) -> None:
     state.tested(LANE, run_id, sha, hello_ok=hello_ok, changes=None)
+
+
+def hello_ok(state: State, run_id: int) -> bool | None:
+    found = state.reported(LANE, run_id)
+    return None if found is None else found.hello_ok
 
 
 def test_the_last_run_that_tested_is_remembered(tmp_path: Path) -> None:
@@ -38,8 +43,7 @@ def test_a_run_that_lost_its_bench_tested_nothing(tmp_path: Path) -> None:
     reported(state, 2, B, hello_ok=False)
 
     assert state.last_tested(LANE, 3) == A
-    assert (state.reached(LANE, 1), state.reached(LANE, 2)) == (True, False)
-    assert state.reached(LANE, 3) is None
+    assert [hello_ok(state, run_id) for run_id in (1, 2, 3)] == [True, False, None]
     assert state.was_lost(LANE, B)
     assert not state.was_lost(LANE, A)
     assert not state.was_lost(LANE, C)
@@ -50,7 +54,7 @@ def test_one_box_or_attempt_that_reached_the_hardware_is_enough(tmp_path: Path) 
     for reached in (False, True, False):
         reported(state, 1, A, hello_ok=reached)
 
-    assert state.reached(LANE, 1)
+    assert hello_ok(state, 1)
     assert state.last_tested(LANE, 2) == A
 
 
@@ -88,9 +92,10 @@ def test_what_the_first_run_on_a_commit_said_is_found_by_the_commit(tmp_path: Pa
 @pytest.mark.parametrize(
     "other",
     [
-        Lane("acme/other", "hil", "main"),
-        Lane("acme/firmware", "x", "main"),
-        Lane("acme/firmware", "hil", "../../release/ß\udcff"),
+        Lane("acme/other", "hil", "main", "fw"),
+        Lane("acme/firmware", "x", "main", "fw"),
+        Lane("acme/firmware", "hil", "main", "x"),
+        Lane("acme/firmware", "hil", "../../release/ß\udcff", "fw"),
     ],
 )
 def test_lanes_know_nothing_of_one_another(other: Lane, tmp_path: Path) -> None:
@@ -123,7 +128,7 @@ def test_it_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
     for run_id in range(8):
         state.tested(LANE, run_id, A, hello_ok=True, changes=changes_since(None, A))
     for number in range(5):
-        lane = Lane("acme/firmware", "hil", f"branch-{number}")
+        lane = Lane("acme/firmware", "hil", f"branch-{number}", "fw")
         state.tested(lane, 1, A, hello_ok=True, changes=None)
 
     assert len(list((tmp_path / "lanes").iterdir())) == 3
@@ -148,7 +153,7 @@ def test_processes_that_write_at_once_lose_nothing_of_each_other(tmp_path: Path)
         "import sys; from pathlib import Path; from hwci.ci.state import Lane, State\n"
         "state, own = State(Path(sys.argv[1])), int(sys.argv[2])\n"
         "for number in range(20):\n"
-        "    state.tested(Lane('r', 'w', 'b'), own * 100 + number, 'a' * 40,"
+        "    state.tested(Lane('r', 'w', 'b', 's'), own * 100 + number, 'a' * 40,"
         " hello_ok=True, changes=None)\n"
     )
     root = Path(__file__).parents[2]
@@ -182,3 +187,18 @@ def test_its_place_is_told_by_the_environment(
     assert state_folder({"XDG_STATE_HOME": "/state"}) == Path("/state/hwci")
     assert state_folder({}) == tmp_path / ".local" / "state" / "hwci"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("earlier", [None, False, True])
+def test_what_is_taken_back_was_never_kept(tmp_path: Path, earlier: bool | None) -> None:
+    state = State(tmp_path)
+    reported(state, 1, A)
+    if earlier is not None:
+        reported(state, 2, B, hello_ok=earlier)
+
+    take_back = state.tested(LANE, 2, B, hello_ok=True, changes=changes_since(A, B))
+    reported(state, 3, C)
+    take_back()
+
+    assert [hello_ok(state, run_id) for run_id in (1, 2, 3)] == [True, earlier, True]
+    assert (state.first_attempt(LANE, 2, B) is None) is (earlier is None)

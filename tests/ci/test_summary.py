@@ -109,10 +109,10 @@ def changes(**fields: object) -> Changes:
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        (None, "not known, so not sent"),
+        (None, "not sent"),
         (changes(base_sha=None), "sent without the run before, which is not known"),
-        (changes(), f"2 commits after {'c' * 16}"),
-        (changes(truncated=True), f"2 commits after {'c' * 16} (cut short)"),
+        (changes(), f"2 commits after {'c' * 12}"),
+        (changes(truncated=True), f"2 commits after {'c' * 12} (cut short)"),
     ],
 )
 def test_a_summary_says_whether_changes_were_sent_or_why_not(

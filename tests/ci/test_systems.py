@@ -20,7 +20,7 @@ HEAD_OF_PULL = "3" * 40
 EVENT = "GitHub's event file"
 MERGE, NIGHTLY, MANUAL = Trigger.MERGE, Trigger.NIGHTLY, Trigger.MANUAL
 BUILD = hashed_run_id("0193a7e2-5e0b-4c43-9d66-6b2fbcf2ad5d")
-CIRCLE_FLOW = hashed_run_id("d1c2b3a4-0f1e-4d2c-8b3a-123456789abc")
+CIRCLE_JOB = hashed_run_id("aa11bb22-0f1e-4d2c-8b3a-123456789abc")
 BRANCH_BUILD = hashed_run_id("boards/firmware/release%2F2.x#57")
 JOB_START = datetime(2026, 11, 20, 16, 25, 7, tzinfo=UTC)
 PIPELINE_START = datetime(2026, 11, 20, 16, 23, 24, tzinfo=UTC)
@@ -92,7 +92,7 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("jenkins-freestyle", "branch", "main", "GIT_BRANCH"),
     ("buildkite-webhook", "repo_key", "acme/firmware", "BUILDKITE_REPO"),
     ("buildkite-webhook", "workflow", "firmware-hil", "BUILDKITE_PIPELINE_SLUG"),
-    ("buildkite-webhook", "run_id", BUILD, "BUILDKITE_BUILD_ID"),
+    ("buildkite-webhook", "run_id", BUILD, "BUILDKITE_BUILD_ID and the step"),
     ("buildkite-webhook", "run_attempt", 2, "BUILDKITE_RETRY_COUNT"),
     ("buildkite-webhook", "sha", TESTED, "BUILDKITE_COMMIT"),
     ("buildkite-webhook", "branch", "main", "BUILDKITE_BRANCH"),
@@ -106,7 +106,7 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("buildkite-ui", "trigger", MANUAL, "BUILDKITE_SOURCE"),
     ("circleci-push", "repo_key", "acme/firmware", "CIRCLE_PROJECT_REPONAME"),
     ("circleci-push", "workflow", "hil", "CIRCLE_JOB"),
-    ("circleci-push", "run_id", CIRCLE_FLOW, "CIRCLE_WORKFLOW_ID"),
+    ("circleci-push", "run_id", CIRCLE_JOB, "CIRCLE_WORKFLOW_JOB_ID"),
     ("circleci-push", "run_attempt", 1, "default"),
     ("circleci-push", "sha", TESTED, "CIRCLE_SHA1"),
     ("circleci-push", "branch", "main", "CIRCLE_BRANCH"),
@@ -177,6 +177,34 @@ def test_a_job_is_known_by_its_system_and_nothing_in_it_is_odd(name: str) -> Non
 
 def test_every_system_is_recorded() -> None:
     assert {name.partition("-")[0] for name in NAMES} == {system.name for system in SYSTEMS}
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("gitlab-push", {"CI_JOB_ID": "1"}, {"CI_JOB_ID": "2"}),
+        ("jenkins-multibranch", {"STAGE_NAME": "Smoke"}, {"STAGE_NAME": "Full"}),
+        ("buildkite-webhook", {"BUILDKITE_STEP_KEY": "a"}, {"BUILDKITE_STEP_KEY": "b"}),
+        ("buildkite-webhook", {"BUILDKITE_LABEL": "a"}, {"BUILDKITE_LABEL": "b"}),
+        ("buildkite-webhook", {"BUILDKITE_PARALLEL_JOB": "0"}, {"BUILDKITE_PARALLEL_JOB": "1"}),
+        ("circleci-push", {"CIRCLE_WORKFLOW_JOB_ID": "a"}, {"CIRCLE_WORKFLOW_JOB_ID": "b"}),
+        ("circleci-push", {"CIRCLE_NODE_INDEX": "0"}, {"CIRCLE_NODE_INDEX": "1"}),
+    ],
+)
+def test_two_jobs_of_one_build_are_two_runs(
+    name: str, one: dict[str, str], other: dict[str, str]
+) -> None:
+    """On the same box, the second would else replace the report of the first."""
+    assert job(name, **one).value("run_id") != job(name, **other).value("run_id")
+
+
+def test_a_job_of_buildkite_that_is_retried_is_the_same_run() -> None:
+    step = {"BUILDKITE_STEP_KEY": "hil", "BUILDKITE_LABEL": ":chip: hil"}
+    first = job("buildkite-webhook", **step, BUILDKITE_RETRY_COUNT="0", BUILDKITE_JOB_ID="1")
+    again = job("buildkite-webhook", **step, BUILDKITE_RETRY_COUNT="1", BUILDKITE_JOB_ID="2")
+
+    assert first.value("run_id") == again.value("run_id")
+    assert [first.value("run_attempt"), again.value("run_attempt")] == [1, 2]
 
 
 @pytest.mark.parametrize("value", ["", "false", "0"])

@@ -48,7 +48,7 @@ class Bench:
         """Find what is under test, and report it."""
         job = self.job(commit, run_id, **more)
         found = self.look(job)
-        remember(State(self.folder / "state"), job, found, hello_ok=hello_ok)
+        remember(State(self.folder / "state"), job, found.changes, hello_ok=hello_ok)
         return found
 
 
@@ -116,6 +116,17 @@ def test_a_base_that_is_no_ancestor_is_null_and_told(bench: Bench) -> None:
     assert "no ancestor" in found.notes[0]
 
 
+def test_another_product_of_the_same_workflow_has_its_own_runs(bench: Bench) -> None:
+    """What only the other product tested is still under test in this one."""
+    bench.test(3, 1, suite="sensor")
+    bench.test(4, 2, suite="gateway")
+    bench.test(4, 3)
+
+    assert said(bench, bench.test(5, 4, suite="sensor")) == (3, [4, 5])
+    # Where nobody says the product, it is the workflow.
+    assert said(bench, bench.test(6, 5, suite="hil")) == (4, [5, 6])
+
+
 def test_another_branch_or_workflow_has_its_own_runs(bench: Bench) -> None:
     bench.test(3, 1)
 
@@ -139,13 +150,14 @@ def test_a_run_covers_its_push(bench: Bench) -> None:
     assert covers(bench, 5, covers_shas=(bench.shas[4],)) == [4]
 
 
-def test_a_merge_of_which_no_ci_says_more_covers_what_came_since_the_run_before(
-    bench: Bench,
-) -> None:
+def test_a_merge_of_which_no_ci_says_more_covers_its_own_commit(bench: Bench) -> None:
+    """What came since the run before may have been pushed before, and never tested."""
     bench.test(3, 1)
 
-    assert covers(bench, 6, trigger=Trigger.MERGE) == [4, 5, 6]
+    assert covers(bench, 6, trigger=Trigger.MERGE) == [6]
     assert covers(bench, 6, trigger=Trigger.NIGHTLY) == [6]
+    (note,) = bench.look(bench.job(6, 9, trigger=Trigger.MERGE)).notes
+    assert "say --before-sha or --covers-shas" in note
 
 
 # Servers and repositories of other kinds

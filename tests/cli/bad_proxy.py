@@ -19,6 +19,8 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from tests.held_port import held_port
+
 RETRY_AFTER_S = 1
 FATES = {
     "reset before": 15,
@@ -62,9 +64,14 @@ class Way:
     def fate(self, run_id: int) -> tuple[str, Trap | None]:
         with self.lock:
             tries = self.seen.setdefault(run_id, [])
-            trap = self.traps.get(run_id) if not tries else None
             fate = self.random.choices(list(FATES), list(FATES.values()))[0]
-            fate = trap.way if trap else "reset before" if self.away else fate
+            trap = self.traps.get(run_id)
+            if trap is not None and not tries:
+                fate = trap.way
+            elif trap is not None and trap.way == "429" and not trap.dead.is_set():
+                fate = "held before"  # its sender is killed before it comes to another end
+            else:
+                fate, trap = "reset before" if self.away else fate, None
             tries.append((time.monotonic(), fate))
             self.met[fate] += 1
             return fate, trap
@@ -116,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
 
     def _forward(self, body: bytes) -> int:
-        upstream = HTTPConnection(self.server.way.upstream, timeout=30)
+        upstream = HTTPConnection(self.server.way.upstream, timeout=60)
         try:
             upstream.request("POST", self.path, body, dict(self.headers))
             return upstream.getresponse().status
@@ -126,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _hold(self, trap: Trap | None) -> None:
         assert trap is not None
         trap.sprung.set()
-        trap.dead.wait(30)
+        trap.dead.wait(60)
         self._reset()
 
     def _say(self, status: int, run_id: int) -> None:
@@ -162,7 +169,6 @@ class _Handler(BaseHTTPRequestHandler):
 def _open(way: Way) -> Iterator[None]:
     with _Proxy(("127.0.0.1", way.port), _Handler) as server:
         server.way = way
-        way.port = server.server_port
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
@@ -179,15 +185,16 @@ def bad_way(upstream: str, *, seed: int, there_s: float, away_s: float) -> Itera
     ready, stop = threading.Event(), threading.Event()
 
     def run() -> None:
-        for _ in range(2):
+        with held_port() as way.port:
+            for _ in range(2):
+                with _open(way):
+                    ready.set()
+                    stop.wait(there_s)
+                    way.away = True
+                stop.wait(away_s)
+                way.away = False
             with _open(way):
-                ready.set()
-                stop.wait(there_s)
-                way.away = True
-            stop.wait(away_s)
-            way.away = False
-        with _open(way):
-            stop.wait()
+                stop.wait()
 
     thread = threading.Thread(target=run)
     thread.start()

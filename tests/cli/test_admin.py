@@ -46,9 +46,11 @@ def test_a_backup_is_made_by_the_server_and_its_name_is_printed(
 
     again = at_server("backup", "copy.db")
     assert (again.code, again.out) == (1, "")
-    assert again.err == (
-        f"error: There is something at {tmp_path / 'copy.db'} already; name a new file\n"
-    )
+    assert again.err.splitlines() == [
+        "error: No backup was made",
+        f"cause: There is something at {tmp_path / 'copy.db'} already",
+        "fix: Name a new file",
+    ]
 
 
 def test_a_backup_into_a_folder_that_is_not_there_is_refused_by_its_name(
@@ -57,7 +59,9 @@ def test_a_backup_into_a_folder_that_is_not_there_is_refused_by_its_name(
     done = at_server("backup", "none/copy.db")
 
     assert done.code == 1
-    assert f"There is no folder {tmp_path / 'none'}; make it, or name a file" in done.err
+    assert (
+        f"cause: There is no folder {tmp_path / 'none'}\nfix: Make it, or name a file" in done.err
+    )
     assert not (tmp_path / "none").exists()
 
 
@@ -77,10 +81,11 @@ def test_a_backup_is_restored_where_no_server_runs(
     ]
     missing = cli("admin", "restore", "none.db", *where)
     assert missing.code == 1
-    assert missing.err == (
-        f"error: There is no backup {tmp_path / 'none.db'}; name one that `hwci admin backup`"
-        " made\n"
-    )
+    assert missing.err.splitlines() == [
+        "error: The backup was not put back",
+        f"cause: There is no backup {tmp_path / 'none.db'}",
+        "fix: Name one that `hwci admin backup` made",
+    ]
 
 
 def test_a_database_that_a_server_has_is_not_restored(at_server: Command) -> None:
@@ -89,7 +94,7 @@ def test_a_database_that_a_server_has_is_not_restored(at_server: Command) -> Non
     done = at_server("restore", "copy.db")
 
     assert done.code == 1
-    assert "is in use by another process; stop that server" in done.err
+    assert "is in use by another process, most likely a running server\nfix: Stop" in done.err
 
 
 def test_steps_that_are_missing_are_a_failure_of_the_check_and_then_taken(
@@ -205,7 +210,8 @@ def test_no_command_makes_a_database(cli: Command, tmp_path: Path, command: str)
     done = cli("admin", command, *to, "--database", "typo.db")
 
     assert done.code == 1
-    assert done.err.startswith("error: There is no database ")
+    missing = f"cause: There is no database {tmp_path / 'typo.db'}\nfix: Name the server's own"
+    assert missing in done.err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from hwci import __version__
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.cli.scene import REPORTS
@@ -54,9 +55,19 @@ def test_a_bench_that_is_well_set_up_is_ok_in_all(
 
     assert code == 0
     assert {check: state for check, (state, _, _) in found.items()} == dict.fromkeys(
-        ("server", "proxy", "key", "clock", "git", "ci", "spool", "box key"), "ok"
+        ("server", "proxy", "key", "clock", "git", "ci", "product", "spool", "box key"), "ok"
     )
     assert in_ci("doctor", **JOB).out.startswith("ok    server: http://")
+
+
+def test_the_versions_of_both_sides_are_shown(in_ci: Command) -> None:
+    assert examined(in_ci)[1]["server"][1].endswith(
+        f" answers, hwci {__version__}; here is {__version__}"
+    )
+    with answering(Answer(200, b'{"status": "ok"}'), Answer(400, REFUSAL)) as server:
+        _, found = examined(in_ci, HWCI_URL=server.url)
+    assert found["server"][0] == "ok"
+    assert "its version is not known" in found["server"][1]
 
 
 def test_asking_for_the_key_stores_nothing(in_ci: Command, server: RunningServer) -> None:
@@ -89,6 +100,13 @@ def test_a_key_that_is_missing_or_wrong_fails(in_ci: Command, key: str) -> None:
     assert "HWCI_CI_KEY" in found["key"][2]
 
 
+def test_a_missing_key_is_told_beside_a_server_that_is_away(in_ci: Command) -> None:
+    _, found = examined(in_ci, HWCI_URL=unused_url(), HWCI_CI_KEY="")
+
+    assert (found["server"][0], found["key"][:2]) == ("fail", ("fail", "HWCI_CI_KEY is not set"))
+    assert "key" not in examined(in_ci, HWCI_URL=unused_url())[1]
+
+
 def test_a_clock_far_from_the_servers_is_a_warning(in_ci: Command) -> None:
     well = Answer(200, b'{"status": "ok"}', {"Date": EPOCH})
     with answering(well, Answer(400, REFUSAL, {"Date": EPOCH})) as server:
@@ -111,6 +129,56 @@ def test_reporting_warns_of_a_wrong_clock_too(in_ci: Command) -> None:
     assert "Reported 2 tests" in err
 
 
+PRESENT = "Mon, 02 Mar 2026 12:00:00 GMT"
+AFTER, LATER = "2026-03-02T12:05:00Z", "2026-03-02T12:05:01Z"
+
+
+@pytest.mark.parametrize(
+    ("started_at", "ended_at", "said"),
+    [
+        ("2026-03-02T12:00:00Z", AFTER, None),
+        ("2015-01-01T00:00:00Z", AFTER, None),
+        ("2014-12-31T23:59:59Z", AFTER, "started_at is 2014-12-31 23:59 UTC, as of a clock that"),
+        (AFTER, LATER, "ended_at is 2026-03-02 12:05 UTC, and it is 2026-03-02 12:00 UTC by the"),
+        ("2031-01-01T00:00:00Z", AFTER, "started_at is 2031-01-01 00:00 UTC, and it is"),
+        (AFTER, "2026-03-02T12:00:00Z", "it ended before it started"),
+    ],
+)
+def test_times_that_can_hardly_be_are_reported_with_a_warning(
+    in_ci: Command, started_at: str, ended_at: str, said: str | None
+) -> None:
+    body = REPORTS[0].model_dump(mode="json", exclude_unset=True)
+    body |= {"started_at": started_at, "ended_at": ended_at}
+    run = ("report-run", "--body", "-")
+    with answering(Answer(204, headers={"Date": PRESENT})) as server:
+        code, _, err = in_ci(*run, stdin=json.dumps(body), HWCI_URL=server.url)
+
+    assert code == 0
+    assert "Reported 2 tests" in err
+    warned = [line for line in err.splitlines() if line.startswith("warning: The times of")]
+    assert len(warned) == (said is not None)
+    assert said is None or said in warned[0]
+    assert said is None or "--started-at" in warned[0]
+
+
+def test_where_no_server_answers_times_are_held_against_this_machines(in_ci: Command) -> None:
+    body = REPORTS[0].model_dump(mode="json", exclude_unset=True)
+    body["ended_at"] = "2131-01-01T00:00:00Z"
+    run = ("report-run", "--body", "-")
+
+    for more in (("--dry-run",), ("--url", unused_url())):
+        _, _, err = in_ci(*run, *more, stdin=json.dumps(body))
+        assert "UTC by the clock of this machine" in err
+
+
+def test_a_merge_of_a_time_to_come_is_announced_with_a_warning(in_ci: Command) -> None:
+    when = ("--merged-at", "2131-01-01T00:00:00Z")
+    code, _, err = in_ci("merge-announce", "--sha", "a" * 40, *when, "-n", **JOB)
+
+    assert code == 0
+    assert "warning: The time of the merge is doubtful: merged_at is 2131-01-01 00:00" in err
+
+
 def test_a_shallow_clone_is_a_warning(
     in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +197,7 @@ def test_fields_that_nobody_tells_are_named_with_flag_and_variable(in_ci: Comman
 
     assert state == "warn"
     assert "box_key" in what
-    assert "--box (HWCI_BOX)" in fix
+    assert "--box (or HWCI_BOX)" in fix
 
 
 def test_a_setting_that_cannot_be_understood_fails(in_ci: Command) -> None:
@@ -137,6 +205,18 @@ def test_a_setting_that_cannot_be_understood_fails(in_ci: Command) -> None:
 
     assert code == 1
     assert "HWCI_RUN_ID is 'many'" in found["ci"][1]
+
+
+def test_a_run_of_no_product_of_the_project_is_a_warning(in_ci: Command, tmp_path: Path) -> None:
+    product = '[[product]]\nsuite = "{}"\nfirmware_paths = ["**"]\nharness_paths = []\n'
+    (tmp_path / "hwci.toml").write_text(product.format("one") + product.format("two"))
+
+    state, what, fix = examined(in_ci)[1]["product"]
+    assert state == "warn"
+    assert "2 products (one, two)" in what
+    assert "--suite (HWCI_SUITE)" in fix
+    told = examined(in_ci, HWCI_SUITE="two")[1]["product"]
+    assert told[:2] == ("ok", "two, says HWCI_SUITE")
 
 
 def test_a_proxy_is_named_without_its_password_and_an_impossible_one_fails(in_ci: Command) -> None:
@@ -158,7 +238,7 @@ def test_what_waits_is_a_warning(in_ci: Command) -> None:
 
     state, what, fix = examined(in_ci)[1]["spool"]
     assert state == "warn"
-    assert what.startswith("1 report waiting, 0 refused, in ")
+    assert what.startswith("1 report waiting, in ")
     assert "hwci spool flush" in fix
 
 

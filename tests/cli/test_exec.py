@@ -17,6 +17,7 @@ import pytest
 
 from hwci.ci.systems import SYSTEMS
 from hwci.client import Client, calls
+from hwci.client.files import locked
 from tests.client.answering import Answer, AnsweringServer, answering, unused_url
 from tests.server.running import RunningServer
 
@@ -134,16 +135,34 @@ def test_results_from_before_the_run_are_not_of_it(bench: Bench, taking: Answeri
 
     [one] = reports(taking)
     assert one["tests"] == []
-    assert one["hello_ok"] is False
 
 
-def test_without_results_only_a_check_says_that_the_box_was_reached(
+@pytest.mark.parametrize("script", ["exit 7", "true", "kill -TERM $$"])
+def test_a_run_without_results_blames_no_bench_and_says_how_to_tell(
+    bench: Bench, taking: AnsweringServer, script: str
+) -> None:
+    _, _, err = bench.run("--junit", "r.xml", *shell(script))
+
+    [one] = reports(taking)
+    assert (one["hello_ok"], one["tests"]) == (True, [])
+    assert "warning: r.xml: The run wrote no such file.\n" in err
+    assert "If the hardware was not reached, --hello-cmd COMMAND tells it." in err
+
+
+def test_tests_that_left_no_results_pass_only_where_nobody_is_strict(
     bench: Bench, taking: AnsweringServer
 ) -> None:
-    bench.run("--junit", "r.xml", *shell("true"))
-    bench.run("--junit", "r.xml", "--hello-cmd", "true", *shell("true"))
+    assert bench.run("--junit", "r.xml", *shell("true"))[0] == 0
+    assert bench.run("--junit", "r.xml", "--strict", *shell("true"))[0] == 1
+    assert bench.run("--strict", *shell("true"))[0] == 0  # it was to leave none
+    assert len(reports(taking)) == 3
 
-    assert [one["hello_ok"] for one in reports(taking)] == [False, True]
+
+def test_a_box_that_no_file_is_of_is_wrong_usage_before_the_tests(bench: Bench) -> None:
+    code, out, err = bench.run("--box", "b9", "--junit", "b1=r.xml", *shell("echo ran"))
+
+    assert (code, out) == (2, "")
+    assert "--box names a box that no file is of" in err
 
 
 def test_a_box_that_is_not_reached_is_reported_and_the_tests_are_not_run(
@@ -156,23 +175,47 @@ def test_a_box_that_is_not_reached_is_reported_and_the_tests_are_not_run(
     assert (one["hello_ok"], one["conclusion"], one["tests"]) == (False, "failure", [])
 
 
+def test_a_check_that_cannot_be_run_is_none(bench: Bench, taking: AnsweringServer) -> None:
+    code, out, err = bench.run("--hello-cmd", "nosuch", *shell("echo ran"))
+
+    assert (code, out) == (0, "ran\n")
+    assert "warning: The hello command could not be run (status 127)" in err
+    [one] = reports(taking)
+    assert (one["hello_ok"], one["conclusion"]) == (True, "success")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_cancelled_run_gets_the_signal_and_is_reported(
     bench: Bench, taking: AnsweringServer, number: signal.Signals
 ) -> None:
     """Those that it started get it, too, and results that are torn hold back no report."""
-    script = "trap 'echo got it; echo \"<torn\" > r.xml; exit 130' TERM INT; echo on; sleep 60"
+    waits = "while :; do sleep 0.1; done"
+    script = f"trap 'echo got it; echo \"<torn\" > r.xml; exit 130' TERM INT; echo on; {waits}"
     started = bench.start("--junit", "r.xml", *shell(script))
     assert started.stdout is not None
     assert started.stdout.readline() == "on\n"
     started.send_signal(number)
-    out, err = started.communicate(timeout=30)
+    out, err = started.communicate(timeout=60)
 
     assert started.returncode == 130
     assert out == "got it\n"
-    assert "The tests were cancelled" in err
+    assert "The run was cancelled" in err
     [one] = reports(taking)
     assert one["conclusion"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("number", "conclusion"),
+    [(signal.SIGTERM, "cancelled"), (signal.SIGINT, "cancelled"), (signal.SIGKILL, "failure")],
+)
+def test_tests_that_somebody_else_asks_to_end_were_cancelled(
+    bench: Bench, taking: AnsweringServer, number: signal.Signals, conclusion: str
+) -> None:
+    """A runner may signal each process by itself: this one sees only how the tests ended."""
+    code, _, _ = bench.run(*shell(f"kill -{number.name.removeprefix('SIG')} $$"))
+
+    assert code == 128 + number
+    assert [one["conclusion"] for one in reports(taking)] == [conclusion]
 
 
 def test_a_second_signal_does_not_lose_the_report_of_a_cancelled_run(
@@ -185,7 +228,7 @@ def test_a_second_signal_does_not_lose_the_report_of_a_cancelled_run(
     assert started.stderr is not None
     assert "cancelled" in started.stderr.readline()
     started.send_signal(signal.SIGTERM)
-    started.communicate(timeout=30)
+    started.communicate(timeout=60)
 
     assert started.returncode == 128 + signal.SIGINT
     assert [one["conclusion"] for one in reports(taking)] == ["cancelled"]
@@ -203,7 +246,7 @@ def test_the_tests_keep_the_terminal_and_its_ctrl_c(bench: Bench, taking: Answer
     while b"got this" not in seen:
         seen += os.read(ours, 1000)
     os.write(ours, b"\x03")
-    assert started.wait(timeout=30) == 128 + signal.SIGINT
+    assert started.wait(timeout=60) == 128 + signal.SIGINT
     os.close(ours)
 
     assert [one["conclusion"] for one in reports(taking)] == ["cancelled"]
@@ -221,7 +264,6 @@ def _take() -> None:
 @pytest.mark.parametrize(
     ("arguments", "unset", "named"),
     [
-        (["--", "no-such-command"], "", "there is no such command"),
         (["--", "touch", "ran"], "HWCI_SHA", "--sha"),
         (["--", "touch", "ran"], "HWCI_BOX", "--box"),
         ([], "", "COMMAND"),
@@ -236,6 +278,109 @@ def test_a_run_that_could_not_be_reported_does_not_begin(
     assert code == 2
     assert named in err
     assert not (bench.folder / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "mode", "code", "why"),
+    [
+        ("no-such-command", None, 127, "No such file or directory"),
+        ("./folder/no-such-command", None, 127, "No such file or directory"),
+        ("./tests.sh", 0o644, 126, "Permission denied"),
+        ("./tests.sh", 0o755, 126, "Exec format error"),
+    ],
+)
+def test_a_command_that_cannot_be_run_is_no_test_and_ends_as_in_a_shell(
+    bench: Bench, taking: AnsweringServer, command: str, mode: int | None, code: int, why: str
+) -> None:
+    if mode is not None:
+        (bench.folder / "tests.sh").write_text("no first line that says by what it is run\n")
+        (bench.folder / "tests.sh").chmod(mode)
+
+    ended, _, err = bench.run("--hello-cmd", "true", "--", command)
+
+    assert ended == code
+    assert f"cause: {why}: nothing was tested, and nothing is reported\n" in err
+    assert reports(taking) == []
+
+
+def test_a_signal_ends_the_check_and_all_that_it_started_and_the_box_was_not_reached(
+    bench: Bench, taking: AnsweringServer
+) -> None:
+    """What it started holds stderr open: it would be waited for. No test began."""
+    check = "sh -c 'echo on >&2; exec sleep 60'; true"
+    started = bench.start("--hello-cmd", check, *shell("echo ran"))
+    assert started.stderr is not None
+    assert started.stderr.readline() == "on\n"
+    started.send_signal(signal.SIGTERM)
+    out, _ = started.communicate(timeout=60)
+
+    assert (started.returncode, out) == (128 + signal.SIGTERM, "")
+    [one] = reports(taking)
+    assert (one["conclusion"], one["hello_ok"], one["tests"]) == ("cancelled", False, [])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_a_run_is_reported_cuts_the_sending_short_and_loses_nothing(
+    bench: Bench, number: signal.Signals
+) -> None:
+    with answering(Answer(silent=True), Answer(204)) as server:
+        away = {"HWCI_URL": server.url, "HWCI_DEADLINE": "600"}
+        bench.environ |= away
+        started = bench.start(*shell("true"))
+        while not server.received:  # it waits for the answer
+            time.sleep(0.05)
+        started.send_signal(number)
+        _, err = started.communicate(timeout=60)
+
+        assert started.returncode == 128 + number
+        assert "The run was not reported yet\n" in err
+        assert "hwci spool flush" in err
+        assert _flushed(bench) == 0
+        assert len(reports(server)) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_after_the_report_was_sent_lets_the_rest_come_to_its_end(
+    bench: Bench, taking: AnsweringServer, number: signal.Signals
+) -> None:
+    """The summary is written when all is said, and takes as long as somebody takes to read it."""
+    page = bench.folder / "page"
+    os.mkfifo(page)
+    bench.environ |= {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(page)}
+    started = bench.start(*shell("true"))
+    assert started.stderr is not None
+    assert any(line.startswith("Reported ") for line in started.stderr)
+    started.send_signal(number)
+    with os.fdopen(os.open(page, os.O_RDONLY | os.O_NONBLOCK)) as reader:  # now it can be written
+        _, err = started.communicate(timeout=60)
+        assert "bench-1" in reader.read()
+
+    assert (started.returncode, err) == (128 + number, "")
+    assert len(reports(taking)) == 1
+
+
+def _flushed(bench: Bench) -> int:
+    command = [sys.executable, "-m", "hwci", "spool", "flush"]
+    return subprocess.run(command, env=bench.environ, check=False, timeout=60).returncode
+
+
+def test_a_signal_before_the_report_is_kept_waits_until_it_is(
+    bench: Bench, taking: AnsweringServer
+) -> None:
+    """Another process that changes the spool holds the report up, once the results are read."""
+    spool = Path(bench.environ["XDG_STATE_HOME"]) / "hwci" / "spool"
+    spool.mkdir(parents=True)
+    bench.environ["HWCI_HELLO"] = "failed"
+    with locked(spool / ".lock", wait=True):
+        started = bench.start("--junit", "r.xml", *shell(f"echo '{PASSES}' > r.xml"))
+        assert started.stderr is not None
+        assert any("1 test ran, but hello says" in line for line in started.stderr)
+        started.send_signal(signal.SIGTERM)
+    started.communicate(timeout=60)
+
+    assert started.returncode == 128 + signal.SIGTERM
+    assert _flushed(bench) == 0
+    assert [one["conclusion"] for one in reports(taking)] == ["success"]
 
 
 def test_files_that_name_their_box_need_no_other(bench: Bench, taking: AnsweringServer) -> None:
@@ -264,7 +409,7 @@ def test_a_run_that_no_ci_counts_is_one_run_at_start_and_end(
         while not (runs := list(person.items(calls.list_runs(server.org_id)))):
             time.sleep(0.05)
         assert [str(run.status) for run in runs] == ["running"]
-        _, err = started.communicate("go\n", timeout=30)
+        _, err = started.communicate("go\n", timeout=60)
 
         assert started.returncode == 0, err
         after = list(person.items(calls.list_runs(server.org_id)))
@@ -273,8 +418,11 @@ def test_a_run_that_no_ci_counts_is_one_run_at_start_and_end(
 
 
 def test_a_live_run_that_cannot_be_opened_is_a_note(bench: Bench, taking: AnsweringServer) -> None:
-    code, _, err = bench.run(*shell("sleep 0.5"), HWCI_BOX_KEY="no key at all")
+    bench.environ["HWCI_BOX_KEY"] = "no key at all"
+    started = bench.start(*shell("read end"), stdin=subprocess.PIPE)
+    assert started.stderr is not None
+    assert started.stderr.readline().startswith("note: There is no live run: ")
+    started.communicate("end\n", timeout=60)
 
-    assert code == 0
-    assert "note: There is no live run: " in err
+    assert started.returncode == 0
     assert len(reports(taking)) == 1

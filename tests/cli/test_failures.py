@@ -12,7 +12,7 @@ from hwci.client import Client, calls
 from hwci.wire.metrics import FailureEvidence
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
-from tests.cli.scene import B, C, D, report
+from tests.cli.scene import HOSTILE, PRODUCT, B, C, D, E, report
 from tests.server.running import running_in_thread
 
 pytestmark = pytest.mark.usefixtures("busy_server")
@@ -36,6 +36,25 @@ def test_failures_are_listed_with_their_labels(signed_in: Command) -> None:
         ("adc", "pending"),
     }
     assert set(ids(signed_in, "--label", "pending")) == {"adc"}
+
+
+def test_the_failures_of_one_test_are_asked_for_by_its_whole_id(signed_in: Command) -> None:
+    def found(*arguments: str) -> list[tuple[str, str]]:
+        out = signed_in("failures", "list", "-o", "csv", *arguments).out
+        rows = csv.DictReader(io.StringIO(out))
+        return [(row["testId"], row["sha"]) for row in rows]
+
+    assert found("--test", "spi", "--product", PRODUCT) == [("spi", C), ("spi", B)]
+    assert found("--test", "spi", "--label", "pending") == []
+    assert found("--test", "sp") == []
+    assert [sha for _, sha in found("--test", HOSTILE)] == [E]
+
+
+def test_an_empty_test_is_wrong_usage(signed_in: Command) -> None:
+    code, out, err = signed_in("failures", "list", "--test", "")
+
+    assert (code, out) == (2, "")
+    assert "--test says nothing" in err
 
 
 def test_the_list_is_paged_and_says_how_to_go_on(signed_in: Command) -> None:

@@ -119,6 +119,13 @@ def test_no_flag_takes_a_secret(name: str) -> None:
     assert flags & {"--token", "--ci-key", "--password", "--api-key"} == set()
 
 
+@pytest.mark.parametrize("name", sorted(name for name in COMMANDS if name.endswith(" list")))
+def test_a_list_is_one_page_where_one_is_asked_for_and_else_an_array(name: str) -> None:
+    options = {item.name: item for item in COMMANDS[name].params}
+
+    assert ("page" in options) == (options["json"].help == "Write JSON as the API gives it.")
+
+
 def test_the_version_is_told(cli: Command) -> None:
     assert cli("--version").out == f"hwci {__version__}\n"
 

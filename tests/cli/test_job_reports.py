@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,19 @@ def test_nothing_is_remembered_of_what_was_not_taken(in_ci: Command, checkout: P
     assert body(in_ci(*run, "--run-id", "2", "-n"))["changes"]["base_sha"] is None
 
 
+@pytest.mark.parametrize("strict", [(), ("--strict",)])
+def test_what_is_kept_for_later_is_remembered(
+    in_ci: Command, checkout: Path, strict: tuple[str, ...]
+) -> None:
+    run = ("report-run", "--box", "desk", "--workflow", "hil", "--junit", "one.xml")
+    head = git(checkout, "rev-parse", "HEAD")
+
+    in_ci(*run, "--run-id", "1", *strict, HWCI_URL=NOWHERE)
+    commit(checkout, "fw/3.c", "Change 3")
+
+    assert body(in_ci(*run, "--run-id", "2", "-n"))["changes"]["base_sha"] == head
+
+
 def test_each_box_of_a_run_tells_the_same_changes(in_ci: Command, checkout: Path) -> None:
     assert checkout.exists()
     files = ("--junit", "b1=one.xml", "--junit", "b2=one.xml")
@@ -156,6 +170,7 @@ def test_two_jobs_of_one_number_on_one_box_are_told_that_one_replaces_the_other(
     assert (first.code, again.code, other.code) == (0, 0, 0)
     assert "replaces" not in first.err + again.err
     assert "warning: The report of b replaces one of other tests: same run 77" in other.err
+    assert "replaces one of product local" in in_ci(*run, "two.xml", "--suite", "s").err
 
 
 def test_changes_are_left_out_when_nobody_wants_them(in_ci: Command, checkout: Path) -> None:
@@ -186,6 +201,24 @@ def test_a_setting_that_cannot_be_understood_is_wrong_usage(in_ci: Command, chec
     assert (code, out) == (2, "")
     assert "HWCI_TRIGGER is 'cron': it should be merge, nightly or manual" in err
     assert "hwci env shows what is known" in err
+
+
+@pytest.mark.usefixtures("checkout")
+def test_a_field_that_breaks_its_rule_is_named_with_who_tells_it(in_ci: Command) -> None:
+    run = ("report-run", "--junit", "one.xml", "-n")
+    environ = recorded("github-push") | {"HWCI_BOX": "b", "HWCI_URL": NOWHERE}
+    long = "b" * 256
+
+    by_system = in_ci(*run, **environ | {"GITHUB_WORKFLOW": long})
+    by_flag = in_ci(*run, "--workflow", long, **environ)
+    of_file = in_ci(*run[:2], f"{long}=one.xml", "-n", **environ)
+
+    assert {by_system.code, by_flag.code, of_file.code} == {2}
+    assert "GITHUB_WORKFLOW (or say --workflow): " in by_system.err
+    assert "--workflow: " in by_flag.err
+    assert "GITHUB_WORKFLOW" not in by_flag.err
+    assert "--box: " in of_file.err
+    assert "HWCI_BOX" not in of_file.err
 
 
 def test_a_report_from_ci_imports_neither_the_server_nor_aiohttp(checkout: Path) -> None:
@@ -220,20 +253,55 @@ def test_a_pattern_stands_for_the_files_that_match_it(in_ci: Command, checkout: 
     assert body(in_ci("report-run", "--junit", "b1=*.xml", "-n"))["box_key"] == "b1"
 
 
-def test_a_run_that_left_no_results_is_reported_when_its_hello_is_told(
+@pytest.mark.parametrize(
+    ("flags", "environ"),
+    [
+        (("--hello", "failed"), {}),
+        ((), {"HWCI_HELLO": "failed"}),
+        (("--hello-cmd", "exit 1"), {}),
+        (("--hello", "failed", "--junit", "no/*.xml"), {}),
+    ],
+)
+def test_a_box_that_was_not_reached_needs_no_start(
+    in_ci: Command, checkout: Path, flags: tuple[str, ...], environ: dict[str, str]
+) -> None:
+    assert checkout.exists()
+    before = datetime.now(UTC)  # noqa: TID251 - what is reported is of now
+
+    answer = in_ci("report-run", "--box", "b", *flags, "-n", **environ)
+
+    report = body(answer)
+    started = datetime.fromisoformat(report["started_at"])
+    assert before <= started <= datetime.now(UTC)  # noqa: TID251 - real
+    assert report["ended_at"] == report["started_at"]
+    assert (report["hello_ok"], report["tests"]) == (False, [])
+    assert report["run_id"] == int(started.timestamp())
+    assert "note: Nothing says when the run on b started: " in answer.err
+    assert "--started-at (HWCI_STARTED_AT)" in answer.err
+
+
+def test_a_box_that_ran_nothing_starts_with_the_others(in_ci: Command, checkout: Path) -> None:
+    assert checkout.exists()
+    files = ("--junit", "b1=one.xml", "--junit", "b2=no/*.xml")
+
+    one, two = bodies(in_ci("report-run", *files, "-n"))
+
+    assert (len(one["tests"]), two["tests"]) == (2, [])
+    assert one["started_at"] == two["started_at"] == "2026-01-31T09:30:00Z"
+
+
+def test_a_box_that_ran_nothing_started_before_the_end_that_is_told(
     in_ci: Command, checkout: Path
 ) -> None:
     assert checkout.exists()
-    run = ("report-run", "--started-at", "2026-01-31T09:30:00Z", "-n", "--junit", "b1=no/*.xml")
+    end = "2026-01-31T09:30:00Z"
+    run = ("report-run", "--box", "b", "--hello", "failed", "-n")
 
-    answer = in_ci(*run, "--hello", "failed")
-    assert (body(answer)["box_key"], body(answer)["tests"]) == ("b1", [])
-    assert "note: No file matches no/*.xml.\n" in answer.err
-    both = bodies(in_ci(*run, "--junit", "b2=one.xml", "--hello", "ok"))
-    assert [(item["box_key"], len(item["tests"])) for item in both] == [("b1", 0), ("b2", 2)]
-    assert body(in_ci(*run, "--junit", "b2=one.xml"))["box_key"] == "b2"
-    code, _, err = in_ci(*run)
-    assert (code, "no result file is there" in err) == (2, True)
+    report = body(in_ci(*run, "--ended-at", end))
+
+    assert (report["started_at"], report["ended_at"]) == (end, end)
+    gitlab = body(in_ci(*run, **recorded("gitlab-push")))
+    assert gitlab["started_at"] == recorded("gitlab-push")["CI_JOB_STARTED_AT"]
 
 
 def test_a_key_that_the_ci_could_not_fill_in_is_no_key(in_ci: Command, checkout: Path) -> None:
@@ -244,6 +312,50 @@ def test_a_key_that_the_ci_could_not_fill_in_is_no_key(in_ci: Command, checkout:
     assert answer.code == 0
     assert "HWCI_CI_KEY" in answer.err
     assert "401" not in answer.err
+
+
+# A dry run where something is missing
+
+
+def draft(answer: Answer) -> dict[str, Any]:
+    assert answer.code == 2, answer.err
+    [line] = answer.out.splitlines()
+    read: dict[str, Any] = json.loads(line)
+    return read
+
+
+def test_a_dry_run_without_any_setting_shows_what_is_known_and_names_the_rest(
+    cli: Command, checkout: Path
+) -> None:
+    answer = cli("report-run", "--dry-run")
+
+    known = draft(answer)
+    head = git(checkout, "rev-parse", "HEAD")
+    assert (known["repo_key"], known["branch"], known["sha"]) == ("acme/firmware", "main", head)
+    assert [item["sha"] for item in known["changes"]["commits"]] == [head]
+    assert not {"box_key", "tests", "started_at", "hello_ok", "conclusion"} & known.keys()
+    assert "cause: nobody tells box_key, tests; what is known is printed above\n" in answer.err
+    assert "box_key: --box (or HWCI_BOX), or --junit BOX=FILE\n" in answer.err
+    assert "tests: --junit FILE, which tells started_at" in answer.err
+
+
+def test_a_dry_run_without_a_box_shows_the_results(cli: Command, checkout: Path) -> None:
+    assert checkout.exists()
+    run = ("report-run", "--junit", "one.xml", "-n")
+
+    whole, part = body(cli(*run, "--box", "b")), draft(cli(*run))
+
+    assert part == {name: value for name, value in whole.items() if name != "box_key"}
+    assert draft(cli("report-run", "-n", "--hello", "failed"))["tests"] == []
+
+
+def test_a_dry_run_outside_any_repository_shows_what_is_known(cli: Command, tmp_path: Path) -> None:
+    assert not list(tmp_path.iterdir())
+
+    answer = cli("report-run", "-n", "--box", "b")
+
+    assert draft(answer).keys() == {"workflow", "run_id", "run_attempt", "trigger", "box_key"}
+    assert "nobody tells repo_key, branch, sha, tests; what" in answer.err
 
 
 # merge-announce
@@ -289,7 +401,8 @@ def test_a_job_of_no_merge_announces_nothing_and_says_so(
     code, out, err = in_ci("merge-announce", HWCI_URL=NOWHERE, **recorded(name))
 
     assert (code, out) == (0, "")
-    assert err.startswith("Nothing is announced: this job is of no merge, says ")
+    assert err.startswith("Nothing is announced: this job is of no merge: its trigger is ")
+    assert "If it is of one, set HWCI_TRIGGER=merge" in err
 
 
 def test_a_merge_that_a_queue_only_tries_is_not_announced(in_ci: Command) -> None:
@@ -363,7 +476,7 @@ def test_each_product_that_a_merge_starts_is_announced(
 ) -> None:
     sha = commit(products, path, "New")
 
-    announced = bodies(in_ci("merge-announce", "-n"))
+    announced = bodies(in_ci("merge-announce", "-n", "--before-sha", "HEAD~1"))
 
     assert [item["suite"] for item in announced] == suites
     assert {(item["repo_key"], item["sha"]) for item in announced} == {("acme/boards", sha)}
@@ -388,7 +501,116 @@ def test_a_merge_whose_files_cannot_be_known_starts_every_product(
     answer = in_ci("merge-announce", "-n", "--sha", "f" * 40, HWCI_MERGED_AT="2026-01-31T09:30:00Z")
 
     assert [item["suite"] for item in bodies(answer)] == ["sensor-fw", "gateway-fw", "all"]
-    assert "note: The files of the merge are not known: each product is announced.\n" in answer.err
+    assert (
+        "note: The files of the merge are not known, so each product is announced: " in answer.err
+    )
+
+
+def pushed_by(name: str, sha: str, event: dict[str, Any], folder: Path) -> dict[str, str]:
+    """Give the environment of a recorded push of another commit, and change its event."""
+    environ = recorded(name)
+    variables = ("GITHUB_SHA", "BUILDKITE_COMMIT", "BUILD_SOURCEVERSION", "GIT_COMMIT")
+    environ |= {name: sha for name in variables if name in environ}
+    environ.pop("GIT_PREVIOUS_COMMIT", None)
+    if "GITHUB_EVENT_PATH" in environ:
+        told = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
+        (folder / "event.json").write_text(json.dumps(told | {"after": sha} | event))
+        environ["GITHUB_EVENT_PATH"] = str(folder / "event.json")
+    return environ
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("buildkite-webhook", "nobody tells what was pushed"),
+        ("azure-ci", "nobody tells what was pushed"),
+        ("azure-batched", "several pushes are built at once"),
+        ("jenkins-freestyle", "nobody tells what was pushed"),
+    ],
+)
+def test_no_product_is_lost_where_the_ci_tells_only_the_last_commit(
+    in_ci: Command, products: Path, name: str, why: str
+) -> None:
+    commit(products, "gw/new.c", "New")
+    sha = commit(products, "docs/new.md", "Tell of it")
+
+    answer = in_ci("merge-announce", "-n", **pushed_by(name, sha, {}, products))
+
+    assert [item["suite"] for item in bodies(answer)] == ["sensor-fw", "gateway-fw", "all"]
+    assert f"{why}. Say where the branch stood before: --before-sha" in answer.err
+
+
+@pytest.mark.parametrize("event", [{"before": "0" * 40}, {"forced": True}])
+@pytest.mark.parametrize("shallow", [False, True])
+def test_the_commits_that_an_event_lists_count_as_the_merge(
+    in_ci: Command, products: Path, tmp_path: Path, event: dict[str, Any], shallow: bool
+) -> None:
+    shas = [commit(products, path, "New") for path in ("fw/old.c", "gw/new.c", "docs/new.md")]
+    if shallow:
+        git(products, "init", "-q", "--bare", "origin.git")
+        origin = (products / "origin.git").as_uri()
+        git(products, "push", "-q", origin, "main")
+        git(products, "remote", "set-url", "origin", origin)
+        (products / ".git" / "shallow").write_text(f"{shas[-1]}\n")
+    event = event | {"commits": [{"id": sha} for sha in shas[1:]]}
+
+    answer = in_ci("merge-announce", "-n", **pushed_by("github-push", shas[-1], event, tmp_path))
+
+    assert [item["suite"] for item in bodies(answer)] == ["gateway-fw", "all"]
+    assert answer.err == ""
+
+
+def test_a_list_of_commits_that_may_end_early_is_no_list(
+    in_ci: Command, products: Path, tmp_path: Path
+) -> None:
+    shas = [commit(products, f"docs/{number}.md", "New") for number in range(20)]
+    event = {"before": "0" * 40, "commits": [{"id": sha} for sha in shas]}
+
+    answer = in_ci("merge-announce", "-n", **pushed_by("github-push", shas[-1], event, tmp_path))
+
+    assert [item["suite"] for item in bodies(answer)] == ["sensor-fw", "gateway-fw", "all"]
+
+
+@pytest.mark.parametrize(
+    ("name", "suites"),
+    [
+        ("azure-ci", ["gateway-fw", "all"]),
+        ("azure-batched", ["sensor-fw", "gateway-fw", "all"]),  # the last of several merges
+    ],
+)
+def test_a_merge_commit_tells_itself_what_was_merged(
+    in_ci: Command, products: Path, name: str, suites: list[str]
+) -> None:
+    git(products, "checkout", "-q", "-b", "side")
+    commit(products, "gw/new.c", "New")
+    git(products, "checkout", "-q", "main")
+    commit(products, "fw/new.c", "Not of this merge")
+    git(products, "merge", "-q", "--no-ff", "-m", "Merge", "side")
+    sha = git(products, "rev-parse", "HEAD")
+
+    answer = in_ci("merge-announce", "-n", **pushed_by(name, sha, {}, products))
+
+    assert [item["suite"] for item in bodies(answer)] == suites
+    only_the_last = (
+        "note: Nobody tells what was pushed: only what its last commit, a merge, brought"
+    )
+    assert (only_the_last in answer.err) == (name == "azure-ci")
+    told = in_ci("merge-announce", "-n", "--before-sha=HEAD~1", "--sha", sha)
+    assert only_the_last not in told.err
+
+
+def test_where_nobody_tells_of_a_commit_each_way_to_say_it_is_named(
+    in_ci: Command, tmp_path: Path
+) -> None:
+    assert tmp_path.exists()
+
+    code, out, err = in_ci("merge-announce", "--repo-key", "r", "-n")
+
+    assert (code, out) == (2, "")
+    assert "error: The announcement lacks what only you can say\n" in err
+    assert "cause: nobody tells sha, branch, merged_at\n" in err
+    assert "       sha: --sha (or HWCI_SHA)\n" in err
+    assert "       merged_at: --merged-at (or HWCI_MERGED_AT)\n" in err
 
 
 def test_a_product_that_is_named_is_announced_alone(in_ci: Command, products: Path) -> None:
@@ -427,6 +649,38 @@ def test_the_product_that_is_named_says_its_box(in_ci: Command, products: Path) 
     assert (report["repo_key"], report["suite"]) == ("acme/boards", "sensor-fw")
     assert report["box_key"] == "bench-s"
     assert in_ci(*run).code == 2  # of four products, nothing says which box
+
+
+def test_a_run_of_no_product_of_the_project_is_reported_with_a_warning(
+    in_ci: Command, products: Path
+) -> None:
+    assert products.exists()
+    run = ("report-run", "--box", "b", "--junit", "one.xml", "-n")
+
+    unsaid, mistyped = in_ci(*run, "--workflow", "hil"), in_ci(*run, HWCI_SUITE="sensr-fw")
+
+    assert "suite" not in body(unsaid)
+    assert (
+        "warning: hwci.toml has 4 products (all, by-night, gateway-fw, sensor-fw), and nobody says "
+        "which one this is of: a run counts as one of product hil, the workflow. Name it: --suite "
+        "(HWCI_SUITE).\n"
+    ) in unsaid.err
+    assert body(mistyped)["suite"] == "sensr-fw"
+    assert "warning: HWCI_SUITE says product sensr-fw, which hwci.toml does not" in mistyped.err
+    assert "warning" not in in_ci(*run, "--suite", "sensor-fw").err
+    assert "warning" not in in_ci(*run, "--workflow", "all").err
+    announced = in_ci("merge-announce", "-n", "--suite", "sensr-fw")
+    assert "warning: --suite says product sensr-fw, which" in announced.err
+
+
+def test_the_only_product_of_the_project_is_that_of_a_run(in_ci: Command, products: Path) -> None:
+    one = f'repo_key = "r"\n[[product]]{PRODUCTS.split("[[product]]")[1]}'
+    (products / "hwci.toml").write_text(one)
+
+    answer = in_ci("report-run", "--junit", "one.xml", "-n")
+
+    assert body(answer)["suite"] == "sensor-fw"
+    assert "warning" not in answer.err
 
 
 def test_a_verdict_rule_of_the_project_is_believed(in_ci: Command, products: Path) -> None:

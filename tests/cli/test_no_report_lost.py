@@ -110,9 +110,8 @@ def send_and_die(server: RunningServer, way: Way, spool: Spool, run_id: int) -> 
     sender.stdin.close()
     while not trap.sprung.wait(0.05):
         assert sender.poll() is None, sender.stderr and sender.stderr.read()
-    if trap.way == "429":  # it sleeps, once it took note
-        while not any(kept.tries and kept.name == f"of {run_id}" for kept in spool.waiting()):
-            time.sleep(0.01)
+    if trap.way == "429":
+        wait_for_the_note(spool, run_id)
     sender.kill()
     assert sender.wait() == -signal.SIGKILL
     assert sender.stderr is not None
@@ -120,8 +119,20 @@ def send_and_die(server: RunningServer, way: Way, spool: Spool, run_id: int) -> 
     trap.dead.set()
 
 
+def wait_for_the_note(spool: Spool, run_id: int) -> None:
+    """Return once a sender that was told to wait has noted it, and sleeps; when the pause is over,
+    it may have tried again and noted something else.
+    """
+    over = time.monotonic() + RETRY_AFTER_S
+    name = f"of {run_id}"
+    while not any(kept.not_before and kept.name == name for kept in spool.waiting()):
+        if time.monotonic() > over:
+            return
+        time.sleep(0.01)
+
+
 def flush(server: RunningServer, way: Way, spool: Spool) -> None:
-    command = [sys.executable, "-m", "hwci", "spool", "flush", "--deadline", "60"]
+    command = [sys.executable, "-m", "hwci", "spool", "flush", "--deadline", "600"]
     done = subprocess.run(
         command, env=environment(server, way, spool), capture_output=True, text=True, check=False
     )

@@ -13,8 +13,13 @@ from urllib.request import urlopen
 
 import pytest
 
+from hwci.cli.failing import CommandError
+from hwci.cli.serve import server_errors
+from hwci.server.errors import HwciServerError, StorageError
+
 HWCI = (sys.executable, "-m", "hwci")
 ROOT = Path(__file__).parents[2]
+THREE_LINES = ["error", "cause", "fix"]
 USER = [
     "admin",
     "create-user",
@@ -34,7 +39,9 @@ def environment(folder: Path) -> dict[str, str]:
     return kept | {"XDG_CONFIG_HOME": str(folder), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
 
-def hwci(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def hwci(
+    folder: Path, *arguments: str, stdin: str = "", **variables: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*HWCI, *arguments],
         input=stdin,
@@ -42,7 +49,7 @@ def hwci(folder: Path, *arguments: str, stdin: str = "") -> subprocess.Completed
         text=True,
         check=False,
         cwd=folder,
-        env=environment(folder),
+        env=environment(folder) | variables,
         timeout=60,
     )
 
@@ -89,11 +96,13 @@ def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:
 
         second = hwci(tmp_path, "serve", "--port", "0", *database)
         assert second.returncode == 1
-        assert second.stderr.count("\n") == 1
-        assert second.stderr.startswith("error: ")
+        error, cause, fix = second.stderr.splitlines()
+        assert error == "error: The server does not start"
+        assert cause.endswith("hwci.db is in use by another process, most likely a running server")
+        assert fix == "fix: Stop that one first, then try again"
 
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
 
 
 @pytest.mark.parametrize(("quiet", "lines"), [((), 1), (("--quiet",), 0)])
@@ -102,14 +111,15 @@ def test_a_server_writes_a_line_per_request_unless_it_is_quiet(
 ) -> None:
     serve = ("serve", "--port", "0", "--database", "hwci.db", *quiet)
     with started(tmp_path, *serve) as (process, line):
-        with urlopen(f"{line.split()[2]}/api/openapi.json", timeout=30) as answer:
+        with urlopen(f"{line.split()[2]}/api/openapi.json", timeout=60) as answer:
             answer.read()
         process.send_signal(signal.SIGTERM)
         assert process.stderr is not None
         rest = process.stderr.read().splitlines()
 
-    first_user, *requests = rest
+    first_user, page, *requests = rest
     assert "hwci register" in first_user
+    assert "/setup#" in page
     assert sum("GET /api/openapi.json " in line for line in requests) == len(requests) == lines
 
 
@@ -164,7 +174,7 @@ def test_a_password_that_is_no_text_is_refused(tmp_path: Path) -> None:
     assert "--password" not in done.stderr
 
 
-def test_a_file_that_is_no_database_is_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_three_lines_and_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("These are notes, and no database at all. " * 50)
     before = (tmp_path / "notes.txt").read_bytes()
 
@@ -175,10 +185,76 @@ def test_a_file_that_is_no_database_is_one_line_and_stays_as_it_is(tmp_path: Pat
     ):
         done = hwci(tmp_path, *arguments)
         assert done.returncode == 1
-        assert done.stderr.startswith("error: ")
-        assert done.stderr.count("\n") == 1
+        assert [line.split(":")[0] for line in done.stderr.splitlines()] == THREE_LINES
     assert (tmp_path / "notes.txt").read_bytes() == before
     assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause", "fix"),
+    [
+        (StorageError("It is 'a; b'", "name another; or wait"), "It is 'a; b'", "Name another; or"),
+        (StorageError("", ""), "", ""),
+        (HwciServerError("no; "), "no; ", "Correct that, then try again"),
+        (HwciServerError(), "", "Correct that, then try again"),
+    ],
+)
+def test_an_error_of_the_server_is_told_with_the_fix_that_it_carries(
+    fault: HwciServerError, cause: str, fix: str
+) -> None:
+    with pytest.raises(CommandError) as caught, server_errors("It does not start"):
+        raise fault
+
+    failing = caught.value.failing
+    assert (failing.what, failing.cause) == ("It does not start", cause)
+    assert failing.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "what", "cause", "fix"),
+    [
+        (
+            ("serve", "--port", "0"),
+            {"HWCI_RATE_LIMIT": "fast"},
+            "The server does not start",
+            "HWCI_RATE_LIMIT is 'fast'",
+            "It may be such as 100/minute or 20/10 seconds, or off",
+        ),
+        (
+            ("serve", "--port", "0"),
+            {"HWCI_VALKEY_URL": "redis://secret@host"},
+            "The server does not start",
+            "HWCI_VALKEY_URL cannot be used",
+            "It may be an address such as valkey://host:6379, valkeys:// with TLS",
+        ),
+        (
+            ("serve", "--port", "0", "--tls-cert", "none.pem", "--tls-key", "none.pem"),
+            {},
+            "The server does not start",
+            "Cannot read none.pem for TLS: No such file or directory",
+            "Name a file that can be read",
+        ),
+        (
+            ("admin", "rebuild"),
+            {"HWCI_REGISTRATION": "maybe"},
+            "The organization was not computed anew",
+            "HWCI_REGISTRATION is 'maybe'",
+            "It may be open, invite, closed",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_wrong_usage_in_three_lines(
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    variables: dict[str, str],
+    what: str,
+    cause: str,
+    fix: str,
+) -> None:
+    done = hwci(tmp_path, *arguments, **variables)
+
+    told = [f"error: {what}", f"cause: {cause}", f"fix: {fix}"]
+    assert (done.returncode, done.stderr.splitlines()) == (2, told)
 
 
 def test_the_demo_fills_every_tile_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -230,8 +306,8 @@ def test_the_demo_names_a_port_that_is_taken(tmp_path: Path) -> None:
         done = hwci(tmp_path, "demo", "--port", str(taken.getsockname()[1]))
 
     assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "port" in done.stderr
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == THREE_LINES
+    assert "fix: Choose another address or port\n" in done.stderr
 
 
 def test_the_demo_takes_no_folder_that_has_a_database(tmp_path: Path) -> None:

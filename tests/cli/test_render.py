@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hwci.cli import render
-from hwci.cli.tables import View, ago, counted, keys, product, short, when
+from hwci.cli.tables import View, ago, counted, keys, product, when
 from hwci.wire.accounts import Actor
+from hwci.wire.hashes import short
 from hwci.wire.metrics import CommitSubject
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -102,7 +103,9 @@ def test_a_list_is_json_also_when_it_is_empty(capsys: pytest.CaptureFixture[str]
         (timedelta(days=13), "1 week ago"),
         (timedelta(days=59), "1 month ago"),
         (timedelta(days=800), "2 years ago"),
-        (timedelta(days=-1), "just now"),
+        (timedelta(minutes=-5), "just now"),
+        (timedelta(minutes=-6), "in the future"),
+        (timedelta(days=-1), "in the future"),
     ],
 )
 def test_times_are_said_as_people_say_them(passed: timedelta, words: str) -> None:

@@ -10,12 +10,15 @@ from threading import Thread
 
 import pytest
 
+from hwci.ci.state import Lane, State
+from hwci.cli.needs import way
 from hwci.cli.options import flag_of
 from hwci.server.app import CreateUser
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command
 from tests.cli.scene import REPORTS, merge
 from tests.cli.test_help import COMMANDS
+from tests.server.running import RunningServer
 
 HEAD = [
     "--repo-key",
@@ -32,6 +35,7 @@ HEAD = [
     "main",
     "--sha",
     "abcdef0123456789abcdef0123456789abcdef01",
+    "--no-changes",  # these tests run outside of a checkout
 ]
 ANNOUNCED = [
     "--repo-key",
@@ -45,6 +49,7 @@ ANNOUNCED = [
 ]
 NOWHERE = "http://127.0.0.1:9"
 WRONG_KEY = "svc_" + "0" * 64
+IMPOSSIBLE = "svc_\u00e9 x"
 
 
 def junit(*names: str, fails: str = "", timestamp: str = ' timestamp="2026-01-31T09:30:00"') -> str:
@@ -119,11 +124,11 @@ def test_a_dry_run_stays_json_whatever_the_names_hold(in_ci: Command, results: P
 def test_a_missing_or_broken_flag_is_wrong_usage(in_ci: Command) -> None:
     code, _, err = in_ci("merge-announce", *ANNOUNCED[2:])
     assert code == 2
-    assert "--repo-key: Field required" in err
+    assert "repo_key: --repo-key (or HWCI_REPO_KEY)" in err
 
     code, _, err = in_ci("merge-announce", *ANNOUNCED, "--sha", "xyz")
     assert code == 2
-    assert "--sha: " in err
+    assert "cause: --sha is 'xyz': that is no hash" in err
 
 
 def test_a_body_and_a_flag_of_a_field_exclude_each_other(in_ci: Command) -> None:
@@ -137,16 +142,16 @@ def test_a_body_and_a_flag_of_a_field_exclude_each_other(in_ci: Command) -> None
 def test_a_body_broken_here_is_told_fault_by_fault(in_ci: Command, command: str) -> None:
     code, out, err = in_ci(command, "--body", "-", stdin='{"sha": "xyz"}')
 
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "body.sha: " in err
     assert "body.repo_key: Field required" in err
 
 
 @pytest.mark.parametrize("command", ["merge-announce", "report-run"])
-def test_a_body_that_is_not_there_is_an_error(in_ci: Command, command: str) -> None:
+def test_a_body_that_is_not_there_is_wrong_usage(in_ci: Command, command: str) -> None:
     code, _, err = in_ci(command, "--body", "no.json")
 
-    assert code == 1
+    assert code == 2
     assert "no.json cannot be read" in err
 
 
@@ -155,8 +160,14 @@ def test_a_body_that_is_not_there_is_an_error(in_ci: Command, command: str) -> N
 
 @pytest.mark.parametrize(
     ("settings", "strict"),
-    [({"HWCI_URL": NOWHERE}, 5), ({"HWCI_CI_KEY": WRONG_KEY}, 4), ({"HWCI_CI_KEY": ""}, 4)],
-    ids=["unreachable", "wrong key", "no key"],
+    [
+        ({"HWCI_URL": NOWHERE}, 5),
+        ({"HWCI_CI_KEY": WRONG_KEY}, 4),
+        ({"HWCI_CI_KEY": WRONG_KEY[:20]}, 4),
+        ({"HWCI_CI_KEY": ""}, 4),
+        ({"HWCI_CI_KEY": IMPOSSIBLE}, 1),
+    ],
+    ids=["unreachable", "wrong key", "key cut short", "no key", "impossible key"],
 )
 def test_a_build_fails_only_when_it_is_strict(
     in_ci: Command, results: Path, settings: dict[str, str], strict: int
@@ -176,11 +187,22 @@ def test_a_build_fails_only_when_it_is_strict(
         assert in_ci(*command, **settings, HWCI_STRICT="1").code == strict
 
 
-def test_a_key_of_impossible_letters_is_wrong_usage_and_not_repeated(in_ci: Command) -> None:
-    code, _, err = in_ci("merge-announce", *ANNOUNCED, HWCI_CI_KEY="svc_\u00e9 x")
+@pytest.mark.parametrize("by", ["HWCI_CI_KEY", "HWCI_CI_KEY_FILE"])
+def test_a_report_with_a_key_of_impossible_letters_waits_and_the_key_is_not_repeated(
+    in_ci: Command, server: RunningServer, tmp_path: Path, by: str
+) -> None:
+    (tmp_path / "key").write_text(IMPOSSIBLE)
+    keys = {"HWCI_CI_KEY": IMPOSSIBLE} if by == "HWCI_CI_KEY" else {by: "key", "HWCI_CI_KEY": None}
 
-    assert code == 2
+    code, _, err = in_ci("merge-announce", *ANNOUNCED, **keys)
+
+    assert code == 0
+    assert err.startswith(
+        "warning: The merge was not announced\ncause: What was given as a CI key "
+    )
+    assert "with the key, `hwci spool flush --any-key` sends it" in err
     assert "\u00e9" not in err
+    assert in_ci("spool", "flush", "--any-key").err.endswith(f"Sent 1 report to {server.url}.\n")
 
 
 @pytest.fixture
@@ -273,17 +295,17 @@ def choosy() -> Iterator[Choosy]:
 def test_a_refused_report_holds_back_no_other(
     in_ci: Command, results: Path, choosy: Choosy
 ) -> None:
-    choosy.answers = {"b1": (403, "Not this one"), "b3": (413, "Too large")}
+    choosy.answers = {"b1": (409, "Not this one"), "b3": (413, "Too large")}
     run = [f"--junit={box}={results}/one.xml" for box in ("b1", "b2", "b3", "b4")]
 
     code, _, err = in_ci("report-run", *HEAD, *run, "--strict", HWCI_URL=choosy.url)
 
-    assert code == 4
+    assert code == 1
     assert choosy.asked == ["b1", "b2", "b3", "b4"]
     assert err.splitlines()[:-1] == [
         "error: The run was not reported whole: 2 of 4 were sent",
         "cause: 2 reports not taken",
-        "       b1: 403 Forbidden: Not this one (request id of-b1)",
+        "       b1: 409 Conflict: Not this one (request id of-b1)",
         "       b3: 413 Request Entity Too Large: Too large (request id of-b3)",
     ]
     code, _, err = in_ci("report-run", *HEAD, *run, HWCI_URL=choosy.url)
@@ -291,15 +313,38 @@ def test_a_refused_report_holds_back_no_other(
     assert err.startswith("warning: The run was not reported whole: 2 of 4 were sent\n")
 
 
+@pytest.mark.parametrize(
+    ("second", "remembered"),
+    [((204, ""), True), ((503, "Busy"), True), ((409, "Nor this"), False)],
+    ids=["taken", "waiting", "refused"],
+)
+def test_a_bench_remembers_a_run_by_the_reports_that_were_not_refused(
+    in_ci: Command, results: Path, choosy: Choosy, second: tuple[int, str], remembered: bool
+) -> None:
+    choosy.answers = {"b1": (409, "Not this one"), "b2": second}
+    run = ["report-run", *HEAD, f"--junit=b1={results}/one.xml", f"--junit=b2={results}/one.xml"]
+
+    in_ci(*run, HWCI_URL=choosy.url)
+
+    lane = Lane("acme/firmware", "hil", "main", "hil")
+    run_of_lane = State(results / "state" / "hwci").reported(lane, 4711)
+    assert (run_of_lane is not None) is remembered
+    assert run_of_lane is None or run_of_lane.hello_ok
+    again = [argument.replace("one.xml", "two.xml.gz") for argument in run]
+    _, _, err = in_ci(*again, HWCI_URL=choosy.url)
+    assert "The report of b1 replaces" not in err
+    assert ("The report of b2 replaces" in err) is remembered
+
+
 def test_a_refused_part_is_named(in_ci: Command, tmp_path: Path, choosy: Choosy) -> None:
-    choosy.answers = {"big": (403, "No")}
+    choosy.answers = {"big": (409, "No")}
     (tmp_path / "many.xml").write_text(junit(*(f"n{number}" for number in range(1_001))))
 
     _, _, err = in_ci("report-run", *HEAD, "--junit=big=many.xml", HWCI_URL=choosy.url)
 
     assert "The run was not reported: 0 of 2 were sent\n" in err
-    assert "       big part 1 of 2: 403 Forbidden: No (request id of-big)\n" in err
-    assert "       big part 2 of 2: 403 Forbidden: No (request id of-big)\n" in err
+    assert "       big part 1 of 2: 409 Conflict: No (request id of-big)\n" in err
+    assert "       big part 2 of 2: 409 Conflict: No (request id of-big)\n" in err
 
 
 def test_a_server_that_takes_nothing_is_not_asked_again_and_again(
@@ -438,7 +483,7 @@ def test_faults_of_a_large_body_are_told_by_their_place_in_the_file(in_ci: Comma
 
     code, _, err = in_ci("report-run", "--body", "-", stdin=json.dumps(body))
 
-    assert code == 1
+    assert code == 2
     assert "body.tests.2345.outcome: " in err
     assert "body.tests.2400.id: Should be unique" in err
 
@@ -453,7 +498,7 @@ def test_a_body_that_is_a_part_is_sent_as_one_and_may_not_be_larger(in_ci: Comma
     assert err.startswith("Reported 1,000 tests (0 failed) on bench-1 to ")
 
     code, _, err = in_ci("report-run", "--body", "-", stdin=large)
-    assert code == 1
+    assert code == 2
     assert "body.tests: Should have at most 1000 items, not 1001" in err
 
 
@@ -465,18 +510,36 @@ def test_a_file_without_results_is_one_line_and_the_others_are_sent(
         "report-run", *HEAD, "--box", "b", "--junit", *broken, str(results / "one.xml")
     )
 
-    assert code == 1
-    *faults, sent = err.splitlines()
+    assert code == 0
+    *faults, sent, warning, cause, fix = err.splitlines()
     assert [fault.split(":")[1].strip() for fault in faults] == broken
     assert f"{results}/broken.xml:2:3: " in faults[0]
     assert sent.startswith("Reported 2 tests (1 failed) on b to ")
+    assert warning == "warning: Not all results were reported"
+    assert cause == (
+        "cause: not every result file could be read whole; what could not is named above"
+    )
+    assert fix.endswith("The build goes on: --strict fails it")
+
+
+def test_a_file_without_results_fails_a_build_that_is_strict_and_the_others_are_sent(
+    in_ci: Command, results: Path
+) -> None:
+    broken, one = str(results / "broken.xml"), str(results / "one.xml")
+    code, _, err = in_ci(
+        "report-run", *HEAD, "--box", "b", "--strict", "--junit", broken, "--junit", one
+    )
+
+    assert code == 1
+    assert "Reported 2 tests (1 failed) on b to " in err
+    assert "error: Not all results were reported\n" in err
 
 
 @pytest.mark.parametrize(
     ("hello", "says"),
     [
-        ((), "; hello ok without tests (was a box not reached? --hello failed) to "),
-        (("--hello", "ok"), "; hello ok without tests (was a box not reached? --hello failed) to "),
+        ((), "; hello ok without tests (was a box not reached? --hello-cmd tells) to "),
+        (("--hello", "ok"), "; hello ok without tests (was a box not reached? --hello-cmd tells) "),
         (("--hello", "failed"), "; hello failed to "),
     ],
 )
@@ -487,23 +550,17 @@ def test_only_hello_failed_says_that_a_box_was_not_reached(
     code, _, err = in_ci("report-run", *HEAD, "--box", "b", "--junit", "none.xml", *hello)
 
     assert code == 0
-    assert err.startswith(f"Reported 0 tests (0 failed) on b{says}")
-
-
-def test_a_box_of_broken_files_only_is_not_reported(in_ci: Command, results: Path) -> None:
-    code, _, err = in_ci("report-run", *HEAD, "--box", "b", "--junit", str(results / "broken.xml"))
-
-    assert code == 1
-    assert "Reported" not in err
+    empty, reported = err.splitlines()
+    assert empty.startswith("warning: none.xml: It holds no test that ran. ")
+    assert f"{reported}\n".startswith(f"Reported 0 tests (0 failed) on b{says}")
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ((), "neither --junit nor --body"),
+        ((), "tests: --junit FILE"),
         (("--junit", "one.xml"), "--box"),
         (("--hello", "failed"), "--box"),
-        (("--hello", "failed", "--box", "b"), "--started-at"),
         (("--junit", "one.xml", "--box", "b", "--sha", "zz"), "--sha"),
         (("--junit", "one.xml", "--box", "b", "--started-at", "noon"), "--started-at"),
         (("--junit", "one.xml", "--box", "b", "--trigger", "cron"), "--trigger"),
@@ -520,13 +577,61 @@ def test_wrong_usage_is_never_forgiven(
     assert named in err
 
 
+FIELD_FLAGS = ("--repo-key", "--sha", "--branch", "--suite", "--before-sha", "--merge-branches")
+RUN_FLAGS = ("--workflow", "--conclusion", "--covers-shas", "--base-sha", "--changes")
+MORE_FLAGS = ("--hello-cmd", "--box", "--junit", "--url", "--body")
+
+
+@pytest.mark.parametrize("flag", [*FIELD_FLAGS, *RUN_FLAGS, *MORE_FLAGS])
+@pytest.mark.parametrize("empty", ["", " "])
+def test_a_flag_that_says_nothing_is_wrong_usage(
+    in_ci: Command, results: Path, flag: str, empty: str
+) -> None:
+    assert results.exists()
+    run = ("report-run", *HEAD, "--box", "b", "--junit", "one.xml")
+
+    code, out, err = in_ci(*(("report-run",) if flag == "--body" else run), flag, empty)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {flag} ")
+    assert "is the variable behind it set?" in err or flag == "--box"
+
+
+@pytest.mark.parametrize("flag", [*FIELD_FLAGS, "--body", "--profile"])
+def test_a_merge_is_not_announced_by_a_flag_that_says_nothing(in_ci: Command, flag: str) -> None:
+    head = ("--repo-key", "r", "--sha", "a" * 40, "--branch", "b")
+    when = ("--merged-at", "2026-01-31T09:30:00Z")
+
+    code, _, err = in_ci("merge-announce", *(() if flag == "--body" else (*head, *when)), flag, "")
+
+    assert (code, err.startswith(f"error: {flag} says nothing\n")) == (2, True)
+
+
+def test_several_boxes_are_told_how_to_be_named(in_ci: Command, results: Path) -> None:
+    assert results.exists()
+    run = ("report-run", *HEAD, "--junit", "one.xml", "--box", "a", "--box")
+
+    code, out, err = in_ci(*run, "b")
+
+    assert (code, out) == (2, "")
+    assert "cause: 2 are named: a, b\nfix: Write --junit BOX=FILE for each" in err
+    assert in_ci(*run, "a", "--dry-run").code == 0
+
+
+@pytest.mark.parametrize("text", ["b=", "=one.xml"])
+def test_a_result_file_needs_its_name_and_a_box_its_own(in_ci: Command, text: str) -> None:
+    code, _, err = in_ci("report-run", *HEAD, "--box", "b", "--junit", text)
+
+    assert (code, err.startswith("error: --junit names no result file\n")) == (2, True)
+
+
 def test_a_fault_names_a_flag_that_there_is(in_ci: Command, results: Path) -> None:
     run = ("report-run", *HEAD, "--junit", str(results / "one.xml"))
 
     _, _, err = in_ci(*run, "--box", "x" * 256)
     assert "cause: --box: String should have at most 255 characters\n" in err
     _, _, err = in_ci(*run, "--box", "b", "--covers-shas", "abcdef0,no")
-    assert "cause: --covers-shas (covers_shas.1): Should be 7 to 64 hex" in err
+    assert "cause: --covers-shas is 'no': that is no hash" in err
 
 
 def test_each_field_of_a_report_has_its_flag() -> None:
@@ -538,12 +643,53 @@ def test_each_field_of_a_report_has_its_flag() -> None:
     assert {flag_of(field) for field in user} <= flags("admin create-user")
 
 
-def test_what_only_the_caller_can_say_is_asked_for_by_name(in_ci: Command, results: Path) -> None:
-    code, _, err = in_ci("report-run", "--box", "b", "--junit", str(results / "one.xml"))
+@pytest.mark.parametrize(
+    ("command", "report", "shown"),
+    [
+        (("report-run", "--junit", "one.xml"), "report", ""),
+        (("report-run", "--junit", "one.xml", "-n"), "report", "; what is known is printed above"),
+        (("exec", "--", "true"), "report", ""),
+        (("merge-announce", "--repo-key", "r"), "announcement", ""),
+    ],
+)
+def test_what_only_the_caller_can_say_is_asked_for_in_the_same_words_by_all(
+    in_ci: Command, results: Path, command: tuple[str, ...], report: str, shown: str
+) -> None:
+    assert results.exists()
+    names = ["repo_key", "branch", "sha", "box_key"] if report == "report" else SAID_OF_A_MERGE
+    ways = [f"       {name}: {way(name)}" for name in names]
 
-    assert code == 2
-    assert "--repo-key, --branch, --sha are missing" in err
-    assert "hwci env shows what is known" in err
+    code, _, err = in_ci(*command)
+
+    told = [line for line in err.splitlines() if not line.startswith("warning: Git cannot")]
+    assert (code, told) == (
+        2,
+        [
+            f"error: The {report} lacks what only you can say",
+            f"cause: nobody tells {', '.join(names)}{shown}",
+            *(f"{line}, or --junit BOX=FILE" if "--box" in line else line for line in ways),
+            "fix: Add what is named above; hwci env shows who told the rest",
+        ],
+    )
+
+
+SAID_OF_A_MERGE = ["sha", "branch", "merged_at"]
+
+
+def test_the_flags_of_a_run_are_the_same_for_who_reports_it_and_who_runs_it() -> None:
+    """But for the result files: of those that a command will write."""
+    reported, run = (
+        {option.name: option for option in COMMANDS[name].params} for name in ("report-run", "exec")
+    )
+    shared = (reported.keys() & run.keys()) - {"junit"}
+
+    assert {"workflow", "run_id", "trigger", "box", "hello_cmd", "sha", "deadline"} <= shared
+    for name in shared:
+        one, other = (
+            (found.opts, found.metavar, found.help, found.default)
+            for found in (reported[name], run[name])
+        )
+        assert one == other
 
 
 def test_broken_changes_are_told_fault_by_fault(in_ci: Command, results: Path) -> None:
@@ -552,5 +698,5 @@ def test_broken_changes_are_told_fault_by_fault(in_ci: Command, results: Path) -
         "report-run", *HEAD, "--box", "b", "--junit", "one.xml", "--changes", "changes.json"
     )
 
-    assert code == 1
+    assert code == 2
     assert "body.commits.0.subject: Field required" in err

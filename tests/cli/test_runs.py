@@ -4,13 +4,14 @@
 import csv
 import io
 import json
+from datetime import timedelta
 
 import pytest
 
 from hwci.client import Client, calls
 from hwci.wire.runs import RunEvents, RunHead
 from tests.cli.conftest import Command
-from tests.cli.scene import BOX, HOSTILE, PRODUCT, A, B, E, report
+from tests.cli.scene import BOX, HOSTILE, PRODUCT, START, A, B, E, report
 from tests.server.asking import ask
 from tests.server.running import RunningServer
 
@@ -42,6 +43,11 @@ def live_run(busy_server: RunningServer) -> str:
 def rows(signed_in: Command, *arguments: str) -> list[dict[str, str]]:
     out = signed_in("runs", "list", "-o", "csv", *arguments).out
     return list(csv.DictReader(io.StringIO(out)))
+
+
+def at(hour: int) -> str:
+    """Give when the run of this number began."""
+    return (START + timedelta(hours=hour)).isoformat()
 
 
 def id_of(signed_in: Command, run_id: int) -> str:
@@ -80,6 +86,14 @@ def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
         (("--repo", "acme/other"), []),
         (("--branch", "dev"), []),
         (("--sha", E), ["7", "6", "5"]),
+        (("--sha", E[:4].upper()), ["7", "6", "5"]),
+        (("--sha", f"{E[:5]}0"), []),
+        (("--hello", "failed"), ["7"]),
+        (("--hello", "ok", "--sha", E), ["6", "5"]),
+        (("--from", at(2), "--to", at(4), "--box", BOX), ["4", "3", "2"]),
+        (("--from", at(7), "--hello", "failed"), ["7"]),
+        (("--to", at(7), "--hello", "failed"), ["7"]),
+        (("--from", at(9)), []),
         (("--box", BOX, "--status", "running"), []),
         (("--status", "lost"), []),
     ],
@@ -88,6 +102,25 @@ def test_filters_narrow_the_list(
     signed_in: Command, arguments: tuple[str, ...], found: list[str]
 ) -> None:
     assert [row["runId"] for row in rows(signed_in, *arguments)] == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--sha", "abc"), "Should be the first 4 to 64 hexadecimal digits of a commit"),
+        (("--hello", "true"), "'ok', 'failed'"),
+        (("--from", "2026-03-01"), "--from is not understood"),
+        (("--to", "yesterday"), "--to is not understood"),
+        (("--from", at(2), "--to", at(1)), "Should not be before `from`"),
+    ],
+)
+def test_a_filter_that_can_find_nothing_is_wrong_usage(
+    signed_in: Command, arguments: tuple[str, ...], why: str
+) -> None:
+    code, out, err = signed_in("runs", "list", *arguments)
+
+    assert (code, out) == (2, "")
+    assert why in err
 
 
 def test_the_list_is_paged_and_says_how_to_go_on(signed_in: Command) -> None:

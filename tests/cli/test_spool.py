@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from hwci.cli import delivery
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.cli.scene import report
@@ -68,11 +71,67 @@ def test_a_flush_sends_all_that_waits(in_ci: Command) -> None:
         code, out, err = in_ci("spool", "flush", HWCI_URL=server.url)
 
         assert (code, out) == (0, "")
-        assert err == f"Sent 2 reports to {server.url}.\n"
+        assert err == (f"Sending 2 reports to {server.url}.\nSent 2 reports to {server.url}.\n")
         run_ids = [json.loads(received.body)["run_id"] for received in server.received]
     assert run_ids == [1, 2, 1, 2]
     assert listed(in_ci) == []
     assert in_ci("spool", "list").err == "Nothing waits, and nothing was refused.\n"
+
+
+@pytest.mark.parametrize("harm", [Path.mkdir, lambda path: path.symlink_to(path.name)])
+def test_a_file_that_cannot_be_opened_keeps_no_report_from_the_server(
+    in_ci: Command, harm: Callable[[Path], None]
+) -> None:
+    with answering(Answer(503), Answer(204)) as server:
+        in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
+        [file] = _files(in_ci)
+        file.unlink()
+        harm(file)
+        sent = in_ci("report-run", "--body", "-", "--strict", stdin=body(2), HWCI_URL=server.url)
+        flushed = in_ci("spool", "flush", HWCI_URL=server.url)
+        checked = in_ci("doctor", HWCI_URL=server.url)
+
+    assert (sent.code, flushed.code) == (0, 0)
+    assert "1 file cannot be opened: see hwci spool list\n" in flushed.err
+    assert "1 file that cannot be opened" in checked.out
+    assert listed(in_ci) == [("unreadable", file.name, 0)]
+
+
+def cut_body(file: Path) -> None:
+    os.truncate(file, file.stat().st_size - 9)
+
+
+def cut_head(file: Path) -> None:
+    os.truncate(file, 9)
+
+
+@pytest.mark.parametrize("harm", [cut_body, cut_head])
+def test_a_damaged_file_is_never_told_as_sent(in_ci: Command, harm: Callable[[Path], None]) -> None:
+    away = {"HWCI_URL": unused_url()}
+    in_ci("report-run", "--body", "-", stdin=body(1), **away)
+    [file] = _files(in_ci)
+    harm(file)
+
+    code, _, err = in_ci("spool", "flush", **away)
+
+    aside = file.parent / "refused" / f"{file.stem}.damaged"
+    assert code == 1
+    assert f"Sent 0 reports to {away['HWCI_URL']}.\n" in err
+    assert f"cause: 1 file is damaged and set aside: {aside}\n" in err
+    assert aside.exists()
+    assert in_ci("spool", "flush", **away).code == 0
+
+
+def test_a_damaged_file_that_a_report_would_take_along_is_named(in_ci: Command) -> None:
+    with answering(Answer(503), Answer(204)) as server:
+        in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
+        [file] = _files(in_ci)
+        cut_body(file)
+        _, _, err = in_ci("report-run", "--body", "-", stdin=body(2), HWCI_URL=server.url)
+
+    aside = file.parent / "refused" / f"{file.stem}.damaged"
+    assert f"warning: 1 file is damaged and set aside: {aside}.\n" in err
+    assert "that waited" not in err
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, 1), (503, 1), (401, 4)])
@@ -94,16 +153,23 @@ def test_a_flush_without_a_server_says_so(in_ci: Command) -> None:
 
 
 def test_a_refused_report_is_set_aside_and_the_list_says_why(in_ci: Command) -> None:
-    with answering(Answer(403)) as server:
+    told = b'{"statusCode": 404, "error": "Not Found", "message": "No"}'
+    with answering(Answer(404, told), Answer(204)) as server:
         code, _, err = in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
         assert code == 0
         assert "What was refused is set aside in " in err
+        assert "--org" not in err
         again = in_ci("spool", "flush", HWCI_URL=server.url)
 
         assert again.code == 0
         assert len(server.received) == 1
-    assert listed(in_ci) == [("refused", "bench-1", 1)]
-    assert "403 Forbidden" in in_ci("spool", "list").out
+        assert "1 report refused and set aside: see hwci spool list; " in again.err
+        assert listed(in_ci) == [("refused", "bench-1", 1)]
+        assert "404 Not Found" in in_ci("spool", "list").out
+
+        assert in_ci("spool", "flush", "--refused", HWCI_URL=server.url).code == 0
+        assert len(server.received) == 2
+    assert listed(in_ci) == []
 
 
 def test_a_report_waits_for_its_own_key_unless_it_was_replaced(in_ci: Command) -> None:
@@ -112,12 +178,54 @@ def test_a_report_waits_for_its_own_key_unless_it_was_replaced(in_ci: Command) -
         in_ci("report-run", "--body", "-", stdin=body(1), **there, HWCI_CI_KEY=WRONG_KEY)
 
         _, _, err = in_ci("spool", "flush", **there)
-        assert "1 report for another server or key: see hwci spool list\n" in err
+        assert "1 report waits for another key. If that one was wrong or was replaced: " in err
         assert listed(in_ci) == [("waiting", "bench-1", 1)]
 
         assert in_ci("spool", "flush", "--any-key", **there).code == 0
         assert server.received[-1].headers["x-api-key"] != WRONG_KEY
     assert listed(in_ci) == []
+
+
+def test_whoever_meets_a_report_for_another_key_is_told_how_it_goes_out(in_ci: Command) -> None:
+    """The refusal of the key, the next report with a better one, the list, the doctor."""
+    told = "hwci spool flush --any-key"
+    with answering(Answer(401), Answer(204)) as server:
+        there = {"HWCI_URL": server.url}
+        refused = in_ci("report-run", "--body", "-", stdin=body(1), **there, HWCI_CI_KEY=WRONG_KEY)
+        assert f"once the key is right, `{told}` sends it" in refused.err
+        assert told in in_ci("report-run", "--body", "-", stdin=body(2), **there).err
+        [waiting] = json.loads(in_ci("spool", "list", "--json", **there).out)
+        assert waiting["reason"].startswith(f"meant for another key ({told}); 401 ")
+        assert told in in_ci("doctor", **there).out
+
+
+def test_runs_of_one_box_are_told_apart(in_ci: Command) -> None:
+    for run_id, attempt in ((7, 1), (7, 2), (8, 1)):
+        told = body(run_id, run_attempt=attempt)
+        in_ci("report-run", "--body", "-", stdin=told, HWCI_URL=unused_url())
+    merge = {"repo_key": "r", "sha": "a" * 40, "branch": "b", "merged_at": "2026-01-01T00:00:00Z"}
+    in_ci("merge-announce", "--body", "-", stdin=json.dumps(merge), HWCI_URL=unused_url())
+
+    rows = json.loads(in_ci("spool", "list", "--json").out)
+    names = ("kind", "run_id", "run_attempt", "sha")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("run", 7, 1, "a" * 40),
+        ("run", 7, 2, "a" * 40),
+        ("run", 8, 1, "a" * 40),
+        ("merge", None, None, "a" * 40),
+    ]
+    assert "7 #2" in in_ci("spool", "list").out
+
+
+def test_a_flush_that_has_to_wait_says_how_far_it_is(in_ci: Command) -> None:
+    with answering(Answer(503), Answer(503), Answer(204)) as server:
+        there = {"HWCI_URL": server.url}
+        in_ci("report-run", "--body", "-", stdin=body(1), **there)
+
+        done = in_ci("spool", "flush", "--deadline", "600", **there)
+
+    assert done.code == 0
+    assert "0 of 1 report sent; the next try is in " in done.err
 
 
 def test_without_a_key_nothing_is_kept(in_ci: Command) -> None:
@@ -138,9 +246,77 @@ def test_a_spool_that_cannot_be_written_is_a_warning_and_the_report_goes_out(
     )
 
     assert code == 0
-    assert err.startswith("warning: bench-1 is sent without being kept on the disk before\n")
+    assert err.startswith("warning: bench-1 is not kept on the disk before it is sent\n")
     assert "fix: Set HWCI_SPOOL_DIR " in err
     assert "Reported 1 test " in err
+
+
+@pytest.mark.parametrize(
+    ("harm", "why"),
+    [
+        (Path.touch, "Not a directory"),
+        (lambda path: path.symlink_to("nowhere"), "No such file or directory"),
+        (lambda path: path.symlink_to(path.name), "Too many levels of symbolic links"),
+    ],
+    ids=["a file", "a link to nowhere", "a link to itself"],
+)
+def test_a_spool_that_cannot_be_read_is_told_in_three_lines_and_reports_go_out(
+    in_ci: Command, tmp_path: Path, harm: Callable[[Path], None], why: str
+) -> None:
+    harm(tmp_path / "spool")
+    there = {"HWCI_SPOOL_DIR": "spool"}
+
+    for command in ("list", "flush"):
+        code, out, err = in_ci("spool", command, **there)
+        assert (code, out) == (1, "")
+        assert err.splitlines() == [
+            "error: What waits on this machine cannot be seen",
+            f"cause: spool cannot be read: {why}",
+            "fix: Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read",
+        ]
+    assert "warn  spool: spool cannot be " in in_ci("doctor", **there).out
+    assert in_ci("report-run", "--body", "-", "--strict", stdin=body(23), **there).code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(None, "No such file or directory"), (b"\xff", "it is not text")],
+)
+def test_a_key_that_cannot_be_read_hides_nothing_that_waits(
+    in_ci: Command, tmp_path: Path, content: bytes | None, why: str
+) -> None:
+    in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
+    if content is not None:
+        (tmp_path / "key").write_bytes(content)
+    keyless = {"HWCI_CI_KEY": "", "HWCI_CI_KEY_FILE": "key"}
+
+    code, out, err = in_ci("spool", "list", "--json", **keyless)
+    assert (code, len(json.loads(out))) == (0, 1)
+    assert err == f"note: What waits for another key is not told: key: {why}.\n"
+
+    code, out, err = in_ci("spool", "flush", **keyless)
+    assert (code, out) == (4, "")
+    what, cause, fix = err.splitlines()
+    assert what == "error: Not all that waits was sent"
+    assert cause == f"cause: The file that HWCI_CI_KEY_FILE names cannot be read: key: {why}"
+    assert fix == "fix: Correct HWCI_CI_KEY_FILE, or unset it"
+
+    checked = in_ci("doctor", **keyless)
+    assert checked.code == 1
+    assert (
+        f"fail  key: The file that HWCI_CI_KEY_FILE names cannot be read: key: {why}" in checked.out
+    )
+
+
+def test_a_damaged_file_that_cannot_be_set_aside_holds_back_none(in_ci: Command) -> None:
+    in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
+    [file] = _files(in_ci)
+    file.write_bytes(b"no json")
+    (file.parent / "refused").touch()
+
+    assert in_ci("report-run", "--body", "-", "--strict", stdin=body(24)).code == 0
+    assert listed(in_ci) == [("unreadable", file.name, 0)]
+    assert "the file is damaged" in in_ci("spool", "list").out
 
 
 def test_a_proxy_that_cannot_be_used_keeps_the_report(in_ci: Command) -> None:
@@ -170,3 +346,59 @@ def test_a_configuration_is_not_kept(in_ci: Command, tmp_path: Path) -> None:
     in_ci("suite-config", "apply", "c.json", HWCI_URL=unused_url())
 
     assert listed(in_ci) == []
+
+
+def test_a_report_for_a_wrong_address_goes_out_when_a_person_says_so(in_ci: Command) -> None:
+    """Whoever meets it is told how: the warning, the flush, the list, the doctor."""
+    told = "hwci spool flush --any-server"
+    with answering(Answer(204)) as server:
+        there = {"HWCI_URL": server.url}
+        lost = in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
+        assert "so does `hwci spool flush`, with --any-server if the address was wrong" in lost.err
+
+        flushed = in_ci("spool", "flush", **there)
+        assert (flushed.code, server.received) == (0, [])
+        assert "1 report waits for another server. " in flushed.err
+        assert told in flushed.err
+        [waiting] = json.loads(in_ci("spool", "list", "--json", **there).out)
+        assert waiting["reason"].startswith(f"meant for another server ({told}); No answer ")
+        assert told in in_ci("doctor", **there).out
+        before = len(server.received)
+
+        assert in_ci("spool", "flush", "--any-server", **there).code == 0
+        [sent] = server.received[before:]
+    assert json.loads(sent.body)["run_id"] == 1
+    assert listed(in_ci) == []
+
+
+def test_what_waits_for_another_server_and_key_needs_both_words(in_ci: Command) -> None:
+    with answering(Answer(204)) as server:
+        there = {"HWCI_URL": server.url}
+        wrong = {"HWCI_URL": unused_url(), "HWCI_CI_KEY": WRONG_KEY}
+        in_ci("report-run", "--body", "-", stdin=body(1), **wrong)
+
+        in_ci("spool", "flush", "--any-server", **there)
+        assert server.received == []
+        in_ci("spool", "flush", "--any-server", "--any-key", **there)
+        assert len(server.received) == 1
+    assert listed(in_ci) == []
+
+
+def test_a_job_that_says_no_server_is_told_so(
+    in_ci: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hwci.cli.settings.DEFAULT_URL", unused_url())
+    nowhere: dict[str, str | None] = {"HWCI_URL": None}
+
+    at_a_desk = in_ci("report-run", "--body", "-", stdin=body(1), **nowhere)
+    in_a_job = in_ci("report-run", "--body", "-", stdin=body(1), GITHUB_ACTIONS="true", **nowhere)
+
+    assert "HWCI_URL is not set" not in at_a_desk.err
+    assert f"cause: HWCI_URL is not set, so {unused_url()} was taken: No answer " in in_a_job.err
+    assert "fix: Set HWCI_URL in the job. What waits is kept in " in in_a_job.err
+    assert "`hwci spool flush --any-server` sends it" in in_a_job.err
+
+
+@pytest.mark.parametrize(("deadline_s", "silence_s"), [(5, 5), (120, 30), (0, 30)])
+def test_a_try_takes_no_longer_than_all_tries_may(deadline_s: float, silence_s: float) -> None:
+    assert delivery.try_s(deadline_s) == silence_s

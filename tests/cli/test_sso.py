@@ -61,7 +61,7 @@ def address_of(process: "subprocess.Popen[str]") -> str:
 
 
 def get(port: int, path: str) -> tuple[int, str]:
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         line.request("GET", path)
         answer = line.getresponse()
@@ -100,6 +100,28 @@ async def test_without_a_browser_of_its_own_it_shows_the_address(
     assert cli("whoami").code == 0
 
 
+async def test_who_says_no_at_the_provider_is_not_waited_for(
+    cli: Command, server: RunningServer, browser: str
+) -> None:
+    with started(server, browser, "--no-browser") as process:
+        async with browsing.browsing(action="deny") as other:
+            other.presses = "action"
+            stop = await other.open(address_of(process))
+        err = process.communicate(timeout=60)[1]
+
+    refusal = "Acme did not sign you in (access_denied); begin it again"
+    assert stop.body.decode() == (
+        f"The sign-in to hwci failed: {refusal}. You may close this window.\n"
+    )
+    assert process.returncode == 4
+    assert err.splitlines() == [
+        "error: The sign-in failed",
+        f"cause: {refusal}",
+        "fix: If that is not what you meant, try again: hwci login --sso acme",
+    ]
+    assert cli("whoami").code == 4
+
+
 def test_what_else_comes_to_the_loopback_address_does_not_disturb(
     cli: Command, server: RunningServer, browser: str
 ) -> None:
@@ -107,7 +129,10 @@ def test_what_else_comes_to_the_loopback_address_does_not_disturb(
         address = address_of(process)
         port = int(re.findall(r"port=(\d+)", address)[0])
         with socket.create_connection(("127.0.0.1", port)):  # as browsers do in advance
-            for path in ("/", "/favicon.ico", "/callback", "/callback?code=a&code=b", "/x?code=a"):
+            for path in (
+                *("/", "/favicon.ico", "/callback", "/callback?code=a&code=b", "/x?code=a"),
+                *("/callback?error=no", f"/callback?error=no&challenge={'a' * 43}"),
+            ):
                 assert get(port, path)[0] == 404
             assert process.poll() is None
             subprocess.run([browser, address], check=True, timeout=60)

@@ -175,6 +175,19 @@ def test_a_warning_fails_only_a_strict_check(cli: Command, checkout: Path) -> No
     assert "The configuration does not fit the repository" in err
 
 
+def test_what_a_check_warns_of_is_applied_with_the_same_warning(
+    in_ci: Command, checkout: Path
+) -> None:
+    (checkout / "hwci.toml").write_text(FITTING.replace('"hil/**"', '"hil/**", "rig/**"'))
+    warned = in_ci("suite-config", "check").err.splitlines()[0]
+    assert warned.startswith("warning: acme/firmware:sensor-fw: harness_paths: rig/**")
+
+    for more in ((), ("--dry-run",)):
+        code, _, err = in_ci("suite-config", "apply", *more)
+        assert code == 0
+        assert warned in err.splitlines()
+
+
 @pytest.mark.usefixtures("checkout")
 def test_what_a_check_found_is_json(cli: Command) -> None:
     found = json.loads(cli("suite-config", "check", "--json").out)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a CI system shows a summary, `report-run` leaves one; elsewhere it leaves none."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
 from tests.cli.test_reporting import NOWHERE, junit
+from tests.client.answering import Answer, answering
 
 RUN = ("report-run", "--box", "bench-1", "--no-changes", "--junit", "one.xml")
 HERE = {"HWCI_MERGED_AT": "", "HWCI_TRIGGER": "manual", "HWCI_STARTED_AT": "2026-01-31T09:30:00Z"}
@@ -43,10 +45,46 @@ def test_what_went_wrong_is_a_warning_of_github(in_ci: Command, tmp_path: Path) 
 
     code, out, _ = in_ci(*RUN, "two.xml", "--deadline", "0", **environ)
 
-    assert code == 1  # a file that holds no results is an error
+    assert code == 0
     first, second = out.splitlines()
     assert first.startswith("::warning title=hwci::two.xml")
-    assert second.startswith("::warning title=hwci::The run was not reported")
+    assert second.startswith("::warning title=hwci::The run was not reported yet: it is kept")
+    assert "- Not reported yet: it is kept on this machine, and the next" in page.read_text()
+
+
+def test_times_that_can_hardly_be_are_a_warning_of_the_page(in_ci: Command, tmp_path: Path) -> None:
+    environ = of("github-push", GITHUB_STEP_SUMMARY=str(tmp_path / "page.md"))
+
+    _, out, _ = in_ci(*RUN, "--started-at", "1970-01-01T00:10:00Z", **environ)
+
+    assert out.startswith("::warning title=hwci::The times of the report of bench-1 are doubtful")
+    assert "1970-01-01" in (tmp_path / "page.md").read_text()
+
+
+def test_what_is_not_kept_is_not_said_to_be(in_ci: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    environ = of("github-push", GITHUB_STEP_SUMMARY=str(page), HWCI_CI_KEY="")
+
+    code, out, _ = in_ci(*RUN, **environ)
+
+    assert code == 0
+    why = "not reported: the log of this step says why"
+    assert out == f"::warning title=hwci::The run was {why}\n"
+    assert f"- {why.capitalize()}." in page.read_text()
+
+
+@pytest.mark.parametrize("other", [204, 503])
+def test_a_run_of_which_a_report_was_refused_is_not_said_to_be_kept(
+    in_ci: Command, tmp_path: Path, other: int
+) -> None:
+    page = tmp_path / "page.md"
+    boxes = [word for box in "ab" for word in ("--junit", f"{box}=one.xml")]
+    told = {"statusCode": 400, "error": "Refused", "message": "No"}
+    with answering(Answer(400, json.dumps(told).encode()), Answer(other)) as server:
+        environ = of("github-push", GITHUB_STEP_SUMMARY=str(page), HWCI_URL=server.url)
+        in_ci("report-run", "--no-changes", "--deadline=0", *boxes, **environ)
+        assert len(server.received) == 2
+
     assert "- Not reported: the log of this step says why." in page.read_text()
 
 

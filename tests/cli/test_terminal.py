@@ -52,6 +52,16 @@ def test_a_person_is_asked_and_the_password_is_not_shown(
     assert PASSWORD not in shown
 
 
+def test_a_new_password_is_asked_for_twice(tmp_path: Path) -> None:
+    typed = {b"Password: ": PASSWORD.encode(), b"Same password again: ": PASSWORD.encode()}
+    user = ("admin", "create-user", "--email", "new@example.org", "--database", "new.db")
+
+    shown = at_terminal(tmp_path, *user, "--create", typed=typed)
+
+    assert "new@example.org may sign in." in shown
+    assert PASSWORD not in shown
+
+
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_a_terminal_gets_no_escape_of_the_data(
     tmp_path: Path, server: RunningServer, no_color: str

@@ -82,7 +82,7 @@ def watching(
         cwd=folder,
         env=environment(folder) | {"HWCI_URL": server.url, "HWCI_TOKEN": server.token},
     ) as process:
-        too_long = threading.Timer(60, process.kill)
+        too_long = threading.Timer(120, process.kill)
         too_long.start()
         try:
             assert process.stderr is not None
@@ -100,7 +100,7 @@ def test_a_run_is_watched_to_its_report(
         bench.feed(("boot", None))
         bench.feed(("boot", "pass"), ("i2c", "fail"))
         bench.report()
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
 
     *events, reported, end = out.splitlines()
     assert (process.returncode, err) == (0, "")
@@ -119,7 +119,7 @@ def test_every_run_is_watched_until_it_is_enough(
         assert process.stdout is not None
         told = [RunEvent.model_validate_json(process.stdout.readline()) for _ in range(2)]
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
 
     assert (process.returncode, out, err) == (0, "", "")
     assert [event.type for event in told] == ["run.started", "run.reported"]
@@ -181,7 +181,7 @@ def test_a_run_that_is_lost_ends_with_exit_code_1(
         bench = Bench(server)
         with watching(tmp_path, server, bench.open()) as process:
             clock.move(minutes=10)
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (1, "")
     assert "lost: its box was not heard of for 10 minutes" in out.splitlines()[-1]
@@ -204,13 +204,13 @@ def test_watching_outlives_an_access_token(
         assert cli(*sign_in, stdin=f"{PASSWORD}\n").code == 0
         bench = Bench(server)
         watched = thread.submit(cli, "runs", "watch", bench.open(), "--json")
-        assert begun.acquire(timeout=30)
-        clock.move(minutes=5)
+        assert begun.acquire(timeout=60)
+        clock.move(minutes=6)
         bench.feed(("boot", "pass"))
-        clock.move(minutes=10)
-        assert begun.acquire(timeout=30), "it came back with another token"
+        clock.move(minutes=9)  # the token's end, and a minute before its box would count as lost
+        assert begun.acquire(timeout=60), "it came back with another token"
         bench.report()
-        code, out, _ = watched.result(30)
+        code, out, _ = watched.result(60)
 
     assert code == 0
     assert [json.loads(line)["type"] for line in out.splitlines()] == ["run.test", "run.reported"]

@@ -7,7 +7,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.held_port import held_socket
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,10 @@ def answering(*answers: Answer) -> Iterator[AnsweringServer]:
 
 
 def unused_url() -> str:
-    """Give an address at which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+    """Give an address at which nobody listens, nor will as long as this process lives."""
+    return f"http://127.0.0.1:{_nobodys().getsockname()[1]}"
+
+
+@cache
+def _nobodys() -> socket.socket:
+    return held_socket()

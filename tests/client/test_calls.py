@@ -48,6 +48,16 @@ def test_a_query_is_written_in_the_contracts_names_and_in_utc() -> None:
     }
 
 
+def test_a_list_of_runs_is_asked_for_by_the_contracts_names_for_its_period_and_its_flag() -> None:
+    call = calls.list_runs(ORG, hello_ok=False, start=NOON, end=NOON + timedelta(days=1))
+
+    assert dict(call.query) == {
+        "helloOk": "false",
+        "from": "2026-03-02T12:00:00Z",
+        "to": "2026-03-03T12:00:00Z",
+    }
+
+
 @pytest.mark.parametrize(
     ("ask", "place"),
     [
@@ -56,6 +66,9 @@ def test_a_query_is_written_in_the_contracts_names_and_in_utc() -> None:
         (lambda: calls.metrics(ORG, suite="hil"), "query.suite"),
         (lambda: calls.metrics(ORG, as_of=datetime(2026, 3, 2)), "query.as_of"),  # noqa: DTZ001 - the fault
         (lambda: calls.list_orgs(page=0), "query.page"),
+        (lambda: calls.list_runs(ORG, start=NOON, end=NOON - timedelta(days=1)), "query.end"),
+        (lambda: calls.list_runs(ORG, sha="abc"), "query.sha"),
+        (lambda: calls.list_failures(ORG, test_id=""), "query.test_id"),
         (lambda: calls.create_ci_key(ORG, ""), "body.name"),
         (lambda: calls.register("nobody", "short"), "body.email"),
     ],

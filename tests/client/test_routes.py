@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from hwci.client import Call, calls
 from hwci.client._call import Credential, Method
-from hwci.engine.vocabulary import Label, Outcome, Role, RunStatus, Trigger
+from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunStatus, Trigger
 from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -55,11 +55,14 @@ RUNS: dict[str, Any] = {
     "box_key": "bench",
     "sha": "0123abc",
     "status": RunStatus.LOST,
+    "hello_ok": False,
+    "start": NOON,
+    "end": NOON,
     "page": 2,
     "limit": 5,
 }
 PERIOD: dict[str, Any] = {"days": 7, "repo_key": "r", "suite": "s", "as_of": NOON, "limit": 5}
-TABLE = {**PERIOD, "page": 2}
+FOUND = {**PERIOD, "page": 2, "search": "uart", "sort": "-suite"}
 
 # Each function of `calls`, asked for all that it can be asked for.
 WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
@@ -82,11 +85,13 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.list_suite_configs: calls.list_suite_configs(ORG, 2, 5),
     calls.plan_suite_config: calls.plan_suite_config(ORG, CONFIGURATION, 7, NOON, 2, 5),
     calls.metrics: calls.metrics(ORG, **PERIOD),
-    calls.unchecked_merges: calls.unchecked_merges(ORG, **TABLE),
-    calls.real_bugs: calls.real_bugs(ORG, **TABLE),
-    calls.other_failures: calls.other_failures(ORG, **TABLE),
-    calls.flakiest_tests: calls.flakiest_tests(ORG, **TABLE),
-    calls.list_failures: calls.list_failures(ORG, Label.FLAKE, **TABLE),
+    calls.trend: calls.trend(ORG, 7, "r", "s", NOON),
+    calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND),
+    calls.real_bugs: calls.real_bugs(ORG, **FOUND),
+    calls.other_failures: calls.other_failures(ORG, FailureClass.AMBIGUOUS, **FOUND),
+    calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FOUND),
+    calls.flaky_history: calls.flaky_history(ORG, False, **FOUND),
+    calls.list_failures: calls.list_failures(ORG, Label.FLAKE, "boot", **FOUND),
     calls.get_failure: calls.get_failure(ORG, FAILURE),
     calls.confirm_failure: calls.confirm_failure(ORG, FAILURE),
     calls.dismiss_failure: calls.dismiss_failure(ORG, FAILURE),

@@ -213,7 +213,7 @@ def test_a_server_that_says_nothing_is_given_up(send: Sending) -> None:
         answering(Answer(silent=True)) as server,
         pytest.raises(errors.TimedOutError) as caught,
     ):
-        send(server.url, CONFIG, timeout=0.2, retries=0)
+        send(server.url, CONFIG, timeout=1, retries=0)
 
     assert caught.value.sent
     assert server.url in str(caught.value)
@@ -257,6 +257,20 @@ def test_a_plain_proxy_is_given_the_whole_address(
     assert request.target == "http://hwci.invalid/below/healthz"
     assert request.headers["host"] == "hwci.invalid"
     assert request.headers["proxy-authorization"] == "Basic bWU6c2VjcmV0"
+
+
+def test_a_proxy_that_is_away_is_named_without_its_password(
+    send: Sending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the server would be looked for, which is there."""
+    proxy = unused_url()
+    monkeypatch.setenv("http_proxy", proxy.replace("://", "://me:secret@"))
+
+    with pytest.raises(errors.ConnectionFailedError) as caught:
+        send("http://hwci.invalid", calls.health())
+
+    assert f"(through the proxy {proxy})" in str(caught.value)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_proxys_password_may_hold_any_letter(

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +16,14 @@ from hwci.client import Client, calls
 from hwci.client._call import Call
 from hwci.client.dispatch import Dispatch, Letter, Outcome, Patience, letters_of
 from hwci.client.errors import CredentialMalformedError, ServerAddressError
-from hwci.client.spool import Kept, Spool, SpoolError, fingerprint_of, spool_folder
+from hwci.client.spool import Spool, SpoolError, fingerprint_of, spool_folder
+from hwci.client.spool_files import Kept
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.client.answering import Answer, AnsweringServer, answering, unused_url
 from tests.server.running import report
 
 ADDRESS = "https://hwci.example.org"
+OTHER_ADDRESS = "https://hwci.example.net"
 KEY = "svc_" + "1" * 64
 OTHER_KEY = "svc_" + "2" * 64
 
@@ -189,11 +192,15 @@ def test_a_keeper_that_is_killed_loses_nothing_and_leaves_nothing_torn(tmp_path:
 
 def test_what_a_killed_process_left_half_written_is_removed(spool: Spool) -> None:
     keep(spool, run_id=1)
-    (spool.folder / ".new-half").write_bytes(b'{"format": 1')
+    (spool.folder / "refused").mkdir()
+    halves = [spool.folder / ".new-half", spool.folder / "refused" / ".new-half"]
+    for half in halves:
+        half.write_bytes(b'{"format": 1')
 
     assert waiting_run_ids(spool) == [1]
+    assert spool.refused() == []
     keep(spool, run_id=2)
-    assert not (spool.folder / ".new-half").exists()
+    assert not any(half.exists() for half in halves)
 
 
 @pytest.mark.parametrize("harm", [lambda content: content[:-9], lambda _: b"", lambda _: b"{}\n"])
@@ -211,6 +218,50 @@ def test_a_file_that_the_disk_damaged_is_set_aside_and_holds_back_none(
     assert refused.path.exists()
 
 
+def loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize("harm", [Path.mkdir, loop])
+def test_a_file_that_cannot_be_opened_stays_and_holds_back_none(
+    spool: Spool, harm: Callable[[Path], None]
+) -> None:
+    first, second = keep(spool, run_id=1), keep(spool, run_id=2)
+    first.path.unlink()
+    harm(first.path)
+
+    assert spool.waiting() == [second]
+    third = keep(spool, run_id=3)
+    assert spool.waiting() == [second, third]
+    [unopened] = spool.unopened()
+    assert unopened.path == first.path
+    assert unopened.reason.startswith("the file cannot be opened: ")
+    assert spool.refused() == []
+    assert first.path.lstat()
+
+
+@pytest.mark.parametrize("harm", [Path.mkdir, loop])
+def test_a_refused_file_that_cannot_be_opened_is_still_told_of(
+    spool: Spool, harm: Callable[[Path], None]
+) -> None:
+    keep(spool)
+    (spool.folder / "refused").mkdir()
+    harm(spool.folder / "refused" / "one.json")
+
+    [refused] = spool.refused()
+    assert refused.reason.startswith("the file cannot be opened: ")
+
+
+def test_a_report_whose_file_cannot_be_opened_any_more_is_sent_all_the_same(spool: Spool) -> None:
+    with answering(Answer(204)) as server:
+        kept = keep(spool, address=server.url)
+        kept.path.unlink()
+        kept.path.mkdir()
+        outcome, _ = dispatched(server, spool, [Letter(kept.name, call(), kept)])
+
+    assert [letter.kept for letter in outcome.sent] == [kept]
+
+
 def test_a_file_of_a_later_hwci_is_left_alone(spool: Spool) -> None:
     path = keep(spool).path
     content = path.read_bytes().replace(b'"format": 1', b'"format": 2')
@@ -219,6 +270,40 @@ def test_a_file_of_a_later_hwci_is_left_alone(spool: Spool) -> None:
     assert spool.waiting() == []
     assert spool.refused() == []
     assert path.read_bytes() == content
+
+
+# For another server
+
+
+def test_a_report_that_is_readdressed_waits_for_the_other_server_in_its_turn(spool: Spool) -> None:
+    first, second = keep(spool, address=OTHER_ADDRESS, run_id=1), keep(spool, run_id=2)
+    spool.put_off(first, "503", asked_s=60)
+
+    spool.readdress(first, ADDRESS)
+
+    assert [kept.address for kept in spool.waiting()] == [ADDRESS, ADDRESS]
+    assert waiting_run_ids(spool) == [1, 2]
+    assert spool.waiting()[1] == second
+
+
+def test_a_readdressed_report_never_follows_a_later_one_of_its_run(spool: Spool) -> None:
+    older = keep(spool, address=OTHER_ADDRESS, conclusion="failure")
+    newer = keep(spool, conclusion="success")
+    spool.readdress(older, ADDRESS)
+    assert spool.waiting() == [newer]
+
+    newest = keep(spool, address=OTHER_ADDRESS, conclusion="failure")
+    spool.readdress(newest, ADDRESS)
+    assert [kept.path.name[:20] for kept in spool.waiting()] == [newest.path.name[:20]]
+
+
+def test_a_report_is_not_readdressed_while_it_is_sent(spool: Spool) -> None:
+    kept = keep(spool, address=OTHER_ADDRESS)
+
+    with spool.taken(kept):
+        spool.readdress(kept, ADDRESS)
+
+    assert spool.waiting() == [kept]
 
 
 # Sharing
@@ -279,11 +364,45 @@ def letters(server: AnsweringServer | str, spool: Spool, *run_ids: int) -> list[
     return [Letter(one.name, None, one) for one in kept]
 
 
+def refusal(status: int) -> Answer:
+    told = {"statusCode": status, "error": "Refused", "message": "No"}
+    return Answer(status, json.dumps(told).encode())
+
+
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 413, 415])
+def test_what_something_in_between_refuses_keeps_waiting_and_holds_back_none(
+    spool: Spool, status: int
+) -> None:
+    with answering(Answer(status, b"<html>Sign in</html>"), Answer(204)) as server:
+        outcome, _ = dispatched(server, spool, letters(server, spool, 1, 2), deadline_s=0)
+
+    assert (len(outcome.sent), len(outcome.left)) == (1, 1)
+    assert waiting_run_ids(spool) == [1]
+    assert spool.refused() == []
+
+
+def test_what_was_refused_waits_again_in_its_turn(spool: Spool) -> None:
+    with answering(refusal(404)) as server:
+        dispatched(server, spool, letters(server, spool, 1))
+        letters(server, spool, 2)
+        assert spool.put_back() == 1
+    assert waiting_run_ids(spool) == [1, 2]
+    assert spool.refused() == []
+
+
+def test_a_refused_report_that_a_later_one_replaced_stays_aside(spool: Spool) -> None:
+    with answering(refusal(404)) as server:
+        dispatched(server, spool, letters(server, spool, 1))
+        letters(server, spool, 1)
+        assert spool.put_back() == 0
+    assert len(spool.refused()) == 1
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 413, 415])
 def test_a_refused_report_is_asked_once_and_set_aside_with_the_reason(
     spool: Spool, status: int
 ) -> None:
-    with answering(Answer(status)) as server:
+    with answering(refusal(status)) as server:
         outcome, pauses = dispatched(server, spool, letters(server, spool, 7))
 
     assert len(server.received) == 1
@@ -297,15 +416,18 @@ def test_a_refused_report_is_asked_once_and_set_aside_with_the_reason(
     assert refused.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_key_that_is_refused_ends_the_sending_and_the_reports_stay(spool: Spool) -> None:
-    with answering(Answer(401)) as server:
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_is_refused_ends_the_sending_and_the_reports_stay(
+    spool: Spool, status: int
+) -> None:
+    with answering(refusal(status)) as server:
         outcome, pauses = dispatched(server, spool, letters(server, spool, 1, 2))
 
     assert len(server.received) == 1
     assert pauses == []
     assert (len(outcome.left), len(outcome.untried)) == (1, 1)
     assert [kept.tries for kept in spool.waiting()] == [1, 0]
-    assert spool.waiting()[0].reason.startswith("401 ")
+    assert spool.waiting()[0].reason.startswith(f"{status} ")
 
 
 @pytest.mark.parametrize(
@@ -340,11 +462,21 @@ def test_a_report_that_the_server_stumbles_over_holds_back_no_other(spool: Spool
     assert waiting_run_ids(spool) == [1]
 
 
+def test_a_server_that_stumbles_and_asks_for_a_pause_is_sent_no_other(spool: Spool) -> None:
+    asks = Answer(500, headers={"Retry-After": "30"})
+    with answering(asks, Answer(204)) as server:
+        outcome, _ = dispatched(server, spool, letters(server, spool, 1, 2), deadline_s=0)
+        assert len(server.received) == 1
+
+    assert (len(outcome.left), len(outcome.untried)) == (1, 1)
+    assert waiting_run_ids(Spool(spool.folder, clock=lambda: time.time() + 31)) == [1, 2]
+
+
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_the_pause_that_a_server_asks_for_is_made(spool: Spool, status: int) -> None:
     asks = Answer(status, headers={"Retry-After": "30"})
     with answering(asks, Answer(204)) as server:
-        own = letters(server, None or spool, 1)
+        own = letters(server, spool, 1)
         unkept = [Letter(one.name, call(), None) for one in own]
         outcome, pauses = dispatched(server, None, unkept)
 
@@ -399,6 +531,19 @@ def test_a_report_that_another_process_sent_meanwhile_counts_as_sent(spool: Spoo
     assert server.received == []
 
 
+def test_a_report_that_a_later_one_replaced_is_not_sent_before_that_one_is(spool: Spool) -> None:
+    with answering(Answer(204)) as server:
+        mine = letters(server, spool, 1)
+        [later] = letters(server, spool, 1)
+        outcome, _ = dispatched(server, spool, mine, deadline_s=0)
+        assert (outcome.sent, outcome.untried) == ([], mine)
+
+        assert later.kept is not None
+        spool.sent(later.kept)
+        outcome, _ = dispatched(server, spool, mine, deadline_s=0)
+        assert outcome.sent == mine
+
+
 def test_a_report_that_another_process_saw_refused_counts_as_refused(spool: Spool) -> None:
     with answering(Answer(204)) as server:
         mine = letters(server, spool, 1)
@@ -416,3 +561,17 @@ def test_a_spool_that_vanishes_does_not_hold_back_what_is_in_hand(spool: Spool) 
         outcome, _ = dispatched(server, spool, [Letter("bench-1", call(), kept)])
 
     assert len(outcome.sent) == 1
+
+
+def test_a_round_ends_with_the_deadline_and_what_is_left_waits(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter([0.0, 1.0, 11.0, 11.0, 11.0])
+    clock = SimpleNamespace(monotonic=lambda: next(moments))
+    with answering(Answer(204), Answer(204), Answer(204)) as server:
+        waiting = letters(server, spool, 1, 2, 3)
+        monkeypatch.setattr("hwci.client.dispatch.time", clock)
+        outcome, _ = dispatched(server, spool, waiting, deadline_s=10)
+
+    assert (outcome.sent, outcome.untried) == (waiting[:2], waiting[2:])
+    assert [one.path for one in spool.waiting()] == [waiting[2].kept and waiting[2].kept.path]

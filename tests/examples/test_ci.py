@@ -86,7 +86,7 @@ def github(job: str) -> tuple[str, dict[str, str]]:
         for name, value in inputs.items()
         if name not in {"server", "api-key"}
     }
-    values |= {"${{ inputs.hello }}": "ok", "${{ job.status }}": "failure"}
+    values |= {"${{ inputs.hello }}": "success", "${{ job.status }}": "failure"}
     environ = {name: values[value] for name, value in step["env"].items() if value in values}
     return step["run"], environ
 
@@ -146,7 +146,7 @@ SCRIPTS = {
 
 
 def run(
-    system: str, job: str, checkout: Path, server: RunningServer
+    system: str, job: str, checkout: Path, server: RunningServer, strict: str = "1"
 ) -> subprocess.CompletedProcess[str]:
     """Run what the example runs in a job, as its system would."""
     script, given = SCRIPTS[system](job)
@@ -160,7 +160,7 @@ def run(
         "HWCI_URL": server.url,
         "HWCI_CI_KEY": server.ci_key,
         "HWCI_REPO_KEY": f"{system}/{job}",
-        "HWCI_STRICT": "1",
+        "HWCI_STRICT": strict,
     }
     return subprocess.run(
         ["bash", "-e", "-c", script],
@@ -201,32 +201,73 @@ def test_a_run_that_failed_is_reported_from_the_bench(
     assert str(reported.conclusion).lower() in {"failure", "failed"}
 
 
-def jobs(system: str) -> tuple[object, object]:
-    """Give what an example says of the job that announces, and of the one on the bench."""
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_run_that_died_before_its_tests_is_reported_and_fails_no_step(
+    system: str, checkout: Path, server: RunningServer
+) -> None:
+    for name in ("results/hil.xml", "started", "hello.ok"):
+        (checkout / name).unlink()
+
+    done = run(system, "hil", checkout, server, strict="false")
+
+    assert done.returncode == 0, done.stderr
+    with Client(server.url, token=server.token) as client:
+        newest = client.send(calls.list_runs(server.org_id, repo_key=f"{system}/hil")).items[0]
+    assert newest.tests.total == 0
+    # On GitHub the step says it, and it passed; elsewhere hello.ok does.
+    assert newest.hello_ok is (system == "github")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_bench_without_hwci_fails_no_step_and_says_so(
+    system: str, checkout: Path, server: RunningServer
+) -> None:
+    tools = checkout.parent / "bin"
+    (tools / "hwci").unlink()
+    (tools / "pipx").write_text("#!/bin/sh\nexit 1\n")
+    done = run(system, "hil", checkout, server, strict="false")
+
+    # What runs after a job of GitLab fails none.
+    assert done.returncode == (127 if system == "gitlab" else 0)
+    assert "hwci" in done.stdout + done.stderr
+
+
+def jobs(system: str) -> tuple[object, object, object]:
+    """Give what an example says of the job that announces, the one that builds, and the bench's."""
     match system:
         case "github":
             said = read("github/workflow.yml")[0]["jobs"]
-            return said["announce"], said["hil"]
+            return said["announce"], said["build"], said["hil"]
         case "gitlab":
-            return read("gitlab/template.yml")[1]["hwci-announce"], read("gitlab/pipeline.yml")[0]
+            said = read("gitlab/pipeline.yml")[0]
+            announce = read("gitlab/template.yml")[1]["hwci-announce"]
+            return announce, said["build"], said["hil"]
         case "jenkins":
             text = (EXAMPLES / "jenkins/Jenkinsfile").read_text()
-            _, announce, hil = re.split(r"stage\(", text)
-            return announce, hil
+            _, announce, build, hil = re.split(r"stage\(", text)
+            return announce, build, hil
         case "buildkite":
-            announce, hil = read("buildkite/pipeline.yml")[0]["steps"]
-            return announce, hil
+            announce, build, hil = read("buildkite/pipeline.yml")[0]["steps"]
+            return announce, build, hil
         case "circleci":
             said = read("circleci/config.yml")[0]["jobs"]
-            return said["announce"], said["hil"]
+            [flow] = read("circleci/config.yml")[0]["workflows"].values()
+            waits = {
+                name: one
+                for job in flow["jobs"]
+                if isinstance(job, dict)
+                for name, one in job.items()
+            }
+            hil = said["hil"] | {"requires": waits["hil"]["requires"]}
+            return said["announce"], said["build"], hil
         case _:
-            announce, hil = read("azure/azure-pipelines.yml")[0]["jobs"]
-            return announce, hil
+            announce, build, hil = read("azure/azure-pipelines.yml")[0]["jobs"]
+            return announce, build, hil
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_announcement_stands_in_a_job_that_needs_no_bench(system: str) -> None:
-    announce, hil = map(str, jobs(system))
+    announce, _, hil = map(str, jobs(system))
 
     assert "merge-announce" in announce
     assert not BENCH.search(announce)
@@ -234,12 +275,94 @@ def test_the_announcement_stands_in_a_job_that_needs_no_bench(system: str) -> No
     assert "merge-announce" not in hil
 
 
+NO_MATTER = {
+    "github": ("continue-on-error", True),
+    "gitlab": ("allow_failure", True),
+    "buildkite": ("soft_fail", True),
+    "azure": ("continueOnError", True),
+}
+"""What each system's job says whose failure is no matter of the build."""
+
+
+@pytest.mark.parametrize(("system", "said"), NO_MATTER.items())
+def test_an_announcement_that_fails_is_said_to_be_no_matter_of_the_build(
+    system: str, said: tuple[str, bool]
+) -> None:
+    announce, build, hil = jobs(system)
+
+    assert isinstance(announce, dict)
+    assert announce.get(said[0]) is said[1]
+    assert said[0] not in str(build) + str(hil)
+
+
+def test_jenkins_catches_an_announcement_that_fails() -> None:
+    announce, _, _ = jobs("jenkins")
+    guarded = (
+        r"catchError\(buildResult: 'SUCCESS', stageResult: 'UNSTABLE'\) \{\s+"
+        r"timeout\(.*\) \{\s+sh 'pipx run hwci merge-announce'\s+\}\s+\}"
+    )
+
+    assert re.search(guarded, str(announce))
+    assert str(announce).count("sh '") == 1
+
+
+@pytest.mark.parametrize("pipx", ["exit 1", "exit 2"])
+def test_a_system_without_a_word_for_it_goes_on_after_an_announcement_that_fails(
+    pipx: str, checkout: Path, server: RunningServer
+) -> None:
+    (checkout.parent / "bin" / "pipx").write_text(f"#!/bin/sh\n{pipx}\n")
+
+    done = run("circleci", "announce", checkout, server)
+
+    assert (done.returncode, done.stderr) == (0, "The merge is not announced.\n")
+
+
+def test_the_build_waits_for_no_announcement_of_gitlab() -> None:
+    """Its stage comes first, and a job without `needs` waits for the stages before its own."""
+    _, build, _ = jobs("gitlab")
+
+    assert isinstance(build, dict)
+    assert build["needs"] == []
+
+
 def test_the_bench_does_not_wait_for_the_announcement_and_the_other_way_round() -> None:
     for system in ("github", "circleci", "azure", "buildkite"):
-        announce, hil = jobs(system)
-        for job in (announce, hil):
+        announce, build, hil = jobs(system)
+        for job, waits in ((announce, []), (build, []), (hil, ["build"])):
             assert isinstance(job, dict)
-            assert [job.get(word) for word in WAITS if job.get(word)] == []
+            waited_for = [job[word] for word in WAITS if job.get(word)]
+            assert waited_for in (waits, [waits])
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_build_that_fails_is_no_matter_of_the_bench(system: str) -> None:
+    """The bench's job does not begin then, so there is no step that could report it."""
+    _, build, hil = map(str, jobs(system))
+
+    assert "make firmware" in build
+    assert "make firmware" not in hil
+    assert not BENCH.search(build)
+    assert "hwci" not in build
+
+
+@pytest.mark.parametrize(
+    ("path", "cleared", "fetched"),
+    [
+        ("github/workflow.yml", "rm -rf results", "download-artifact"),
+        ("jenkins/Jenkinsfile", "rm -rf results hello.ok started", "unstash"),
+        ("buildkite/pipeline.yml", "rm -rf results hello.ok", "artifact download"),
+        ("circleci/config.yml", "rm -rf results hello.ok", "attach_workspace"),
+        ("azure/azure-pipelines.yml", "clean: true", "download: current"),
+    ],
+)
+def test_what_the_build_before_left_is_gone_before_anything_can_fail(
+    path: str, cleared: str, fetched: str
+) -> None:
+    """The report is sent whatever failed, with the files that lie there."""
+    text = (EXAMPLES / path).read_text()
+
+    assert text.count(cleared) == text.count(fetched) == 1
+    assert text.index(cleared) < text.index(fetched)
 
 
 def test_inputs_of_the_action_stand_in_no_script() -> None:

@@ -3,8 +3,9 @@
 
 This module decides what the elements of JUnit XML mean: those of pytest, GoogleTest, CTest,
 Surefire, Robot Framework, Ceedling, PlatformIO and Twister are its models. It reads as a stream,
-refuses document types, and names line and column of a fault. Which cases are tries of one test,
-it leaves to others.
+refuses document types, and names line and column of a fault. What was read whole before the XML
+breaks off is true, and is kept; a piece that says nothing costs itself alone. Which cases are tries
+of one test, it leaves to others.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 from xml.parsers import expat
 
-from hwci.ci.content import WRITE_AGAIN, ContentError, Position
+from hwci.ci.content import WRITE_AGAIN, ContentError, CutError, Position, one_line
 from hwci.ci.entries import attempts_of, told_apart
 from hwci.ci.junit.cases import Case, CaseEntry, Suite, entry_of
 from hwci.ci.junit.tries import pytest_tries
@@ -36,20 +37,25 @@ PYTEST_FILE = "pytest tests"
 
 NO_MORE_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
 GIVE_JUNIT = "Give the JUnit XML file that the test runner writes"
+NAME_THEM = "Name every test"
 NOT_JUNIT = {"robot": "Let robot write one, with --xunit FILE"}
 """Elements that begin the XML of test runners that write JUnit XML as well."""
 
 
 def junit_results(chunks: Iterable[bytes], rules: Sequence[Rule]) -> FileResults:
-    """Read the content of one file.
+    """Read the content of one file, as far as it can be read.
 
     Raises:
-        ContentError: it is broken, or is no JUnit XML.
+        ContentError: it is no JUnit XML, or is broken before its first test has ended.
     """
     document = _Document(rules)
-    for chunk in chunks:
-        document.feed(chunk)
-    return document.end()
+    try:
+        for chunk in chunks:
+            document.feed(chunk)
+        document.feed(b"", last=True)
+    except CutError as fault:
+        document.cut(fault)
+    return document.results()
 
 
 class _Document:
@@ -68,6 +74,8 @@ class _Document:
         self._of_pytest = False
         self._case: Case | None = None
         self._heard: str | None = None
+        self._nameless: list[Position] = []
+        self._faults: list[str] = []
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._doctype
@@ -80,15 +88,51 @@ class _Document:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as fault:
             position = Position(fault.lineno, fault.offset + 1)
-            raise ContentError(self._broken(fault), WRITE_AGAIN, position) from fault
+            raise CutError(self._broken(fault), WRITE_AGAIN, position) from fault
         except (LookupError, ValueError) as fault:
             # Python looks the declared encoding up, and tells so when there is none.
             raise self._fault(f"Its encoding cannot be read ({fault})", "Write UTF-8") from fault
 
-    def end(self) -> FileResults:
-        """Give what the whole file held."""
-        self.feed(b"", last=True)
+    def cut(self, fault: CutError) -> None:
+        """Keep what was read whole before the file broke off.
+
+        Raises:
+            CutError: nothing was.
+        """
+        self._leave_out_what_is_in_doubt()
+        if not self._entries:
+            raise fault
+        while self._suites:
+            self._end_suite(self._suites.pop())
+        kept = _counted(len(self._entries), "test")
+        what = f"{fault.what}: {kept} before that counted, what stands behind it is not known"
+        self._faults.append(one_line(fault.position, what, fault.fix))
+
+    def _leave_out_what_is_in_doubt(self) -> None:
+        """Leave out the last test where pytest wrote it: what seems to have passed is a try that
+        failed, or that broke its teardown, when another case of it follows.
+        """
+        entries = self._entries
+        if entries and (self._of_pytest or entries[-1].group == PYTEST_SUITE):
+            last = entries[-1].test_id
+            while entries and entries[-1].test_id == last:
+                entries.pop()
+
+    def results(self) -> FileResults:
+        """Give what the file held.
+
+        Raises:
+            ContentError: it has tests, and none of them has a name.
+        """
+        if self._nameless:
+            have = "have" if len(self._nameless) > 1 else "has"
+            what = f"{_counted(len(self._nameless), 'test')} {have} neither name nor classname"
+            if not self._entries:
+                raise ContentError(what, NAME_THEM, self._nameless[0])
+            what = f"{what}, and cannot be reported"
+            self._faults.append(one_line(self._nameless[0], what, NAME_THEM))
         return FileResults(
+            faults=tuple(self._faults),
             attempts=attempts_of(self._tried()),
             skipped=sum(not entry.run for entry in self._entries),
             unbuilt=sum(entry.unbuilt for entry in self._entries),
@@ -110,9 +154,11 @@ class _Document:
         return "It was cut short: not every element is closed" if self._begun else "It is empty"
 
     def _fault(self, what: str, fix: str) -> ContentError:
+        return ContentError(what, fix, self._here())
+
+    def _here(self) -> Position:
         parser = self._parser
-        place = Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
-        return ContentError(what, fix, place)
+        return Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
 
     def _doctype(self, *_: object) -> None:
         raise self._fault("It declares a document type, which may hide other files", "Remove it")
@@ -148,8 +194,10 @@ class _Document:
         # Ceedling and PlatformIO name a test within its suite only: `test_init` of many modules.
         classname = attributes.get("classname", suite.name)
         test_id = stable_id(classname, attributes.get("name", ""))
-        if not test_id or not {"name", "classname"} & attributes.keys():
-            raise self._fault("A test has neither name nor classname", "Name every test")
+        if not {"name", "classname"} & attributes.keys():
+            test_id = ""
+        if not test_id:
+            self._nameless.append(self._here())
         run = NOT_RUN.isdisjoint({attributes.get("status"), attributes.get("result")})
         return Case(suite, test_id, seconds(attributes.get("time", "")), run)
 
@@ -173,19 +221,22 @@ class _Document:
         self._heard = tag
         self._parser.CharacterDataHandler = case.hear
 
-    def _verdict(self, text: str) -> Verdict:
+    def _verdict(self, text: str) -> Verdict | None:
         try:
             return Verdict(text)
-        except ValueError as fault:
-            what = f"The property {VERDICT_PROPERTY} is {text[:40]!r}"
-            raise self._fault(what, f"Write one of {', '.join(Verdict)}") from fault
+        except ValueError:
+            what = f"The property {VERDICT_PROPERTY} is {text[:40]!r}, which says nothing"
+            fix = f"Write one of {', '.join(Verdict)}"
+            self._faults.append(one_line(self._here(), what, fix))
+            return None
 
     def _end(self, tag: str) -> None:
         if tag == self._heard:
             self._heard = None
             self._parser.CharacterDataHandler = None
         elif tag == "testcase" and self._case is not None:
-            self._take(entry_of(self._case, self._rules))
+            if self._case.test_id:
+                self._take(entry_of(self._case, self._rules))
             self._case = None
         elif tag == "testsuite" and self._case is None:
             self._end_suite(self._suites.pop())
@@ -198,3 +249,7 @@ class _Document:
     def _end_suite(self, suite: Suite) -> None:
         if not self._suites:
             self._duration_s += suite.duration_s or self._tests_s - suite.tests_s_before
+
+
+def _counted(many: int, what: str) -> str:
+    return f"{many} {what}" if many == 1 else f"{many} {what}s"

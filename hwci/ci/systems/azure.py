@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Azure Pipelines. An agent that Azure lends has another name each time, and no board."""
 
+from hwci.ci.fields import ATTEMPT, RUN_ID
 from hwci.ci.systems.system import (
     Surroundings,
     System,
@@ -8,9 +9,9 @@ from hwci.ci.systems.system import (
     started_by,
     variable,
     where,
-    whole,
     without,
 )
+from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
@@ -22,6 +23,10 @@ def _own_agent(seen: Surroundings) -> bool:
 def _is_ours(seen: Surroundings) -> bool:
     """A branch of a fork is told by the number of its pull request: its `main` is not ours."""
     return seen.text("SYSTEM_PULLREQUEST_ISFORK").lower() != "true"
+
+
+def _is_batch(seen: Surroundings) -> bool:
+    return seen.text("BUILD_REASON") == "BatchedCI"
 
 
 def _time(text: str) -> object:
@@ -41,8 +46,8 @@ AZURE = System(
     readers={
         "repo_key": (variable("BUILD_REPOSITORY_NAME"),),
         "workflow": (variable("BUILD_DEFINITIONNAME"),),
-        "run_id": (variable("BUILD_BUILDID", whole),),
-        "run_attempt": (variable("SYSTEM_JOBATTEMPT", whole),),
+        "run_id": (variable("BUILD_BUILDID", RUN_ID),),
+        "run_attempt": (variable("SYSTEM_JOBATTEMPT", ATTEMPT),),
         "sha": (
             variable("SYSTEM_PULLREQUEST_SOURCECOMMITID", commit),
             variable("BUILD_SOURCEVERSION", commit),
@@ -62,5 +67,6 @@ AZURE = System(
         "conclusion": (variable("AGENT_JOBSTATUS"),),
         "started_at": (variable("SYSTEM_PIPELINESTARTTIME", _time),),
         "box_key": (where(_own_agent, variable("AGENT_NAME")),),
+        "batched": (where(_is_batch, lambda _: Told(True, "BUILD_REASON")),),
     },
 )

@@ -1,36 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buildkite. Its build numbers count per pipeline, so the run id is made of the build's own id. A
-branch of a fork bears its owner's name already.
+"""Buildkite. Its build numbers count per pipeline, so the run id is made of the build's own id, and
+of what names the step, as two steps may test on one box: a job that is retried keeps both. A branch
+of a fork bears its owner's name already.
 """
 
+from collections.abc import Mapping
+
+from hwci.ci.fields import whole
+from hwci.ci.run_ids import hashed_run_id
 from hwci.ci.systems.system import (
     Surroundings,
     System,
     commit,
-    hashed,
     slug,
     started_by,
     variable,
     where,
-    whole,
 )
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 
 _BRANCH = (variable("BUILDKITE_BRANCH"),)
+_STEP = ("BUILDKITE_STEP_KEY", "BUILDKITE_LABEL", "BUILDKITE_PARALLEL_JOB")
+"""What names a step, of a matrix or parallel too. Ids of steps are new in each build."""
+
+
+def step_of(environ: Mapping[str, str]) -> str:
+    """Name the step of a job, "" where it has neither key nor label."""
+    return "/".join(filter(None, (environ.get(name, "").strip() for name in _STEP)))
+
+
+def run_id_of(build: str, environ: Mapping[str, str]) -> int:
+    """Give the run id of a build's job that is of the same step as this one."""
+    return hashed_run_id("/".join(filter(None, (build, step_of(environ)))))
+
+
+def _run_id(seen: Surroundings) -> Told[int] | None:
+    build = seen.text("BUILDKITE_BUILD_ID")
+    return (
+        Told(run_id_of(build, seen.environ), "BUILDKITE_BUILD_ID and the step") if build else None
+    )
 
 
 def _is_pull_request(seen: Surroundings) -> bool:
     return seen.text("BUILDKITE_PULL_REQUEST") not in {"", "false"}
 
 
+_count = whole(0)
+
+
 def _next(retries: str) -> int:
-    return whole(retries) + 1
+    return _count(retries) + 1
 
 
 def _conclusion(status: str) -> str:
     """Say the exit status in Buildkite's own words for a job."""
-    return "passed" if whole(status) == 0 else "failed"
+    return "passed" if _count(status) == 0 else "failed"
 
 
 BUILDKITE = System(
@@ -40,7 +65,7 @@ BUILDKITE = System(
     readers={
         "repo_key": (variable("BUILDKITE_REPO", slug),),
         "workflow": (variable("BUILDKITE_PIPELINE_SLUG"),),
-        "run_id": (variable("BUILDKITE_BUILD_ID", hashed()),),
+        "run_id": (_run_id,),
         "run_attempt": (variable("BUILDKITE_RETRY_COUNT", _next),),
         "sha": (variable("BUILDKITE_COMMIT", commit),),
         "branch": _BRANCH,

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CircleCI. A rerun is a new workflow with an id of its own. What started a pipeline, and where the
-branch stood before, are values of its configuration that no variable holds: the configuration hands
-them on as `HWCI_TRIGGER` and `HWCI_BEFORE_SHA`.
+"""CircleCI. A rerun is a new workflow whose jobs have ids of their own; the run id is made of the
+job's, as two of a workflow may test on one box. What started a pipeline, and where the branch stood
+before, are values of its configuration that no variable holds: the configuration hands them on as
+`HWCI_TRIGGER` and `HWCI_BEFORE_SHA`.
 """
 
+from hwci.ci.run_ids import hashed_run_id
 from hwci.ci.systems.system import (
     Surroundings,
     System,
     always,
     commit,
-    hashed,
     slug,
     started_by,
     variable,
@@ -31,6 +32,17 @@ def _repository(seen: Surroundings) -> Told[str] | None:
     return Told(f"{owner}/{name}", "CIRCLE_PROJECT_REPONAME") if owner and name else None
 
 
+def _run_id(seen: Surroundings) -> Told[int] | None:
+    """Tell jobs apart, and the nodes of one that runs on several."""
+    names = ("CIRCLE_WORKFLOW_JOB_ID", "CIRCLE_WORKFLOW_ID")
+    name = next((name for name in names if seen.text(name)), None)
+    if name is None:
+        return None
+    node = seen.text("CIRCLE_NODE_INDEX") or "0"
+    words = seen.text(name) if node == "0" else f"{seen.text(name)}/{node}"
+    return Told(hashed_run_id(words), name)
+
+
 CIRCLECI = System(
     name="circleci",
     title="CircleCI",
@@ -38,7 +50,7 @@ CIRCLECI = System(
     readers={
         "repo_key": (_repository, variable("CIRCLE_REPOSITORY_URL", slug)),
         "workflow": (variable("CIRCLE_JOB"),),
-        "run_id": (variable("CIRCLE_WORKFLOW_ID", hashed()),),
+        "run_id": (_run_id,),
         "run_attempt": (always(1),),
         "sha": (variable("CIRCLE_SHA1", commit),),
         "branch": _BRANCH,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hwci.ci.fields import ATTEMPT, RUN_ID
 from hwci.ci.systems.system import (
     EVENT,
     Condition,
@@ -23,7 +24,6 @@ from hwci.ci.systems.system import (
     started_by,
     variable,
     where,
-    whole,
 )
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
@@ -127,8 +127,8 @@ GITHUB = System(
     readers={
         "repo_key": (variable("GITHUB_REPOSITORY"),),
         "workflow": (variable("GITHUB_WORKFLOW"),),
-        "run_id": (variable("GITHUB_RUN_ID", whole),),
-        "run_attempt": (variable("GITHUB_RUN_ATTEMPT", whole),),
+        "run_id": (variable("GITHUB_RUN_ID", RUN_ID),),
+        "run_attempt": (variable("GITHUB_RUN_ATTEMPT", ATTEMPT),),
         "sha": (
             where(
                 _event_is("pull_request", "pull_request_target"),

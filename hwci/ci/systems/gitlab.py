@@ -5,6 +5,7 @@ someone says the attempt himself.
 
 import re
 
+from hwci.ci.fields import RUN_ID
 from hwci.ci.systems.system import (
     Surroundings,
     System,
@@ -13,7 +14,6 @@ from hwci.ci.systems.system import (
     started_by,
     variable,
     where,
-    whole,
 )
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
@@ -62,8 +62,8 @@ GITLAB = System(
         "repo_key": (variable("CI_PROJECT_PATH"),),
         "workflow": (variable("CI_PIPELINE_NAME"), variable("CI_JOB_NAME", _without_twin)),
         "run_id": (
-            where(_attempt_is_told, variable("CI_PIPELINE_ID", whole)),
-            variable("CI_JOB_ID", whole),
+            where(_attempt_is_told, variable("CI_PIPELINE_ID", RUN_ID)),
+            variable("CI_JOB_ID", RUN_ID),
         ),
         "run_attempt": (always(1),),
         "sha": (

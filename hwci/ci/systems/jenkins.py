@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jenkins. Its build numbers count per job, so the run id is made of job and number. Why a build
-runs stands in no variable: `HWCI_TRIGGER` says it.
+"""Jenkins. Its build numbers count per job, so the run id is made of job, number and stage: two
+stages may test on one box. Why a build runs stands in no variable: `HWCI_TRIGGER` says it.
 """
 
 from urllib.parse import quote
@@ -33,13 +33,22 @@ def _run_id(seen: Surroundings) -> Told[int] | None:
     job, number = seen.text("JOB_NAME"), seen.text("BUILD_NUMBER")
     if not (job and number):
         return None
-    return Told(hashed_run_id(f"{job}#{number}"), "JOB_NAME and BUILD_NUMBER")
+    if stage := seen.text("STAGE_NAME"):
+        words, by = f"{job}#{number}/{stage}", "JOB_NAME, BUILD_NUMBER and STAGE_NAME"
+    else:
+        words, by = f"{job}#{number}", "JOB_NAME and BUILD_NUMBER"
+    return Told(hashed_run_id(words), by)
 
 
 def _fork_branch(seen: Surroundings) -> Told[str] | None:
     """A branch of a fork bears the fork's name: its `main` is not ours."""
     fork, branch = seen.text("CHANGE_FORK"), seen.text("CHANGE_BRANCH")
     return Told(f"{fork.partition('/')[0]}:{branch}", "CHANGE_FORK") if fork and branch else None
+
+
+def _is_primary(seen: Surroundings) -> bool:
+    """A multibranch job knows the default branch. Another branch is not told which one it is."""
+    return seen.text("BRANCH_IS_PRIMARY").lower() == "true"
 
 
 def _is_change(seen: Surroundings) -> bool:
@@ -64,7 +73,9 @@ JENKINS = System(
         ),
         "trigger": (where(_is_change, lambda _: Told(Trigger.MANUAL, "CHANGE_ID")),),
         "box_key": (variable("NODE_NAME"),),
+        "default_branch": (where(_is_primary, variable("BRANCH_NAME")),),
         "before_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),
         "previous_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),
+        "succeeded_sha": (variable("GIT_PREVIOUS_SUCCESSFUL_COMMIT", commit),),
     },
 )

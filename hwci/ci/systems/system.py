@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hwci.ci.run_ids import hashed_run_id
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
+from hwci.wire.hashes import names_a_commit
 
 EVENT = "GitHub's event file"
 DEFAULT = "default"
@@ -36,8 +36,8 @@ class Surroundings:
         return "" if re.fullmatch(r"\$\([^)]*\)", value) else value
 
     def is_merged_into(self, branch: str) -> bool:
-        """Tell whether a push to a branch is a merge. `*` in a name stands for anything."""
-        return any(branch == name or fnmatchcase(branch, name) for name in self.merge_branches)
+        """Tell whether a push to a branch is a merge."""
+        return is_one_of(branch, self.merge_branches)
 
 
 Reader = Callable[[Surroundings], Told[Any] | None]
@@ -48,7 +48,7 @@ Condition = Callable[[Surroundings], bool]
 @dataclass(frozen=True, slots=True)
 class System:
     """A CI system. `readers`: by field, and by `default_branch`, `before_sha`, `previous_sha`,
-    `pushed_shas` and `queued`.
+    `succeeded_sha`, `pushed_shas`, `queued` and `batched`.
     """
 
     name: str
@@ -71,6 +71,11 @@ class System:
 def first(readers: Sequence[Reader], seen: Surroundings) -> Told[Any] | None:
     """Ask one reader after the other, until one knows."""
     return next((told for reader in readers if (told := reader(seen)) is not None), None)
+
+
+def is_one_of(branch: str, names: Sequence[str]) -> bool:
+    """Tell whether a branch is among names. `*` in a name stands for anything."""
+    return any(branch == name or fnmatchcase(branch, name) for name in names)
 
 
 def same(text: str) -> str:
@@ -148,22 +153,9 @@ def _read(read: Read, text: str) -> Any:  # noqa: ANN401 - a field's own type
 # What texts mean: each gives the value, or None where the text says nothing.
 
 
-def whole(text: str) -> int:
-    """Read a whole number; anything else is a ValueError."""
-    if not re.fullmatch(r"[0-9]{1,19}", text):
-        raise ValueError("it should be a whole number")
-    return int(text)
-
-
 def commit(text: str) -> str | None:
     """Read a full or short hash; `HEAD` and a hash of zeros name no commit."""
-    named = re.fullmatch(r"[0-9A-Fa-f]{7,64}", text) and text.strip("0")
-    return text.lower() if named else None
-
-
-def hashed(prefix: str = "") -> Read:
-    """Make a run id of words that are no number."""
-    return lambda text: hashed_run_id(prefix + text)
+    return text.lower() if names_a_commit(text) else None
 
 
 def without(*prefixes: str) -> Read:

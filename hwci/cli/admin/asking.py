@@ -44,8 +44,8 @@ def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "C
 
 @contextmanager
 def operator_errors(what: str, fix: str) -> Iterator[None]:
-    """Let what the server refuses be three lines; a database that cannot be used stays one."""
-    with server_errors():
+    """Let errors of the server pass as errors of the command; `fix` is of what it refuses."""
+    with server_errors(what):
         from hwci.server.errors import RefusedError
 
         try:

@@ -48,7 +48,7 @@ def restore(
 
       hwci admin restore /var/backups/hwci-2026-03-07.db
     """
-    with server_errors():
+    with server_errors("The backup was not put back"):
         from hwci.server.app import restore as put_back
 
         where = database_of(database)
@@ -76,7 +76,7 @@ def migrate(
 
       hwci admin migrate
     """
-    with server_errors():
+    with server_errors("The schema was not brought up to date"):
         from hwci.server.app import migrate as bring_up_to_date
 
         where = database_of(database)

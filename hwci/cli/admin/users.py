@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci admin create-user`: a user of the service, the first one too."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hwci.cli import bodies, options
 from hwci.cli.admin.asking import ask, is_default, operator_errors
+from hwci.cli.asking import new_password
 from hwci.cli.failing import wrong_usage
 from hwci.cli.render import emit_json, note, say
 from hwci.cli.serve import Database
@@ -95,12 +95,4 @@ def _password(from_stdin: bool, path: str | None) -> str:
     if path is not None:
         # What is no UTF-8 becomes what no password may hold, and is refused as such.
         return bodies.read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
-    if from_stdin:
-        return sys.stdin.readline().rstrip("\r\n")
-    if not sys.stdin.isatty():
-        raise wrong_usage(
-            "The password is missing",
-            "no terminal to ask at",
-            "Give it with --password-stdin or --password-file",
-        )
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+    return new_password("--password-stdin or --password-file", from_stdin=from_stdin)

@@ -31,10 +31,12 @@ from hwci.client.calls.members import (
     remove_member,
 )
 from hwci.client.calls.metrics import (
+    SearchFilters,
     TableFilters,
     confirm_failure,
     dismiss_failure,
     flakiest_tests,
+    flaky_history,
     get_failure,
     list_failures,
     list_products,
@@ -44,6 +46,7 @@ from hwci.client.calls.metrics import (
     plan_suite_config,
     real_bugs,
     reset_failure,
+    trend,
     unchecked_merges,
 )
 from hwci.client.calls.organizations import (
@@ -73,6 +76,7 @@ from hwci.client.calls.sso import (
 __all__ = [
     "Id",
     "RunFilters",
+    "SearchFilters",
     "TableFilters",
     "add_member",
     "announce_merge",
@@ -86,6 +90,7 @@ __all__ = [
     "exchange_sso_code",
     "feed_run",
     "flakiest_tests",
+    "flaky_history",
     "get_failure",
     "get_org",
     "get_run",
@@ -118,5 +123,6 @@ __all__ = [
     "reset_failure",
     "revoke_ci_key",
     "sso_providers",
+    "trend",
     "unchecked_merges",
 ]

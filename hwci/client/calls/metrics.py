@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 
 from hwci.client._call import Call
 from hwci.client.calls._writing import Id, listing, org_path, query_of, segment, written
-from hwci.engine.vocabulary import Label
+from hwci.engine.vocabulary import FailureClass, Label
 from hwci.wire import limits
 from hwci.wire.base import ListPage
 from hwci.wire.metrics import (
@@ -20,7 +20,17 @@ from hwci.wire.metrics import (
     SuiteConfigPlan,
     UncheckedMerge,
 )
-from hwci.wire.queries import FailuresQuery, MetricsQuery, PlanQuery, TableQuery
+from hwci.wire.over_time import FlakyTestHistory, TrendAnswer
+from hwci.wire.queries import (
+    FailuresQuery,
+    FlakyQuery,
+    MergesQuery,
+    MetricsQuery,
+    OthersQuery,
+    PeriodQuery,
+    PlanQuery,
+    ResolvedQuery,
+)
 from hwci.wire.reports import SuiteConfiguration
 
 
@@ -33,6 +43,15 @@ class TableFilters(TypedDict, total=False):
     as_of: datetime | None
     page: int
     limit: int
+
+
+class SearchFilters(TableFilters, total=False):
+    """What else narrows a table of the metrics page or the list of failures, and puts it in order:
+    `sort` is a column as the answer names it, with `-` in front for descending.
+    """
+
+    search: str | None
+    sort: str | None
 
 
 def list_products(
@@ -78,40 +97,66 @@ def metrics(
     return Call("GET", f"{org_path(org_id)}/ci-metrics", MetricsPage, 200, query=query)
 
 
-def unchecked_merges(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[UncheckedMerge]]:
+def trend(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+) -> Call[TrendAnswer]:
+    """Ask for the tiles over time: one slot a day, and at most 90."""
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    return Call("GET", f"{org_path(org_id)}/ci-metrics/trend", TrendAnswer, 200, query=query)
+
+
+def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[UncheckedMerge]]:
     """List the merges not checked on hardware."""
     path = f"{org_path(org_id)}/ci-metrics/unchecked-merges"
-    return Call("GET", path, ListPage[UncheckedMerge], 200, query=query_of(TableQuery, **table))
+    return Call("GET", path, ListPage[UncheckedMerge], 200, query=query_of(MergesQuery, **table))
 
 
-def real_bugs(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[ResolvedFailureAnswer]]:
+def real_bugs(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[ResolvedFailureAnswer]]:
     """List the real firmware bugs caught."""
-    return _resolved(f"{org_path(org_id)}/ci-metrics/real-bugs", table)
-
-
-def other_failures(
-    org_id: Id, **table: Unpack[TableFilters]
-) -> Call[ListPage[ResolvedFailureAnswer]]:
-    """List the other resolved failures, with reason."""
-    return _resolved(f"{org_path(org_id)}/ci-metrics/other-failures", table)
-
-
-def _resolved(path: str, table: TableFilters) -> Call[ListPage[ResolvedFailureAnswer]]:
-    query = query_of(TableQuery, **table)
+    path = f"{org_path(org_id)}/ci-metrics/real-bugs"
+    query = query_of(ResolvedQuery, **table)
     return Call("GET", path, ListPage[ResolvedFailureAnswer], 200, query=query)
 
 
-def flakiest_tests(org_id: Id, **table: Unpack[TableFilters]) -> Call[ListPage[FlakyTestAnswer]]:
-    """List the flakiest tests, the highest rate first."""
+def other_failures(
+    org_id: Id, failure_class: FailureClass | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[ResolvedFailureAnswer]]:
+    """List the other resolved failures, with reason, or those of one class."""
+    path = f"{org_path(org_id)}/ci-metrics/other-failures"
+    query = query_of(OthersQuery, failure_class=failure_class, **table)
+    return Call("GET", path, ListPage[ResolvedFailureAnswer], 200, query=query)
+
+
+def flakiest_tests(
+    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[FlakyTestAnswer]]:
+    """List the flakiest tests, the highest rate first; `broken` False: none that are broken."""
+    query = query_of(FlakyQuery, broken=broken, **table)
     path = f"{org_path(org_id)}/ci-metrics/flakiest-tests"
-    return Call("GET", path, ListPage[FlakyTestAnswer], 200, query=query_of(TableQuery, **table))
+    return Call("GET", path, ListPage[FlakyTestAnswer], 200, query=query)
+
+
+def flaky_history(
+    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[FlakyTestHistory]]:
+    """List the same tests over time and boxes, in the slots of the trend."""
+    query = query_of(FlakyQuery, broken=broken, **table)
+    path = f"{org_path(org_id)}/ci-metrics/flakiest-tests/history"
+    return Call("GET", path, ListPage[FlakyTestHistory], 200, query=query)
 
 
 def list_failures(
-    org_id: Id, label: Label | None = None, **table: Unpack[TableFilters]
+    org_id: Id,
+    label: Label | None = None,
+    test_id: str | None = None,
+    **table: Unpack[SearchFilters],
 ) -> Call[ListPage[FailureAnswer]]:
-    """List every failure of the period with its label."""
-    query = query_of(FailuresQuery, label=label, **table)
+    """List every failure of the period with its label, or those of one label or one test."""
+    query = query_of(FailuresQuery, label=label, test_id=test_id, **table)
     return Call("GET", f"{org_path(org_id)}/ci-failures", ListPage[FailureAnswer], 200, query=query)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run records. Streams of their events are no calls: see `hwci.client.following`."""
 
+from datetime import datetime
 from typing import TypedDict, Unpack
 
 from hwci.client._call import Call
@@ -11,7 +12,9 @@ from hwci.wire.runs import RunAnswer, RunDetail, RunsQuery
 
 
 class RunFilters(TypedDict, total=False):
-    """What narrows the list of runs, and the page of it."""
+    """What narrows the list of runs, and the page of it. `sha` is the beginning of a commit. Runs
+    that began from `start` to `end`, both included: the API calls them `from` and `to`.
+    """
 
     repo_key: str | None
     suite: str | None
@@ -19,6 +22,9 @@ class RunFilters(TypedDict, total=False):
     box_key: str | None
     sha: str | None
     status: RunStatus | None
+    hello_ok: bool | None
+    start: datetime | None
+    end: datetime | None
     page: int
     limit: int
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a branch stood before the push that started a run (spec, "Run report": `covers_shas`).
+
+A merge that a run covers counts as checked. So this module would rather know nothing than reach
+back over another push: the run then covers its own commit, and a note says so. A person is
+believed, then the CI's word for the push itself, then the list of its builds: the branch stood at
+the build before this one, whatever came of that. Not so the base of the changes, which is where
+this job last *tested*, nor Jenkins' `GIT_PREVIOUS_COMMIT`: it passes over builds that go on, that
+were replaced by newer ones, or that ended before their checkout.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from hwci.ci.asking import Ask, AskError
+from hwci.ci.earlier.apis import APIS, asked_for
+from hwci.ci.job import Job
+from hwci.engine.vocabulary import Trigger
+from hwci.wire.hashes import names_a_commit, short
+
+LOOKED_AT = 50
+"""Builds before this one that are looked at: who builds an old commit again builds one of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """`commit` None: it is not known, or no push started the run. `built`: commits of the builds
+    before; what they had is of their pushes. `notes`: for people.
+    """
+
+    commit: str | None = None
+    built: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def stood_before(job: Job, ask: Ask) -> Before:
+    """Find where the branch of a job stood. The job knows its commit."""
+    told = job.before_sha
+    if told is not None and told != job.previous_sha:
+        return Before(told.value)
+    if job.value("trigger") != Trigger.MERGE or job.pushed_shas:
+        return Before()
+    return _by_builds(job, ask)
+
+
+def _by_builds(job: Job, ask: Ask) -> Before:
+    """Ask the CI for its builds, where each push to a branch is among them."""
+    api = APIS.get(job.system or "")
+    if api is None or not api.lists_pushes:
+        return _unknown(job, "nobody tells where the branch stood before it")
+    asked = asked_for(job, ask)
+    if asked is None:
+        why = f"{api.title} was not asked where the branch stood before it"
+        return _unknown(job, why, api.lacks(job))
+    title, runs = asked
+    try:
+        shas = [run.sha.strip().lower() for run in islice(runs, LOOKED_AT)]
+    except AskError as fault:
+        return _unknown(job, f"{title} does not tell which build was before this one ({fault})")
+    except ValueError:
+        return _unknown(
+            job, f"{title} was not asked for the build before this one: it needs numbers"
+        )
+    return _before(job, title, shas)
+
+
+def _before(job: Job, title: str, shas: Sequence[str]) -> Before:
+    """Read the commits of the builds before, the newest first. A commit that is built again was
+    pushed before its first build.
+    """
+    sha = job.value("sha").lower()
+    again = [place for place, it in enumerate(shas) if names_a_commit(it) and sha.startswith(it)]
+    others = shas[again[-1] + 1 :] if again else shas
+    if not others:
+        return _unknown(job, f"{title} lists no build of another commit before this one")
+    if not names_a_commit(others[0]):
+        return _unknown(job, f"{title} does not name the commit of the build before this one")
+    return Before(others[0], tuple(filter(names_a_commit, others)))
+
+
+def _unknown(job: Job, why: str, lacking: Sequence[str] = ()) -> Before:
+    fix = f"set {' and '.join(lacking)}, or say" if lacking else "say"
+    covered = f"Of its push the run covers only {short(job.value('sha'))}, as {why}"
+    return Before(notes=(f"{covered}: {fix} --before-sha or --covers-shas.",))

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of reports that were not sent: why, where they are now, and what to do next. Whether
+to send is decided in `hwci.client.dispatch`; nothing is sent or kept from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hwci.cli.failing import ExitCode, Failing, failing_of, shortened
+from hwci.cli.tables import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hwci.client.dispatch import Outcome, Unsent
+    from hwci.client.spool_files import Refused
+
+AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
+DAMAGED_FIX = "Check the disk; report what was in it anew, from the results of its job"
+
+
+def for_other_key(count: int) -> str:
+    """Say that reports wait for a key that this is not: a key may be another organization's, so
+    nobody but a person can know that it is the one to take.
+    """
+    wait = "waits" if count == 1 else "wait"
+    return (
+        f"{counted(count, 'report')} {wait} for another key. If that one was wrong or was replaced:"
+        " hwci spool flush --any-key"
+    )
+
+
+def for_other_server(count: int) -> str:
+    """Say that reports wait for an address that this is not: nobody but a person can know that it
+    was wrong, or that the server moved.
+    """
+    wait = "waits" if count == 1 else "wait"
+    return (
+        f"{counted(count, 'report')} {wait} for another server. If its address was wrong or the"
+        " server moved: hwci spool flush --any-server"
+    )
+
+
+def set_aside(refused: Sequence[Refused]) -> str:
+    """Say what lies where it is not sent again."""
+    broken = sum(one.damaged for one in refused)
+    parts = []
+    if many := len(refused) - broken:
+        parts.append(f"{counted(many, 'report')} refused and set aside")
+    if broken:
+        parts.append(f"{counted(broken, 'file')} damaged and set aside")
+    return ", ".join(parts)
+
+
+def damaged(paths: Sequence[Path]) -> str:
+    """Say which files were set aside as nobody can read them: what was in them was not sent."""
+    are = "is" if len(paths) == 1 else "are"
+    return (
+        f"{counted(len(paths), 'file')} {are} damaged and set aside: {', '.join(map(str, paths))}"
+    )
+
+
+def failing_to_send(
+    failed: str, outcome: Outcome, total: int, guessed: str | None = None
+) -> Failing:
+    """Say what was not sent, why, and where it is now. The first fault counts. `guessed`: the
+    address that was taken because the job does not say one.
+    """
+    failing = _failing_to_send(failed, outcome, total)
+    if guessed is None:
+        return failing
+    cause = f"HWCI_URL is not set, so {guessed} was taken: {failing.cause}"
+    return replace(failing, cause=cause, fix=f"Set HWCI_URL in the job{place(outcome, moved=True)}")
+
+
+def _failing_to_send(failed: str, outcome: Outcome, total: int) -> Failing:
+    each = [(unsent.letter.name, _failing_of(unsent)) for unsent in outcome.unsent]
+    untried = len(outcome.untried)
+    if not each:
+        each = [(outcome.untried[0].name, _not_tried(outcome))]
+    first = each[0][1]
+    fix = f"{first.fix}{place(outcome)}"
+    if total == 1:
+        return replace(first, what=failed, fix=fix)
+    lines = [
+        line
+        for name, failing in each
+        for line in (f"{name}: {failing.cause}", *(f"  {detail}" for detail in failing.details))
+    ]
+    cause = f"{counted(len(outcome.unsent), 'report')} not taken"
+    sent = len(outcome.sent)
+    return replace(
+        first,
+        what=f"{failed}{' whole' if sent else ''}: {sent} of {total} were sent",
+        cause=f"{cause}, {untried} not tried" if untried else cause,
+        fix=fix,
+        details=shortened(lines),
+    )
+
+
+def _key_is_refused(unsent: Unsent) -> bool:
+    from hwci.client.errors import UnauthorizedError
+
+    return isinstance(unsent.fault, UnauthorizedError)
+
+
+def _may_be_elsewhere(unsent: Unsent) -> bool:
+    """Tell whether no hwci server answered."""
+    from hwci.client.errors import AnswerShapeError, ConnectionFailedError
+
+    return isinstance(unsent.fault, ConnectionFailedError | AnswerShapeError)
+
+
+def _failing_of(unsent: Unsent) -> Failing:
+    if unsent.fault is not None:
+        return failing_of(unsent.fault, by_ci_key=True)
+    assert unsent.refused is not None, "what failed has a fault, or was set aside"
+    if unsent.damaged:
+        return Failing("", damaged([unsent.refused.path]), DAMAGED_FIX)
+    return Failing("", unsent.refused.reason, "Look at the report: hwci spool list")
+
+
+def _not_tried(outcome: Outcome) -> Failing:
+    if outcome.asked_s:
+        cause = f"the server asked to be left alone for another {outcome.asked_s:.0f} s"
+    else:
+        cause = "another process sends it right now"
+    return Failing("", cause, "Nothing needs to be done", ExitCode.UNREACHABLE)
+
+
+def place(outcome: Outcome, *, moved: bool = False) -> str:
+    """Say where what was not sent is now. `moved`: it waits for an address that is wrong."""
+    waiting = [unsent.letter.kept for unsent in outcome.left]
+    waiting += [letter.kept for letter in outcome.untried]
+    places = []
+    if kept := next((kept for kept in waiting if kept is not None), None):
+        sender = "the next report sends it, too, and so does `hwci spool flush`"
+        if any(_key_is_refused(unsent) for unsent in outcome.left):
+            sender = "once the key is right, `hwci spool flush --any-key` sends it"
+        elif moved:
+            sender = "once that is set, `hwci spool flush --any-server` sends it"
+        elif any(_may_be_elsewhere(unsent) for unsent in outcome.left):
+            sender += ", with --any-server if the address was wrong"
+        places.append(f". What waits is kept in {kept.path.parent}; {sender}")
+    aside = [one.refused for one in outcome.refused if one.refused is not None and not one.damaged]
+    if aside:
+        places.append(f". What was refused is set aside in {aside[0].path.parent}; {AGAIN}")
+    return "".join(places)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of one user on this machine: where they lie, how each is replaced as a whole so that nobody
+else reads it, and how the processes that share them wait for each other. What stands in them is
+decided by who writes them.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""The bits of a mode by which others than its owner reach a file."""
+UNFINISHED = ".new-"
+"""How the name of a file begins that is not written to its end: whoever began it may be killed."""
+
+
+def state_home(environ: Mapping[str, str]) -> Path | None:
+    """Give `$XDG_STATE_HOME/hwci`; None: this user has no home."""
+    try:
+        return Path(environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "hwci"
+    except RuntimeError:
+        return None
+
+
+def own_folder(environ: Mapping[str, str]) -> Path:
+    """Give the folder of what this user set up: `$XDG_CONFIG_HOME/hwci`.
+
+    Raises:
+        RuntimeError: the user has no home, as in a container that runs as any number.
+    """
+    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "hwci"
+
+
+def replace_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it stands there whole or not at all, after a power cut too."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a new file to write, which takes the place of `path` once all went well.
+
+    A reader finds the old file or the new one, never a half, and so does one after a power cut.
+
+    Raises:
+        OSError: the file cannot be written; the old one stays.
+    """
+    import tempfile  # noqa: PLC0415 - most commands write no file
+
+    # mkstemp creates the file with mode 0600, so no one else can open it at any moment.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the new name, too, is on the disk
+    finally:
+        os.close(folder)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what was begun in a folder and never ended; the caller holds the lock of it."""
+    for path in folder.glob(f"{UNFINISHED}*"):
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool) -> Iterator[bool]:
+    """Hold a lock that ends with the process; give False where another holds it."""
+    import fcntl  # noqa: PLC0415 - the client can be imported where there is none
+
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)

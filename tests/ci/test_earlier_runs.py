@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What came of this job in the runs before this one, as the API of each CI system tells."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hwci.ci.base import find_base, lane_of
+from hwci.ci.earlier.apis import REQUESTS
+from hwci.ci.state import State
+from tests.ci.answering import answering
+from tests.ci.apis import (
+    APIS,
+    AZURE,
+    AZURE_OWN,
+    BUILDKITE,
+    GITHUB_OWN,
+    GITHUB_RUNS,
+    GITLAB,
+    LATER,
+    NEWER,
+    OLD,
+    asking,
+    azure_path,
+    by,
+    doubted,
+    find,
+    github_jobs_path,
+    gitlab_jobs_path,
+    history,
+    job_of,
+)
+
+# By system: how a job that did not run is listed, and one that may have ended before its tests.
+NOT_RUN = {
+    "GitHub's API": ("skipped", "cancelled", None),
+    "GitLab's API": ("skipped", "canceled", "manual", "created"),
+    "Azure's API": ("skipped", "canceled"),
+    "Buildkite's API": ("broken", "skipped", "canceled", "expired"),
+}
+MAYBE_RUN = {
+    "GitHub's API": ("failure", "timed_out"),
+    "GitLab's API": ("failed",),
+    "Azure's API": ("failed", "succeededWithIssues", "abandoned"),
+    "Buildkite's API": ("failed", "timed_out"),
+}
+
+
+def each(words: Mapping[str, tuple[str | None, ...]]) -> list[tuple[str, str | None]]:
+    return [(title, word) for title, of_it in words.items() for word in of_it]
+
+
+@pytest.mark.parametrize(("title", "ended"), [it for it in each(NOT_RUN) if it[1]])
+def test_a_run_that_succeeded_without_this_job_tested_nothing(
+    title: str, ended: str, tmp_path: Path
+) -> None:
+    """Its path filter skipped it: what was pushed then is still under test."""
+    answers = history(title, (LATER, ended), (NEWER, ended), (OLD, APIS[title].passed))
+
+    assert find(title, answers, tmp_path) == by(title, OLD)
+
+
+@pytest.mark.parametrize("title", ["GitLab's API", "Azure's API", "Buildkite's API"])
+def test_a_run_whose_rules_left_this_job_out_tested_nothing(title: str, tmp_path: Path) -> None:
+    answers = history(title, (LATER, None), (OLD, APIS[title].passed))
+
+    assert find(title, answers, tmp_path) == by(title, OLD)
+
+
+@pytest.mark.parametrize(("title", "ended"), each(MAYBE_RUN))
+def test_a_job_that_may_have_ended_before_its_tests_is_in_doubt(
+    title: str, ended: str, tmp_path: Path
+) -> None:
+    answers = history(title, (NEWER, ended), (OLD, APIS[title].passed))
+
+    assert f"on {NEWER[:12]} tested, if anything" in doubted(find(title, answers, tmp_path))
+
+
+@pytest.mark.parametrize("title", APIS)
+def test_a_job_that_failed_does_not_matter_where_its_commit_was_tested_before(
+    title: str, tmp_path: Path
+) -> None:
+    api = APIS[title]
+
+    found = find(title, history(title, (OLD, api.failed), (OLD, api.passed)), tmp_path)
+
+    assert found == by(title, OLD)
+
+
+@pytest.mark.parametrize("title", APIS)
+def test_a_failure_beside_this_job_does_not_matter(title: str, tmp_path: Path) -> None:
+    """Only the run failed: each job is known by itself."""
+    answers = failed_beside(title)
+
+    assert find(title, answers, tmp_path) == by(title, NEWER)
+
+
+def failed_beside(title: str) -> dict[str, Any]:
+    answers = history(title, (NEWER, APIS[title].passed), (OLD, APIS[title].passed))
+    number = {"GitHub's API": GITHUB_OWN - 1, "Azure's API": AZURE_OWN - 1}.get(title, 0)
+    if title == "GitHub's API":
+        answers[GITHUB_RUNS]["workflow_runs"][0]["conclusion"] = "failure"
+        answers[github_jobs_path(number)]["jobs"][0]["conclusion"] = "failure"
+    elif title == "GitLab's API":
+        answers[GITLAB][0]["status"] = "failed"
+        answers[gitlab_jobs_path(4710)][0]["status"] = "failed"
+    elif title == "Azure's API":
+        answers[AZURE]["value"][0]["result"] = "failed"
+        answers[azure_path(number)]["records"][1]["result"] = "failed"
+    else:
+        answers[BUILDKITE][1]["state"] = "failed"
+        answers[BUILDKITE][1]["jobs"][0]["state"] = "failed"
+    return answers
+
+
+@pytest.mark.parametrize("title", APIS)
+def test_no_more_is_asked_than_was_agreed(title: str, tmp_path: Path) -> None:
+    """A job that is skipped most of the time: who looks no further says so."""
+    skipped = NOT_RUN[title][0]
+    runs = [*[(NEWER, skipped)] * 30, (OLD, APIS[title].passed)]
+    with answering(history(title, *runs)) as server:
+        found = find_base(job_of(server, title), State(tmp_path), asking(server))
+
+    assert len(server.asked) <= REQUESTS
+    if title == "Buildkite's API":
+        assert found == by(title, OLD)  # its list holds the jobs
+    else:
+        assert "15 questions were not enough" in doubted(found)
+
+
+@pytest.mark.parametrize("title", ["GitHub's API", "Azure's API"])
+def test_a_run_that_this_bench_remembers_is_not_looked_into(title: str, tmp_path: Path) -> None:
+    state = State(tmp_path)
+    with answering(history(title, (NEWER, "as the bench says"))) as server:
+        job = job_of(server, title)
+        lane = lane_of(job)
+        assert lane is not None
+        own = GITHUB_OWN if title == "GitHub's API" else AZURE_OWN
+        state.tested(lane, own - 1, OLD, hello_ok=True, changes=None)
+        found = find_base(job, state, asking(server))
+
+    assert found == by(title, OLD)  # nor is what it tested asked for: the bench knows it
+    assert len(server.asked) == 1
+
+
+SHAPES: list[object] = ["7", {}, [[]], {"workflow_runs": {}, "jobs": 1}, {"value": [None]}]
+
+
+@pytest.mark.parametrize("title", APIS)
+@pytest.mark.parametrize("answer", SHAPES)
+def test_an_answer_of_another_shape_is_no_answer(
+    title: str, answer: object, tmp_path: Path
+) -> None:
+    """Above all it is no empty list: a run without jobs would be passed over."""
+    passed = APIS[title].passed
+    answers = history(title, (NEWER, passed), (OLD, passed))
+    for path in answers:
+        if title == "Buildkite's API":
+            told: dict[str, object] = {
+                path: [answers[path][0], answers[path][1] | {"jobs": answer}]
+            }
+        else:
+            told = {**answers, path: answer}
+        found = find(title, told, tmp_path)
+        if found != by(title, NEWER):  # the second run was not looked into
+            assert "answers in a form that is not known" in doubted(found)
+
+
+@pytest.mark.parametrize("title", APIS)
+def test_a_refused_question_about_jobs_is_told(title: str, tmp_path: Path) -> None:
+    answers = history(title, (NEWER, APIS[title].passed))
+    for path in list(answers)[1:]:
+        base, (note,) = find(title, {**answers, path: 403}, tmp_path)
+
+        assert base.value is None
+        assert "answers 403" in note

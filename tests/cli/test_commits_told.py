@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reporting commands say of commits, from clones and revisions as people have them."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.ci.histories import Story, git
+from tests.cli.conftest import Command
+from tests.cli.test_exec import KEY, ROOT
+from tests.cli.test_job_reports import body
+from tests.cli.test_reporting import junit
+from tests.client.answering import Answer, answering
+
+ABSENT = "1" * 40
+RUN = ("report-run", "--repo-key", "acme/firmware", "--box", "b", "--junit", "one.xml")
+
+
+@pytest.fixture
+def shas(tmp_path: Path) -> dict[int, str]:
+    """A line of ten commits, cloned in full into the folder in which the commands run."""
+    story = Story()
+    story.branches["main"] = story.walk(0, 10)
+    made = dict(story.made(tmp_path / "origin"))
+    cloned(tmp_path)
+    return made
+
+
+def cloned(folder: Path, *options: str) -> None:
+    origin = (folder / "origin").as_uri()
+    git(folder, "clone", "--quiet", *options, origin, str(folder / "new"))
+    for path in (folder / "new").iterdir():
+        path.rename(folder / path.name)
+    (folder / "one.xml").write_text(junit("a"))
+
+
+@pytest.mark.parametrize("more", [(), ("--before-sha", "7"), ("--base-sha", "4")])
+def test_a_dry_run_prints_the_same_again(
+    in_ci: Command, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    story = Story()
+    story.branches["main"] = story.walk(0, 10)
+    made = story.made(tmp_path / "origin")
+    cloned(tmp_path, "--depth=1")
+    flags = [made[int(word)] if word.isdigit() else word for word in more]
+
+    first, second = (in_ci(*RUN, *flags, "--dry-run") for _ in range(2))
+
+    assert first == second
+    (*_, last) = body(first)["changes"]["commits"]
+    assert last["files"] != []
+
+
+def test_a_commit_is_told_by_any_name_that_git_has_for_it(
+    in_ci: Command, tmp_path: Path, shas: dict[int, str]
+) -> None:
+    git(tmp_path, "tag", "v1.2", shas[4])
+    names = ("--sha", "main", "--base-sha", "v1.2", "--covers-shas", f"HEAD~1,{shas[10][:9]}")
+
+    report = body(in_ci(*RUN, *names, "--dry-run"))
+
+    assert report["sha"] == shas[10]
+    assert report["changes"]["base_sha"] == shas[4]
+    assert report["covers_shas"] == [shas[9], shas[10]]
+
+
+@pytest.mark.parametrize("command", [RUN, ("merge-announce", "--repo-key", "r")])
+@pytest.mark.parametrize("text", ["abc", "no-such-branch", "-x", ABSENT[1:]])
+def test_what_is_no_commit_is_wrong_usage(
+    in_ci: Command, shas: dict[int, str], command: tuple[str, ...], text: str
+) -> None:
+    assert shas
+    for answer, by in (
+        (in_ci(*command, f"--sha={text}", "--dry-run"), "--sha"),
+        (in_ci(*command, "--dry-run", HWCI_SHA=text), "HWCI_SHA"),
+    ):
+        assert (answer.code, answer.out) == (2, "")
+        assert f"{by} is {text!r}: that is no full hash, and git knows no such" in answer.err
+
+
+@pytest.mark.parametrize("text", ["abc", "HEAD~11", "-x"])
+@pytest.mark.parametrize(
+    ("command", "field"),
+    [(RUN, "before-sha"), (RUN, "base-sha"), (("merge-announce", "--repo-key=r"), "before-sha")],
+)
+def test_an_earlier_commit_that_git_does_not_know_costs_no_report(
+    in_ci: Command, shas: dict[int, str], command: tuple[str, ...], field: str, text: str
+) -> None:
+    """Neither a dry run nor a real one: the report is as if it had not been told."""
+    variable = f"HWCI_{field.upper().replace('-', '_')}"
+    untold = in_ci(*command, "--run-id=1", "-n") if command is RUN else in_ci(*command, "-n")
+    more = ("--run-id=1",) if command is RUN else ()
+    for answer, by in (
+        (in_ci(*command, *more, f"--{field}={text}", "-n"), f"--{field}"),
+        (in_ci(*command, *more, "-n", **{variable: text}), variable),
+    ):
+        assert (answer.code, answer.out) == (0, untold.out), shas
+        assert f"warning: {by} is {text!r}: that is no full hash, and git knows" in answer.err
+        assert "It goes on as if that were not told.\n" in answer.err
+    assert variable in in_ci("env", **{variable: text}).err
+    assert variable in in_ci("doctor", **{variable: text}).out
+
+
+@pytest.fixture
+def shallow(tmp_path: Path) -> dict[int, str]:
+    """The line of ten commits, cloned with its last one only."""
+    story = Story()
+    story.branches["main"] = story.walk(0, 10)
+    made = dict(story.made(tmp_path / "origin"))
+    cloned(tmp_path, "--depth=1")
+    return made
+
+
+@pytest.mark.parametrize("behind", [1, 9])
+def test_a_shallow_clone_is_deepened_for_a_commit_that_is_named_from_its_tip(
+    in_ci: Command, shallow: dict[int, str], behind: int
+) -> None:
+    report = body(in_ci(*RUN, f"--base-sha=HEAD~{behind}", "--dry-run"))
+
+    assert report["changes"]["base_sha"] == shallow[10 - behind]
+    assert len(report["changes"]["commits"]) == behind
+
+
+@pytest.mark.parametrize("command", ["env", "doctor"])
+def test_who_only_looks_leaves_a_shallow_clone_as_it_is(
+    in_ci: Command, shallow: dict[int, str], command: str
+) -> None:
+    def files() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in Path(".git").rglob("*") if path.is_file()}
+
+    before = files()
+    answer = in_ci(command, HWCI_BEFORE_SHA="HEAD~1")
+
+    assert (Path(".git/shallow").read_text(), files()) == (f"{shallow[10]}\n", before)
+    assert "HWCI_BEFORE_SHA is 'HEAD~1'" in answer.out + answer.err
+    assert "clone is shallow" in answer.out + answer.err
+
+
+def test_a_shallow_clone_whose_remote_is_away_reports_without_the_commit_before(
+    in_ci: Command, tmp_path: Path, shallow: dict[int, str]
+) -> None:
+    (tmp_path / "origin").rename(tmp_path / "gone")
+    for command in (RUN, ("merge-announce", "--repo-key=r")):
+        answer = in_ci(*command, "--dry-run", HWCI_BEFORE_SHA="HEAD~1")
+
+        assert body(answer)["sha"] == shallow[10]
+        assert "warning: HWCI_BEFORE_SHA is 'HEAD~1': that is no full hash" in answer.err
+
+
+def test_a_base_that_is_not_in_the_clone_is_told_as_such(
+    in_ci: Command, shas: dict[int, str]
+) -> None:
+    answer = in_ci(*RUN, "--base-sha", ABSENT, "--dry-run")
+
+    assert body(answer)["changes"]["base_sha"] is None
+    assert body(answer)["changes"]["commits"][0]["sha"] == shas[10]
+    assert "is not in this clone" in answer.err
+
+
+@pytest.mark.parametrize("flags", [("--no-changes",), ("--changes", "own.json")])
+def test_the_next_run_counts_from_one_whose_changes_git_did_not_tell(
+    in_ci: Command, tmp_path: Path, shas: dict[int, str], flags: tuple[str, ...]
+) -> None:
+    own = f'{{"base_sha": null, "commits": [{{"sha": "{shas[5]}", "subject": "s", "files": []}}]}}'
+    (tmp_path / "own.json").write_text(own)
+
+    first = in_ci(*RUN, "--branch", "main", "--sha", shas[5], "--run-id", "1", "--strict", *flags)
+    next_one = in_ci(*RUN, "--branch", "main", "--run-id", "2", "--dry-run")
+
+    assert first.code == 0, first.err
+    assert body(next_one)["changes"]["base_sha"] == shas[5]
+
+
+# Where git cannot be asked
+
+
+@pytest.fixture
+def anothers(tmp_path: Path, shas: dict[int, str]) -> dict[str, str]:
+    """The environment in a checkout of another user, which git refuses to read."""
+    assert shas
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    for path in (tmp_path, tmp_path / ".git"):
+        os.chown(path, 12_345, 12_345)
+    return {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+TOLD = ("--branch=main", f"--sha={ABSENT}", "--dry-run")
+
+
+def test_a_checkout_that_git_refuses_is_told_with_its_fix(
+    in_ci: Command, tmp_path: Path, anothers: dict[str, str]
+) -> None:
+    fix = f"git config --global --add safe.directory {tmp_path}"
+    asked = (
+        in_ci(*RUN, *TOLD, **anothers),
+        in_ci("merge-announce", "--repo-key=r", *TOLD, **anothers),
+        in_ci("env", **anothers),
+    )
+
+    for answer in asked:
+        assert "Git cannot be asked: git rev-parse: fatal: detected dubious" in answer.err
+        assert f"If you trust who owns the checkout: {fix}" in answer.err
+    checked = in_ci("doctor", **anothers)
+    assert "dubious ownership" in checked.out
+    assert fix in checked.out
+
+
+def test_outside_of_a_checkout_people_are_told_that_no_changes_are(
+    in_ci: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "one.xml").write_text(junit("a"))
+
+    answer = in_ci(*RUN, *TOLD)
+
+    assert "changes" not in body(answer)
+    assert "warning: Git cannot be asked: git rev-parse: fatal: not a git repo" in answer.err
+    assert "Call hwci in the checkout that was tested; --no-changes needs no git.\n" in answer.err
+    assert in_ci(*RUN, *TOLD, "--no-changes").err == ""
+
+
+def test_a_repository_without_a_commit_is_told(in_ci: Command, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+
+    assert "warn  git: no commit is checked out" in in_ci("doctor").out
+    assert "missing: sha" in in_ci("env").err
+
+
+def test_a_dry_run_says_since_when_changes_count_and_who_told_it(
+    in_ci: Command, shas: dict[int, str]
+) -> None:
+    told = in_ci(*RUN, "--base-sha", shas[4], "--dry-run")
+    untold = in_ci(*RUN, "--dry-run")
+
+    assert f"note: changes count from {shas[4]}, told by --base-sha.\n" in told.err
+    assert "note: changes count from no commit, told by default.\n" in untold.err
+    assert "changes count from" not in in_ci(*RUN, "--no-changes", "--dry-run").err
+
+
+@pytest.mark.parametrize(
+    "command", [(*RUN, "--dry-run"), ("env",), ("doctor",)], ids=lambda it: it[0]
+)
+def test_a_checkout_that_is_not_its_commit_is_a_warning_with_the_first_files(
+    in_ci: Command, shas: dict[int, str], command: tuple[str, ...]
+) -> None:
+    def said(*more: str) -> str:
+        answer = in_ci(*command, *more)
+        assert answer.code in {0, 1}
+        return " ".join((answer.out + answer.err).split())
+
+    changed = "tracked files differ from the commit that is reported: "
+    paths = git(Path(), "ls-files").split()
+    Path("new.log").touch()
+    clean = said()
+    Path(paths[0]).write_text("a fix that nobody committed")
+    one = said()
+    for path in paths[1:]:
+        Path(path).unlink()
+    many = said()
+
+    assert changed not in clean
+    assert f"{changed}{paths[0]}. " in one.replace(" fix: ", ". ")
+    assert "take it back" in one
+    named = f"{', '.join(paths[:3])} and {len(paths) - 3} more"
+    assert f"{changed}{named}" in many
+    assert command[0] != "report-run" or changed not in said("--sha", shas[4])
+
+
+def test_a_dry_run_says_so_where_the_base_that_is_told_is_not_sent(
+    in_ci: Command, tmp_path: Path, shallow: dict[int, str]
+) -> None:
+    (tmp_path / "origin").rename(tmp_path / "gone")
+
+    answer = in_ci(*RUN, "--base-sha", shallow[4], "--dry-run")
+
+    assert body(answer)["changes"]["base_sha"] is None
+    assert "changes count from" not in answer.err
+    told = f"changes do not count from {shallow[4]}, told by --base-sha: no base is sent.\n"
+    assert told in answer.err
+
+
+def test_a_run_whose_sender_was_killed_is_the_base_of_the_next(
+    in_ci: Command, shas: dict[int, str]
+) -> None:
+    """Its report is on the disk, and goes out with a later one."""
+    assert in_ci(*RUN, "--run-id=1", "--sha=HEAD~2", "--strict").code == 0
+    with answering(Answer(silent=True)) as hanging:
+        environ = {"HWCI_URL": hanging.url, "HWCI_CI_KEY": KEY, "PYTHONPATH": ROOT}
+        command = [sys.executable, "-m", "hwci", *RUN, "--run-id=2", "--sha=HEAD~1"]
+        with subprocess.Popen(command, env={**os.environ, **environ}) as sender:
+            while not hanging.received:
+                assert sender.poll() is None
+                hanging.stopping.wait(0.05)
+            sender.kill()
+            assert sender.wait() == -signal.SIGKILL
+
+    assert body(in_ci(*RUN, "--run-id=3", "--dry-run"))["changes"]["base_sha"] == shas[9]

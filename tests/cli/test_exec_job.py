@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `hwci exec` knows of its job before the tests run, and hands on to the report of it."""
+
+import json
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from hwci.ci.base import lane_of
+from hwci.ci.job import find_job
+from hwci.ci.state import State
+from tests.ci.answering import answering as answering_api
+from tests.ci.apis import APIS, NEWER, answers_of
+from tests.cli.test_exec import JOB, KEY, PASSES, Bench, bench, reports, shell, taking
+from tests.cli.test_job_reports import commit, git
+from tests.client.answering import AnsweringServer
+
+__all__ = ["bench", "taking"]
+
+GITHUB = "GitHub's API"
+
+
+def in_github(bench: Bench, address: str) -> Mapping[str, str]:
+    """Let a bench be in a job of GitHub, in a checkout, where the API is at an address."""
+    git(bench.folder, "init", "-q")
+    sha = commit(bench.folder, "fw/1.c", "Change 1")
+    for name in JOB:
+        del bench.environ[name]
+    api = APIS[GITHUB]
+    own = {api.secret: "t0ken", api.variable: address + api.path, "GITHUB_RUN_ATTEMPT": "1"}
+    return {**api.environ, **own, "HWCI_BOX": "bench-1", "HWCI_SHA": sha}
+
+
+def test_a_run_that_the_ci_counts_is_not_taken_for_one_that_a_person_numbers(
+    bench: Bench, taking: AnsweringServer
+) -> None:
+    """Else a run of the CI that failed in its build would have tested what another run did."""
+    with answering_api(answers_of(GITHUB, APIS[GITHUB].failed)) as api:
+        environ = in_github(bench, api.address)
+        lane = lane_of(find_job({}, environ, None, None))
+        assert lane is not None
+        state = State(Path(bench.environ["XDG_STATE_HOME"]) / "hwci")
+        state.tested(lane, 91, NEWER, hello_ok=True, changes=None)
+
+        code, _, err = bench.run("--junit=r.xml", *shell(f"echo '{PASSES}' > r.xml"), **environ)
+
+    assert code == 0, err
+    [one] = reports(taking)
+    assert str(one["run_id"]) == environ["GITHUB_RUN_ID"]
+    assert one["changes"]["base_sha"] is None
+    assert f"{GITHUB} does not tell what {APIS[GITHUB].name} on {NEWER[:12]} tested" in err
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        ({"HWCI_REPO_KEY": "r" * 300}, "HWCI_REPO_KEY (or say --repo-key)"),
+        ({"HWCI_BOX": "b" * 300}, "HWCI_BOX (or say --box)"),
+        ({"HWCI_CONCLUSION": "c" * 300}, None),  # the run itself says it
+    ],
+)
+def test_a_field_that_breaks_its_rule_is_wrong_usage_before_the_tests(
+    bench: Bench, taking: AnsweringServer, told: dict[str, str], named: str | None
+) -> None:
+    code, _, err = bench.run(*shell("touch ran"), **told)
+
+    ran = (bench.folder / "ran").exists()
+    assert (code, ran, len(reports(taking))) == ((0, True, 1) if named is None else (2, False, 0))
+    assert named is None or f"{named}: " in err
+
+
+def test_each_box_that_a_file_names_is_looked_at_before_the_tests(bench: Bench) -> None:
+    code, _, err = bench.run("--junit=ok=r.xml", f"--junit={'b' * 300}=r.xml", *shell("touch ran"))
+
+    assert code == 2
+    assert "--box: " in err
+    assert not (bench.folder / "ran").exists()
+
+
+def install(bench: Bench, name: str) -> None:
+    """Let the machine be installed as a box of the server that it reports to."""
+    told = {"url": bench.environ["HWCI_URL"], "box_id": "1", "org_id": "2", "key": KEY}
+    path = Path(bench.environ["XDG_CONFIG_HOME"]) / "hwci" / "box.json"
+    path.parent.mkdir(parents=True)
+    path.touch(mode=0o600)
+    path.write_text(json.dumps({**told, "name": name}))
+
+
+def opened(server: AnsweringServer) -> bool:
+    return any(one.target == "/api/box/runs" for one in server.received)
+
+
+@pytest.mark.parametrize("told", [("--box=other",), ("--junit=other=r.xml", "--junit=third=r.xml")])
+def test_a_run_of_other_boxes_is_not_opened_as_one_of_this_machine(
+    bench: Bench, taking: AnsweringServer, told: tuple[str, ...]
+) -> None:
+    """The server would take it for one of the box that the key is of, and lose it."""
+    install(bench, "bench-9")
+
+    code, _, err = bench.run(*told, *shell(f"echo '{PASSES}' > r.xml"), HWCI_BOX="")
+
+    boxes = {one["box_key"] for one in reports(taking)}
+    assert code == 0
+    assert "bench-9" not in boxes
+    assert not opened(taking)
+    said = f"this machine is box bench-9, and the run is reported of {', '.join(sorted(boxes))}. "
+    assert f"note: There is no live run: {said}" in err
+
+
+def test_a_machine_that_was_installed_as_a_box_is_that_box_where_nobody_says_another(
+    bench: Bench, taking: AnsweringServer
+) -> None:
+    install(bench, "bench-9")
+    wait = f"echo '{PASSES}' > r.xml; read go"
+
+    started = bench.start("--box=bench-9", "--junit=r.xml", *shell(wait), stdin=subprocess.PIPE)
+    while not opened(taking):
+        time.sleep(0.05)
+    started.communicate("go\n", timeout=60)
+    del bench.environ["HWCI_BOX"]
+    assert bench.run(*shell("true"))[0] == 0
+
+    assert {one["box_key"] for one in reports(taking)} == {"bench-9"}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for every test: how hypothesis looks for counterexamples, and that no test reads or
+writes what the person at this machine keeps in their home.
+
+Counterexamples are looked for the same each time, however busy the machine is, so that a test which
+passed fails for a change alone. `--hypothesis-profile=search` looks for others.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", settings.get_profile("search"), derandomize=True, database=None)
+settings.load_profile("same")
+
+KEPT = {"XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/state"}
+"""Variables that name where a person's things are kept, and where that is in a home."""
+ELSEWHERE = ("HWCI_STATE_DIR", "HWCI_SPOOL_DIR")
+"""Variables that name such a place outside of any home."""
+
+
+def live_in(home: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let this process, and those that it starts, keep things in an empty home."""
+    home.mkdir()
+    patch.setenv("HOME", str(home))
+    for name, folder in KEPT.items():
+        patch.setenv(name, str(home / folder))
+    for name in ELSEWHERE:
+        patch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Path]]:
+    """Give one home after the other. The first is for what lives longer than a test."""
+    folder = tmp_path_factory.mktemp("homes")
+    places = (folder / str(number) for number in count())
+    with pytest.MonkeyPatch.context() as patch:
+        live_in(next(places), patch)
+        yield places
+
+
+@pytest.fixture(autouse=True)
+def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of this test, which no other shares."""
+    own = next(homes)
+    live_in(own, monkeypatch)
+    return own
