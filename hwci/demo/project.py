@@ -92,6 +92,7 @@ GATEWAY = DemoProduct(
     ),
 )
 PRODUCTS = (SENSOR, GATEWAY)
+BOXES = tuple(sorted(box for product in PRODUCTS for box in product.boxes))
 
 # What everyday commits are about: the prefix of the subject, and the file that changes.
 FIRMWARE_PARTS = (

@@ -193,6 +193,11 @@ AMBIGUOUS = (
                         ("src/core/settings.c", "tests/hil/sensor/test_shell.py")),
     ),
     Incident(
+        3, 6, SENSOR, ("sampling.burst_mode",), None,
+        broken_by=Change("sampling: start bursts from the timer", ("src/core/sampling.c",)),
+        fixed_by=Change("sampling: stop the timer between bursts", ("src/core/sampling.c",)),
+    ),
+    Incident(
         24, 76, SENSOR, ("power.standby_budget",), branch=RELEASE,
         broken_by=Change("release: freeze 2.4", ("CMakeLists.txt", "src/core/power.c")),
         fixed_by=Change("power: switch the radio off in standby", ("src/core/power.c",)),

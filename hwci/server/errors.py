@@ -4,6 +4,10 @@
 Messages are sentences for the caller: they name what to do and never a secret, a path or a query.
 """
 
+from typing import Self
+
+_THEN = "; "
+
 
 class HwciServerError(Exception):
     """Root of the server's errors."""
@@ -45,8 +49,28 @@ class RateLimitedError(RefusedError):
         self.retry_after = retry_after
 
 
-class StorageError(HwciServerError):
-    """The database cannot be used; the message says why and what to do next, in one line."""
+class MendableError(HwciServerError):
+    """What somebody who runs the server can mend: `cause` says why it failed, `fix` what to do
+    next. As a text it is one line, of both.
+    """
+
+    def __init__(self, cause: str, fix: str) -> None:
+        super().__init__(cause, fix)
+        self.cause = cause
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.cause}{_THEN}{self.fix}"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read an error of another process from its text; one that names no fix may be passing."""
+        cause, _, fix = text.rpartition(_THEN)
+        return cls(cause, fix) if cause and fix else cls(text, "try again in a moment")
+
+
+class StorageError(MendableError):
+    """The database cannot be used."""
 
 
 class StorageBusyError(StorageError):
@@ -73,13 +97,13 @@ class ProviderError(HwciServerError):
     """A provider of single sign-on does not answer, or not as its protocol says; for the log."""
 
 
-class SettingsError(HwciServerError):
-    """A setting cannot be used; the message names it and what it may be, in one line."""
+class SettingsError(MendableError):
+    """A setting cannot be used; it is named, and what it may be."""
 
 
-class ListenError(HwciServerError):
-    """The server cannot listen where it was told to; the message says what to do next."""
+class ListenError(MendableError):
+    """The server cannot listen where it was told to."""
 
 
-class OperatorUnreachableError(HwciServerError):
+class OperatorUnreachableError(MendableError):
     """A server holds the database and its operator socket gives no answer."""

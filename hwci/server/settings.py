@@ -209,8 +209,8 @@ def _read(variable: Variable, text: str) -> object:
     try:
         return variable.read(text)
     except ValueError as fault:
-        shown = "" if variable.secret else f" is {text!r}"
-        raise SettingsError(f"{variable.name}{shown}; {fault}") from fault
+        shown = " cannot be used" if variable.secret else f" is {text!r}"
+        raise SettingsError(f"{variable.name}{shown}", str(fault)) from fault
 
 
 def _value(environ: Mapping[str, str], name: str) -> str | None:
@@ -219,8 +219,11 @@ def _value(environ: Mapping[str, str], name: str) -> str | None:
     if not path:
         return environ.get(name)
     if environ.get(name):
-        raise SettingsError(f"{name} and {name}_FILE are both set; keep one of them")
+        raise SettingsError(f"{name} and {name}_FILE are both set", "keep one of them")
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as fault:
-        raise SettingsError(f"{name}_FILE names {path}, which cannot be read: {fault}") from fault
+        raise SettingsError(
+            f"{name}_FILE names {path}, which cannot be read: {fault}",
+            "name a file that can be read",
+        ) from fault

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from hwci.demo.history import Body, history
+from hwci.demo.project import BOXES
 from hwci.engine.answers import Page
 from hwci.engine.facts import Facts, Product
 from hwci.engine.full import FullHistory
@@ -16,6 +17,7 @@ from hwci.engine.history import Scope
 from hwci.engine.page import labelled_failures, metrics_page
 from hwci.engine.period import last_days
 from hwci.engine.reading import read_period
+from hwci.engine.tables import WantedFailures
 from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -100,7 +102,7 @@ def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
 
 def test_something_is_still_broken_today() -> None:
     reading = read_period(known(whole_history(NOW)), Scope(), last_days(7, NOW))
-    pending = labelled_failures(reading, Label.PENDING, 0, 100)
+    pending = labelled_failures(reading, 0, 100, WantedFailures(label=Label.PENDING))
 
     assert {row.failure.key.lane.test_id for row in pending.items} >= {
         *("mqtt.tls_handshake", "time.alarm_wakeup")
@@ -121,7 +123,7 @@ def test_the_size_is_that_of_a_real_team() -> None:
     sent = reports(whole_history(NOW))
 
     assert 1_000 <= len(sent) <= 1_500
-    assert {report.box_key for report in sent} == {"bench-1", "bench-2", "bench-3"}
+    assert {report.box_key for report in sent} == {"bench-1", "bench-2", "bench-3"} == {*BOXES}
     assert {report.suite for report in sent} == {"sensor-fw", "gateway-fw"}
     assert {report.trigger for report in sent} == set(Trigger)
     assert {len(report.tests) for report in sent} <= {0, *range(25, 41)}

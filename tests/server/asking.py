@@ -82,7 +82,8 @@ def ask(
             connection.putheader("Transfer-Encoding", "chunked")
         connection.endheaders(data, encode_chunked=chunked)
         answer = connection.getresponse()
-        headers_of = {name.lower(): value for name, value in answer.getheaders()}
+        # Of a name that comes several times, the first.
+        headers_of = {name.lower(): value for name, value in reversed(answer.getheaders())}
         require_told(method, path, answer.status)
         return Reply(answer.status, headers_of, answer.read())
     finally:

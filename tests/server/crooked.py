@@ -171,7 +171,7 @@ def crooked_provider() -> Iterator[Crooked]:
     with ThreadPoolExecutor(1, "provider-of-a-test") as thread:
         served = thread.submit(lambda: asyncio.run(serve()))
         try:
-            yield started.result(timeout=30)
+            yield started.result(timeout=60)
         finally:
             stop.set()
             served.result()

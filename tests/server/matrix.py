@@ -140,10 +140,12 @@ ROWS = {
     f"GET {ORG}/suite-configs": FIGURES,
     f"POST {ORG}/suite-configs/plan": Row(By.MEMBER, 200, body=always(CONFIGURATION), metrics=True),
     f"GET {ORG}/ci-metrics": FIGURES,
+    f"GET {ORG}/ci-metrics/trend": FIGURES,
     f"GET {ORG}/ci-metrics/unchecked-merges": FIGURES,
     f"GET {ORG}/ci-metrics/real-bugs": FIGURES,
     f"GET {ORG}/ci-metrics/other-failures": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests": FIGURES,
+    f"GET {ORG}/ci-metrics/flakiest-tests/history": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.MEMBER, 200, "real", metrics=True),
     f"POST {REVIEW}/confirm": Row(

@@ -6,7 +6,6 @@ that can be bent stands in `crooked.py`.
 import http.client
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,8 +17,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.held_port import held_port
+
 CLIENT, SECRET = "hwci-tests", "a secret/with + and %"
-START_SECONDS = 30
+START_SECONDS = 60
 CERTIFIED = "oidc-provider@9.13.3"
 CERTIFIED_PROGRAM = Path(__file__).with_name("certified_provider.mjs")
 
@@ -38,19 +39,15 @@ def sso_file(folder: Path, **issuers: str) -> Path:
     return file
 
 
-def free_address() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as line:
-        return f"http://127.0.0.1:{line.getsockname()[1]}"
-
-
 @contextmanager
 def mock_provider(*users: dict[str, Any]) -> Iterator[str]:
     """Run `oidc-provider-mock` and give its issuer. It lets any client in, and any user."""
-    issuer = free_address()
     known = [part for user in users for part in ("--user-claims", json.dumps(user))]
-    port = str(urlsplit(issuer).port)
-    with _running([sys.executable, "-m", "oidc_provider_mock", "--port", port, *known], issuer):
-        yield issuer
+    with held_port() as port:
+        issuer = f"http://127.0.0.1:{port}"
+        command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port), *known]
+        with _running(command, issuer):
+            yield issuer
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from tests.server.running import (
 )
 
 RUN = UUID("11111111-2222-4333-8444-555555555555")
-WAIT_SECONDS = 20
+WAIT_SECONDS = 60
 """What should come comes within this; how soon is no claim of these tests."""
 
 

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -43,7 +43,7 @@ class Line:
         return Reply(found.status, found.headers, body)
 
     async def ended(self) -> bool:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await self.reader.read() == b""
 
 
@@ -114,13 +114,14 @@ async def test_what_was_taken_is_answered_and_its_connection_closed(
 async def test_what_is_under_way_to_a_kept_connection_is_answered_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "GRACE_SECONDS", 10.0)
+    monkeypatch.setattr(connection, "GRACE_SECONDS", 60.0)
     async with site(at_once) as runner, line_to(runner) as line:
         line.writer.write(ASK)
         assert "connection" not in (await line.reply()).headers
         leaving = asyncio.create_task(runner.cleanup())
-        await asyncio.sleep(0.2)
-        assert not runner.sites
+        async with asyncio.timeout(60):
+            while runner.sites:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.01)
         line.writer.write(ASK)
 
         assert (await line.reply()).headers["connection"] == "close"
@@ -164,7 +165,7 @@ async def test_what_does_not_end_is_cut(monkeypatch: pytest.MonkeyPatch, answer:
         assert runner.server is not None
         while not runner.server.requests_count:  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.01)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await runner.cleanup()
 
         assert await line.ended()
@@ -205,13 +206,10 @@ async def test_streams_are_told_to_end_before_they_are_waited_for() -> None:
 
 
 async def test_a_server_that_leaves_is_not_ready_and_listens_until_others_have_seen_it() -> None:
-    gone = asyncio.Event()
-
     async def serve(url: asyncio.Future[str], leave: asyncio.Event) -> None:
-        async with serving(Settings(database="memory:", port=0, drain_seconds=1.5)) as server:
+        async with serving(Settings(database="memory:", port=0, drain_seconds=600)) as server:
             url.set_result(server.url)
             await leave.wait()
-        gone.set()
 
     found, leave = asyncio.get_running_loop().create_future(), asyncio.Event()
     serving_on = asyncio.create_task(serve(found, leave))
@@ -222,12 +220,21 @@ async def test_a_server_that_leaves_is_not_ready_and_listens_until_others_have_s
     after = await asyncio.to_thread(ask, url, "GET", "/readyz")
     alive = await asyncio.to_thread(ask, url, "GET", "/healthz")
 
-    assert not gone.is_set()
+    assert not serving_on.done()
     assert (before.status, "connection" in before.headers) == (200, False)
     assert after.error == (503, "The server stops; ask another one, or again in a few seconds")
     assert after.headers["retry-after"] == "5"
     assert (alive.status, alive.headers["connection"]) == (200, "close")
-    await serving_on
+    serving_on.cancel()
+    with suppress(asyncio.CancelledError):
+        await serving_on
+
+
+async def test_a_server_that_has_listened_for_as_long_as_it_should_ends() -> None:
+    async with serving(Settings(database="memory:", port=0, drain_seconds=0.1)) as server:
+        pass
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.to_thread(ask, server.url, "GET", "/healthz")
 
 
 PROCESS = """
@@ -263,7 +270,7 @@ def test_a_second_signal_ends_the_process_at_once(number: signal.Signals) -> Non
             pass
         running.send_signal(number)
 
-        assert running.wait(10) == -number
+        assert running.wait(60) == -number
 
 
 def test_a_thread_that_does_not_end_is_not_waited_for() -> None:
@@ -272,7 +279,7 @@ def test_a_thread_that_does_not_end_is_not_waited_for() -> None:
         running.stdout.readline()
         running.send_signal(signal.SIGTERM)
 
-        assert running.wait(20) == 0
+        assert running.wait(60) == 0
         assert running.stderr is not None
         assert "did not end in time" in running.stderr.read()
 
@@ -285,9 +292,9 @@ def test_systemd_is_told_when_the_server_is_ready_and_when_it_stops(
     monkeypatch.setenv("NOTIFY_SOCKET", path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(path.replace("@", "\0"))
-        systemd.settimeout(20)
+        systemd.settimeout(60)
         with process(drain=0, stop=60) as running:
             assert systemd.recv(100) == b"READY=1"
             running.send_signal(signal.SIGTERM)
             assert systemd.recv(100) == b"STOPPING=1"
-            assert running.wait(20) == 0
+            assert running.wait(60) == 0

@@ -294,11 +294,11 @@ def test_a_server_on_every_address_names_one_that_can_be_reached(
     serve = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database"]
     host = ["--host", every]
 
-    with announced([*serve, str(tmp_path / "hwci.db"), *host], 3) as lines:
+    with announced([*serve, str(tmp_path / "hwci.db"), *host], 4) as lines:
         url, token = command(lines)
         assert url == f"http://{own}:{lines[0].split()[2].rpartition(':')[2]}"
-        assert lines[2].startswith(f"{url} is this machine alone;")
-        assert "HWCI_BASE_URL" in lines[2]
+        assert lines[3].startswith(f"{url} is this machine alone;")
+        assert "HWCI_BASE_URL" in lines[3]
         assert register(url, "first@example.org", inviteToken=token).status == 201
 
 
@@ -317,11 +317,12 @@ def command(lines: list[str]) -> tuple[str, str]:
     pattern = r"There is no user yet\. .*: HWCI_INVITE_TOKEN=([\w-]{43}) hwci register --url (\S+)"
     found = re.fullmatch(pattern, lines[1])
     assert found is not None, lines
+    assert lines[2] == f"or in a browser: {found[2]}/setup#{found[1]}"
     return found[2], found[1]
 
 
 @contextmanager
-def announced(command: list[str], lines: int = 2) -> Iterator[list[str]]:
+def announced(command: list[str], lines: int = 3) -> Iterator[list[str]]:
     """Run a server, quietly; give the first lines that it says, and see that it says no more."""
     with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -465,7 +465,8 @@ class TestSweeping:
             assert (await told.types())[-1] == "started"
 
     @pytest.mark.parametrize(
-        "fault", [StorageBusyError("The database is busy"), KeyError("The database is busy")]
+        "fault",
+        [StorageBusyError("The database is busy", "try again"), KeyError("The database is busy")],
     )
     async def test_what_fails_once_however_it_does_is_logged_and_tried_again(
         self,

@@ -320,6 +320,28 @@ def test_a_failure_shows_what_its_answer_rests_on(told: RunningServer) -> None:
     assert get(told, f"ci-failures/{failure_id(told, 'usb')}")["resolved"] is None
 
 
+def test_every_run_of_the_evidence_leads_to_its_record_in_parts_or_whole(tmp_path: Path) -> None:
+    failed = run("b", 9, {"boot": "fail"}, "src/boot.c")
+    second = {**failed, "run_id": 3, "part_of": {"run_id": 9, "part": 2, "parts": 2}}
+    first = {**failed, "tests": RUNS[1]["tests"], "part_of": {**second["part_of"], "part": 1}}
+    fixed = run("c", 10, {"boot": "pass"}, "src/boot.c")
+    with running_in_thread(tmp_path) as server:
+        key = ci_key(server.ci_key)
+        ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=CONFIG)
+        for body in (first, second, fixed):
+            assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+        found = get(server, f"ci-failures/{failure_id(server, 'boot')}")
+        shown = [one for commit in found["timeline"] for one in commit["runs"]]
+        checked = [check["run"] for check in found["checks"] if check["run"]]
+        records = {
+            (one["runId"], get(server, f"runs/{one['runRecordId']}", "")["runId"])
+            for one in (*shown, *checked)
+        }
+
+    assert records == {(9, 9), (10, 10)}
+    assert {one["runId"] for one in shown} == {one["runId"] for one in checked} == {9, 10}
+
+
 def test_a_failure_of_another_organization_is_404(told: RunningServer) -> None:
     registration = {
         "email": "thief@example.org",

@@ -2,11 +2,13 @@
 """The OpenAPI document is valid, and says what the route table says."""
 
 import re
+from enum import StrEnum
 from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from hwci.server.routes.table import ROUTES
 from hwci.wire import limits
 from tests.server.asking import ask
@@ -56,6 +58,36 @@ def test_the_limits_of_the_spec_stand_in_it(document: Any) -> None:
     assert report["repo_key"]["maxLength"] == limits.NAME_MAX
     assert schemas["NewCiKey"]["properties"]["name"]["maxLength"] == limits.NAME_MAX
     assert {item["name"]: item["schema"].get("maximum") for item in listed}["limit"] == 100
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("ci-metrics/unchecked-merges", MergeColumn),
+        ("ci-metrics/real-bugs", ResolvedColumn),
+        ("ci-metrics/other-failures", ResolvedColumn),
+        ("ci-metrics/flakiest-tests", FlakyColumn),
+        ("ci-failures", FailureColumn),
+    ],
+)
+def test_every_order_of_a_table_stands_in_it(
+    document: Any, table: str, columns: type[StrEnum]
+) -> None:
+    operation = document["paths"][f"/api/orgs/{{orgId}}/{table}"]["get"]
+    (sort,) = (one["schema"] for one in operation["parameters"] if one["name"] == "sort")
+
+    words = [word for column in columns for word in (column.value, f"-{column.value}")]
+    assert sort["anyOf"] == [{"enum": words, "type": "string"}, {"type": "null"}]
+
+
+def test_what_runs_are_asked_for_by_is_described(document: Any) -> None:
+    operation = document["paths"]["/api/orgs/{orgId}/runs"]["get"]
+    schemas = {one["name"]: one["schema"] for one in operation["parameters"]}
+    asked = {name: schemas[name]["anyOf"][0] for name in ("sha", "helloOk", "from", "to")}
+
+    assert asked["sha"] == {"type": "string", "pattern": "^[0-9a-fA-F]{4,64}$"}
+    assert asked["helloOk"] == {"type": "boolean"}
+    assert asked["from"] == asked["to"] == {"type": "string", "format": "date-time"}
 
 
 def test_bodies_of_ci_are_snake_case_and_all_else_is_camel_case(document: Any) -> None:

@@ -4,6 +4,7 @@
 import asyncio
 import random
 import sys
+import time
 import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -21,8 +22,10 @@ from hwci.client import AsyncClient, calls, errors
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.errors import LimiterError, SettingsError
+from hwci.server.security import windows as windows_of
 from hwci.server.security.windows import KEYS_MAX, Windows
 from hwci.server.settings import Settings, read_settings
+from tests.held_port import held_port, valkey_server
 from tests.server.asking import Reply, ask
 from tests.server.running import Hands, running
 
@@ -45,9 +48,16 @@ async def limited(
 
 
 @pytest.fixture(scope="module")
-def valkey() -> Iterator[str]:
-    with ValkeyServer() as server:
+def started_valkey() -> Iterator[str]:
+    with valkey_server() as server:
         yield f"valkey://127.0.0.1:{server.port}"
+
+
+@pytest.fixture
+def valkey(started_valkey: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A Valkey that is waited for: how long it is, is no claim of who counts in it."""
+    monkeypatch.setattr(windows_of, "VALKEY_SECONDS", 60.0)
+    return started_valkey
 
 
 def refused(reply: Reply) -> int:
@@ -203,10 +213,13 @@ async def test_the_limit_on_all_holds_on_the_routes_of_auth_too() -> None:
 async def test_servers_on_one_valkey_share_the_limit(valkey: str) -> None:
     shared: dict[str, Any] = {"valkey_url": valkey, "rate_limit": "100/10 minutes"}
     async with limited(**shared) as one, limited(**shared) as other:
+        began = time.monotonic()
         answers = await asyncio.gather(*(send() for send in [one, other] * 150))
+        took = time.monotonic() - began
 
     assert sorted(reply.status for reply in answers) == [200] * 100 + [429] * 200
-    assert all(590 <= refused(reply) <= 600 for reply in answers if reply.status == 429)
+    waits = {refused(reply) for reply in answers if reply.status == 429}
+    assert 600 - took <= min(waits) <= max(waits) <= 600
 
 
 async def test_who_waits_as_one_server_says_is_let_in_by_another(valkey: str) -> None:
@@ -233,30 +246,31 @@ async def test_the_routes_of_auth_share_their_limits_too(valkey: str) -> None:
 async def test_without_valkey_the_api_waits_and_comes_back_by_itself(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    valkey = ValkeyServer()
-    valkey.start()
-    port = valkey.port
-    async with limited(valkey_url=f"valkey://127.0.0.1:{port}") as send:
-        assert (await send()).status == 200
-        await asyncio.to_thread(valkey.stop)
-        for path in (DOCUMENT, "/api/nothing", "/readyz"):
-            found = await send(path)
-            assert found.error == (503, HIDDEN)
-            assert found.headers["retry-after"] == "5"
-        assert (await send("/healthz")).status == 200
-        assert "cannot count requests" in caplog.text
+    with held_port() as port:
+        async with limited(valkey_url=f"valkey://127.0.0.1:{port}") as send:
+            with ValkeyServer(port=port):
+                assert (await send()).status == 200
+            await told_to_wait(send)
+            assert "cannot count requests" in caplog.text
+            with ValkeyServer(port=port):
+                assert (await send("/readyz")).status == 200
+                assert (await send()).status == 200
 
-        with ValkeyServer(port=port):
-            assert (await send("/readyz")).status == 200
-            assert (await send()).status == 200
+
+async def told_to_wait(send: Callable[..., Any]) -> None:
+    for path in (DOCUMENT, "/api/nothing", "/readyz"):
+        found = await send(path)
+        assert found.error == (503, HIDDEN)
+        assert found.headers["retry-after"] == "5"
+    assert (await send("/healthz")).status == 200
 
 
 async def test_a_valkey_that_is_away_at_the_start_is_said_then_with_its_cause(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with ValkeyServer() as valkey:
-        port = valkey.port
-    async with limited(valkey_url=f"valkey://:hush@127.0.0.1:{port}"):
+    with held_port() as port:
+        async with limited(valkey_url=f"valkey://:hush@127.0.0.1:{port}"):
+            pass
         (record,) = (one for one in caplog.records if one.name == "hwci.server")
         assert record.levelname == "WARNING"
         assert record.getMessage().startswith(f"{HIDDEN}: ")
@@ -265,6 +279,8 @@ async def test_a_valkey_that_is_away_at_the_start_is_said_then_with_its_cause(
 
 
 async def test_a_valkey_that_does_not_answer_is_not_waited_for_long() -> None:
+    assert windows_of.VALKEY_SECONDS <= 2
+
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
@@ -273,7 +289,7 @@ async def test_a_valkey_that_does_not_answer_is_not_waited_for_long() -> None:
     async with server:
         port = server.sockets[0].getsockname()[1]
         windows = Windows(system_clock, f"valkey://127.0.0.1:{port}")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             with pytest.raises(LimiterError):
                 await windows.take(parse("1/minute"), "api", "192.0.2.1")
             with pytest.raises(LimiterError):
@@ -352,7 +368,7 @@ def test_a_limit_is_written_as_a_count_and_a_while(text: str) -> None:
 
 @pytest.mark.parametrize("url", ["host:6379", "redis://:hush@h", "valkey://", "valkey://hush@h:x"])
 def test_an_address_of_valkey_that_cannot_be_used_is_not_repeated(url: str) -> None:
-    with pytest.raises(SettingsError, match="HWCI_VALKEY_URL; ") as caught:
+    with pytest.raises(SettingsError, match="HWCI_VALKEY_URL cannot be used; ") as caught:
         read_settings({"HWCI_VALKEY_URL": url})
     assert "hush" not in str(caught.value)
 

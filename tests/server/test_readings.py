@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.engine.dated import RunStarts
 from hwci.engine.facts import Facts, Report, Review
 from hwci.engine.full import FullHistory
 from hwci.engine.history import History, Merge, Period, Scope
@@ -25,7 +26,15 @@ from hwci.server.services.readings import Asked, Readings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Membership
-from hwci.wire.queries import FailuresQuery, MetricsQuery, TableQuery
+from hwci.wire.queries import (
+    FailuresQuery,
+    FlakyQuery,
+    MergesQuery,
+    MetricsQuery,
+    OthersQuery,
+    PeriodQuery,
+    ResolvedQuery,
+)
 from tests.server.storage.examples import ACME, ADA, NOON, REPORT
 from tests.server.storage.histories import EVER, HistoryDraw
 
@@ -40,13 +49,15 @@ async def shown(metrics: Metrics) -> list[object]:
     some = {"repo_key": "fw", "suite": "hil"}
     answers: list[object] = []
     for asked in (QUERY, {**QUERY, **some}, {"days": 1, "as_of": "2026-03-01T18:00:00Z"}):
-        table = TableQuery.model_validate({**asked, "limit": 3, "page": 2})
+        table = {**asked, "limit": 3, "page": 2, "search": "a", "sort": "-suite"}
         answers += [
             await metrics.page(MEMBER, MetricsQuery.model_validate({**asked, "limit": 3})),
-            await metrics.unchecked_merges(MEMBER, table),
-            await metrics.real_bugs(MEMBER, table),
-            await metrics.other_failures(MEMBER, table),
-            await metrics.flakiest_tests(MEMBER, table),
+            await metrics.trend(MEMBER, PeriodQuery.model_validate(asked)),
+            await metrics.unchecked_merges(MEMBER, MergesQuery.model_validate(table)),
+            await metrics.real_bugs(MEMBER, ResolvedQuery.model_validate(table)),
+            await metrics.other_failures(MEMBER, OthersQuery.model_validate(table)),
+            await metrics.flakiest_tests(MEMBER, FlakyQuery.model_validate(table)),
+            await metrics.flaky_history(MEMBER, FlakyQuery.model_validate(table)),
             await metrics.failures(MEMBER, FailuresQuery.model_validate({**asked, "limit": 100})),
         ]
     return answers
@@ -198,6 +209,51 @@ def test_of_readers_at_once_one_reads_and_the_others_are_given_the_same() -> Non
     assert found[0] is found[1] is found[2]
 
 
+class Dated(FullHistory):
+    """A history that tells when it is asked for dates, and may wait."""
+
+    def __init__(self, on_dates: Callable[[], None]) -> None:
+        super().__init__(ACME.id, Facts(reports=(REPORT,) * 40))
+        self._on_dates = on_dates
+
+    def run_starts(self, scope: Scope, period: Period) -> RunStarts:
+        self._on_dates()
+        return super().run_starts(scope, period)
+
+
+def test_dates_are_read_once_and_only_for_who_asks_for_them() -> None:
+    read: list[str] = []
+    memory, history = Readings(), Dated(lambda: read.append("dates"))
+    memory.of(asked(1), history)
+    assert read == []
+    before = size(memory)
+
+    first = memory.dates_of(asked(1), history)
+
+    assert memory.dates_of(asked(1), history) is first
+    assert read == ["dates"]
+    assert size(memory) == before + first.size
+
+
+def test_who_asks_for_a_page_does_not_wait_for_dates() -> None:
+    reading, go_on = threading.Semaphore(0), threading.Event()
+
+    def wait() -> None:
+        reading.release()
+        go_on.wait(30)
+
+    memory, history = Readings(), Dated(wait)
+    with ThreadPoolExecutor(4) as threads:
+        waiting = [threads.submit(memory.dates_of, asked(1), history) for _ in range(2)]
+        assert reading.acquire(timeout=30)
+        assert threads.submit(memory.of, asked(1), history).result(10).size == 0
+        assert not reading.acquire(timeout=0.2)
+        go_on.set()
+        found = [one.result(30) for one in waiting]
+
+    assert found[0] is found[1]
+
+
 def test_a_reading_that_failed_is_read_again() -> None:
     def fail() -> None:
         raise LookupError
@@ -243,6 +299,22 @@ def test_no_more_rows_are_kept_than_allowed_but_for_one_large_reading() -> None:
     memory.of(asked(1), Told())
     memory.of(Asked(UUID(int=20), 1, Scope(), EVER), Told(reports=400))
     assert len(memory._places) == 1
+
+
+def test_dates_count_towards_what_is_kept() -> None:
+    everything = [Asked(UUID(int=org), 1, Scope(), EVER) for org in (1, 2)]
+    history = Told(reports=200)
+    fresh = Readings()
+    dates = fresh.dates_of(everything[0], history)
+    assert dates.size > 0
+    memory = Readings(size_max=2 * size(fresh) - 1)
+
+    memory.dates_of(everything[0], history)
+    memory.of(everything[1], history)
+    assert kept(memory, everything) == everything
+    memory.dates_of(everything[1], history)
+
+    assert kept(memory, everything) == everything[1:]
 
 
 def test_readings_of_a_state_that_is_gone_are_let_go() -> None:

@@ -29,8 +29,8 @@ from tests.server.asking import ask
         (faults.TooLargeError(1), 413),
         (faults.UnsupportedTypeError("x"), 415),
         (errors.OverloadedError("x"), 503),
-        (errors.StorageBusyError("x"), 503),
-        (errors.SettingsError("x"), 500),
+        (errors.StorageBusyError("x", "y"), 503),
+        (errors.SettingsError("x", "y"), 500),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -41,10 +41,32 @@ def test_an_error_has_one_status(error: errors.HwciServerError, status: int) -> 
 
 
 def test_an_error_that_no_request_should_meet_leaks_nothing() -> None:
-    answer = error_answer(errors.SettingsError("/etc/secret"))
+    answer = error_answer(errors.SettingsError("/etc/secret", "y"))
 
     assert isinstance(answer.body, bytes)
     assert b"/etc/secret" not in answer.body
+
+
+@pytest.mark.parametrize(
+    ("cause", "fix"),
+    [
+        ("The disk is full", "make room"),
+        ("a", "b"),
+        ("The file is 'a; b'", "name another; or wait"),
+    ],
+)
+def test_what_can_be_mended_carries_its_fix_and_reads_in_one_line(cause: str, fix: str) -> None:
+    fault = errors.StorageError(cause, fix)
+
+    assert (fault.cause, fault.fix, str(fault)) == (cause, fix, f"{cause}; {fix}")
+    assert str(errors.StorageError.read(str(fault))) == str(fault)
+
+
+@pytest.mark.parametrize("text", ["", "; ", "a", "a; ", "; b"])
+def test_a_text_that_names_no_fix_is_read_whole(text: str) -> None:
+    fault = errors.StorageError.read(text)
+
+    assert (fault.cause, fault.fix) == (text, "try again in a moment")
 
 
 async def test_without_its_database_the_server_lives_and_is_not_ready(

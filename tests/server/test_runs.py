@@ -160,6 +160,40 @@ class TestList:
         assert {run["status"] for run in benches.listed("&status=reported")} == {"reported"}
         assert benches.listed("&status=lost") == []
 
+    def test_a_commit_is_found_by_its_beginning_from_four_digits_on(self, benches: Benches) -> None:
+        benches.report(run_id=41, sha="0123abcdef")
+        benches.report(run_id=42, sha="0123abcdee")
+
+        assert _run_ids(benches, "&sha=0123") == {41, 42}
+        assert _run_ids(benches, "&sha=0123ABCDEF") == {41}
+        assert _run_ids(benches, "&sha=0123abcdef0") == set()
+
+    def test_a_flag_leaves_the_reports_that_reached_their_hardware_or_did_not(
+        self, benches: Benches
+    ) -> None:
+        benches.report(run_id=51, branch="flag", hello_ok=True)
+        benches.report(run_id=52, branch="flag", hello_ok=False)
+        benches.opened(benches.installed("bench-flag"), run_id=53, branch="flag")
+
+        assert _run_ids(benches, "&branch=flag&helloOk=true") == {51}
+        assert _run_ids(benches, "&branch=flag&helloOk=false") == {52}
+        assert _run_ids(benches, "&branch=flag&helloOk=false&status=running") == set()
+        benches.report(run_id=53, branch="flag", box_key="bench-flag", hello_ok=False)
+
+    def test_a_period_leaves_the_runs_that_began_in_it_both_ends_included(
+        self, benches: Benches
+    ) -> None:
+        times = [f"2026-01-20T10:00:00.00000{micro}Z" for micro in (1, 2, 3)]
+        for number, at in enumerate(times, 61):
+            benches.report(run_id=number, branch="time", started_at=at, ended_at=at)
+
+        first, middle, last = times
+        local = quote("2026-01-20T11:00:00.000002+01:00")
+        assert _run_ids(benches, f"&branch=time&from={middle}&to={last}") == {62, 63}
+        assert _run_ids(benches, f"&branch=time&from={local}&to={local}") == {62}
+        assert _run_ids(benches, f"&branch=time&to={first}") == {61}
+        assert _run_ids(benches, f"&branch=time&from={last}") == {63}
+
     def test_filters_narrow_each_other(self, benches: Benches) -> None:
         assert benches.listed("&status=running&boxKey=bench-2") == []
 
@@ -186,12 +220,24 @@ class TestList:
             ("page=0", "page"),
             ("status=ended", "status"),
             ("sha=xyz", "sha"),
+            ("sha=abc", "sha"),
+            (f"sha={'a' * 65}", "sha"),
+            ("helloOk=yes", "helloOk"),
+            ("helloOk=", "helloOk"),
+            ("from=2026-01-20", "from"),
+            ("to=now", "to"),
+            ("from=2026-01-20T10:00:00.000001Z&to=2026-01-20T10:00:00Z", "to"),
+            ("from=2026-01-20T10:00:00Z&from=2026-01-20T10:00:00Z", "from"),
             ("repoKey=", "repoKey"),
             ("status=lost&status=lost", "status"),
         ],
     )
     def test_a_faulty_query_is_400(self, benches: Benches, query: str, where: str) -> None:
         assert benches.member("GET", f"runs?{query}").issue_paths == [["query", where]]
+
+
+def _run_ids(benches: Benches, query: str) -> set[int]:
+    return {run["runId"] for run in benches.listed(query)}
 
 
 class TestWho:

@@ -44,7 +44,7 @@ def test_a_signal_stops_the_process_with_success(tmp_path: Path, number: signal.
         url = line.split()[2]
         assert ask(url, "GET", "/readyz").json == {"status": "ok"}
         process.send_signal(number)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
     assert str(database) in line
     assert not Path(f"{database}.sock").exists()

@@ -7,20 +7,23 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.held_port import held_port
 from tests.server.browsing import browsing
-from tests.server.providers import certified_provider, free_address, sso_file
+from tests.server.providers import certified_provider, sso_file
 from tests.server.running import RunningServer, running_in_thread
 from tests.server.test_sso import CALLBACK, LOGIN, who
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    folder, issuer = tmp_path_factory.mktemp("certified"), free_address()
-    with (
-        running_in_thread(folder, sso_file=sso_file(folder, acme=issuer)) as found,
-        certified_provider(folder, issuer, found.url + CALLBACK),
-    ):
-        yield found
+    folder = tmp_path_factory.mktemp("certified")
+    with held_port() as port:
+        issuer = f"http://127.0.0.1:{port}"
+        with (
+            running_in_thread(folder, sso_file=sso_file(folder, acme=issuer)) as found,
+            certified_provider(folder, issuer, found.url + CALLBACK),
+        ):
+            yield found
 
 
 async def test_who_signs_in_and_consents_comes_back_signed_in(server: RunningServer) -> None:

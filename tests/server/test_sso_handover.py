@@ -53,6 +53,30 @@ async def handed_over(server: RunningServer) -> str:
     return parse_qs(urlsplit(stop.url).query)["code"][0]
 
 
+@pytest.mark.parametrize("at", ["the provider", "the way there"])
+async def test_a_refusal_goes_to_who_waits_for_a_code(
+    server: RunningServer, provider: Crooked, at: str
+) -> None:
+    words = "Crooked cannot be reached now; try again in a minute"
+    if at == "the provider":
+        provider.back = {"code": None, "error": "access_denied"}
+        words = "Crooked did not sign you in (access_denied); begin it again"
+    else:
+        provider.discovery = {"token_endpoint": None}
+    try:
+        async with browsing() as browser:
+            stop = await browser.open(server.url + LOGIN, until=f":{PORT}/")
+            assert "hwci_sso" not in browser.cookies()
+    finally:
+        provider.straighten()
+
+    assert urlsplit(stop.url).netloc == f"127.0.0.1:{PORT}"
+    assert parse_qs(urlsplit(stop.url).query) == {
+        "error": [words],
+        "challenge": [challenge_of(VERIFIER)],
+    }
+
+
 def exchange(server: RunningServer, code: str, verifier: str = VERIFIER) -> Reply:
     body = {"code": code, "verifier": verifier}
     return ask(server.url, "POST", "/api/auth/sso/token", json_body=body)

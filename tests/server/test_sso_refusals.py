@@ -15,10 +15,11 @@ from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
+from tests.client.answering import unused_url
 from tests.server.asking import ask
 from tests.server.browsing import Stop, browsing
 from tests.server.crooked import KID, PERSON, Crooked, crooked_provider, public, rsa_key
-from tests.server.providers import CLIENT, SECRET, free_address, sso_file
+from tests.server.providers import CLIENT, SECRET, sso_file
 from tests.server.running import PASSWORD, Hands, RunningServer, running_in_thread
 
 LOGIN = "/api/auth/sso/crooked/login"
@@ -49,7 +50,7 @@ def server(
     running: Crooked, clock: Hands, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningServer]:
     folder = tmp_path_factory.mktemp("server")
-    file = sso_file(folder, crooked=running.url, down=free_address())
+    file = sso_file(folder, crooked=running.url, down=unused_url())
     with running_in_thread(folder, clock=clock, sso_file=file) as found:
         yield found
 

@@ -3,7 +3,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from hwci.server.clock import system_clock
 from hwci.server.errors import StoppingError
@@ -167,7 +168,7 @@ async def test_places_are_counted_exactly_when_many_come_at_once(scene: Scene) -
                 all_are_here.set()
             await all_are_here.wait()
 
-    async with aiohttp.ClientSession() as http, asyncio.timeout(30):
+    async with aiohttp.ClientSession() as http, asyncio.timeout(120):
         await asyncio.gather(*(come(http) for _ in range(many)))
 
     assert (statuses.count(200), statuses.count(429)) == (10, 20)
@@ -185,7 +186,7 @@ async def test_a_reader_who_does_not_read_is_cut_and_the_others_hear_all(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert over_http.DRAIN_SECONDS <= 10
-    monkeypatch.setattr(over_http, "DRAIN_SECONDS", 0.2)
+    monkeypatch.setattr(over_http, "_taken", impatient_with_the_deaf)
     monkeypatch.setattr(limits, "STREAMS_PER_SERVER", 2)
     deaf, count = await asyncio.to_thread(deaf_reader, scene), 3_000
     async with following(scene, scene.owner) as reader:
@@ -198,13 +199,24 @@ async def test_a_reader_who_does_not_read_is_cut_and_the_others_hear_all(
     assert not heard.endswith(b"0\r\n\r\n"), "it is cut, and not ended"
 
 
+async def impatient_with_the_deaf(
+    request: web.Request, sending: Awaitable[object], seconds: float
+) -> None:
+    """Wait as long as ever for who reads: a busy machine does not always read at once."""
+    await TAKEN(request, sending, 0.2 if DEAF in request.headers else seconds)
+
+
+TAKEN = over_http._taken
+DEAF = "X-Deaf"
+
+
 def deaf_reader(scene: Scene) -> socket.socket:
     """Ask for a stream and read nothing of it."""
     address = urlsplit(scene.runs)
     line = socket.create_connection((address.hostname, address.port), timeout=WAIT_SECONDS)
     token = scene.member["accessToken"]
-    head = f"GET {address.path}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-    line.sendall(head.encode())
+    signed = f"Host: x\r\n{DEAF}: yes\r\nAuthorization: Bearer {token}\r\n"
+    line.sendall(f"GET {address.path}/stream HTTP/1.1\r\n{signed}\r\n".encode())
     assert line.recv(12) == b"HTTP/1.1 200"
     return line
 

@@ -132,7 +132,7 @@ async def test_a_handshake_that_does_not_come_is_not_waited_for(
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.2)
     async with serving(pair.settings) as server:
         address = urlsplit(server.url)
-        with socket.create_connection((address.hostname, address.port), timeout=20) as line:
+        with socket.create_connection((address.hostname, address.port), timeout=60) as line:
             assert await asyncio.to_thread(line.recv, 1) == b""
 
 

@@ -29,6 +29,7 @@ from hwci.server.services.registry import Tools, make_services
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
+from hwci.server.web.site import add_site
 
 LOG = logging.getLogger("hwci.server")
 
@@ -65,6 +66,7 @@ def create_app(
             app.router.add_get(path, endpoint(route, services, bodies))
         else:
             app.router.add_route(route.method, path, endpoint(route, services, bodies))
+    add_site(app)
 
     if settings.prometheus:
         Figures().watch(app)

@@ -105,7 +105,7 @@ def open_database(location: Location) -> Storage:
 def _kept(database: str) -> Location:
     """Give a database that outlives its process."""
     if database == MEMORY:
-        raise StorageError(f"{MEMORY} is inside the process that uses it; name a database file")
+        raise StorageError(f"{MEMORY} is inside the process that uses it", "name a database file")
     return Location(database)
 
 
@@ -113,8 +113,9 @@ def _require_made(location: Location) -> None:
     """A mistyped name must not make a database."""
     if location.file is not None and not location.file.exists():
         raise StorageError(
-            f"There is no database {location.file}; name the server's own (`hwci serve` makes a "
-            "new one, and so does `hwci admin create-user --create`)"
+            f"There is no database {location.file}",
+            "name the server's own (`hwci serve` makes a "
+            "new one, and so does `hwci admin create-user --create`)",
         )
 
 
@@ -125,7 +126,7 @@ def _make_folder(location: Location) -> None:
         location.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as fault:
         raise StorageError(
-            f"Cannot make the folder of {location.shown}: {fault.strerror}; name another file"
+            f"Cannot make the folder of {location.shown}: {fault.strerror}", "name another file"
         ) from fault
 
 
@@ -164,7 +165,7 @@ async def _ask_server(database: Path, path: Path, command: Command) -> CommandRe
             return _read_result(response.status, await response.read())
     except aiohttp.ServerDisconnectedError as fault:
         raise OperatorUnreachableError(
-            f"The server of {database} stopped before this was done; start it and try again"
+            f"The server of {database} stopped before this was done", "start it and try again"
         ) from fault
     except (aiohttp.ClientError, OSError) as fault:
         raise _unreachable(database, path) from fault
@@ -174,7 +175,9 @@ def _read_result(status: int, data: bytes) -> CommandResult:
     if status == HTTPStatus.OK:
         return CommandResult.model_validate_json(data)
     message = ErrorBody.model_validate_json(data).message
-    raise (StorageError if status == HTTPStatus.SERVICE_UNAVAILABLE else RefusedError)(message)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        raise StorageError.read(message)
+    raise RefusedError(message)
 
 
 def _require_owner(path: Path, database: Path) -> None:
@@ -190,6 +193,6 @@ def _require_owner(path: Path, database: Path) -> None:
 
 def _unreachable(database: Path, path: Path) -> OperatorUnreachableError:
     return OperatorUnreachableError(
-        f"{database} is in use by a process that takes no commands at {path}; "
-        "stop that process and try again"
+        f"{database} is in use by a process that takes no commands at {path}",
+        "stop that process and try again",
     )

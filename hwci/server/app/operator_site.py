@@ -61,8 +61,8 @@ def _bind(path: Path) -> socket.socket:
     except OSError as fault:
         listener.close()
         raise ListenError(
-            f"Cannot make the operator socket {path}: {fault.strerror}; "
-            "check that its folder is writable"
+            f"Cannot make the operator socket {path}: {fault.strerror}",
+            "check that its folder is writable",
         ) from fault
     finally:
         os.umask(mask)

@@ -80,8 +80,8 @@ async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None
         await site.start()
     except OSError as fault:
         raise ListenError(
-            f"Cannot listen on {settings.host} port {settings.port}: {fault.strerror}; "
-            "choose another address or port"
+            f"Cannot listen on {settings.host} port {settings.port}: {fault.strerror}",
+            "choose another address or port",
         ) from fault
     return site.name
 
@@ -114,6 +114,7 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
     url = settings.base_url or _reached(server.url)
     command = f"HWCI_INVITE_TOKEN={server.set_up_token} hwci register --url {url}"
     announce(f"There is no user yet. Register the first one, within 24 hours: {command}")
+    announce(f"or in a browser: {url}/setup#{server.set_up_token}")
     if url not in {settings.base_url, server.url}:
         announce(
             f"{url} is this machine alone; from others use its name, and say it to the server as"

@@ -21,7 +21,7 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
     if certificate is None and key is None:
         return None
     if certificate is None or key is None:
-        raise SettingsError("TLS needs both a certificate and its key; name both or none of them")
+        raise SettingsError("TLS needs both a certificate and its key", "name both or none of them")
     for path in (certificate, key):
         _require_readable(path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -32,7 +32,8 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
     except ssl.SSLError as fault:
         raise SettingsError(
             f"{certificate} and {key} are no certificate and its key, both in PEM "
-            f"({fault.reason or fault}); name the files of one pair"
+            f"({fault.reason or fault})",
+            "name the files of one pair",
         ) from fault
     return context
 
@@ -41,11 +42,13 @@ def _require_readable(path: Path) -> None:
     try:
         path.read_bytes()
     except OSError as fault:
-        raise SettingsError(f"Cannot read {path} for TLS: {fault.strerror}") from fault
+        raise SettingsError(
+            f"Cannot read {path} for TLS: {fault.strerror}", "name a file that can be read"
+        ) from fault
 
 
 def _refuse_password() -> str:
     """Nobody is there to type it."""
     raise SettingsError(
-        "The key for TLS is encrypted; name one that is not, such as openssl pkey writes"
+        "The key for TLS is encrypted", "name one that is not, such as openssl pkey writes"
     )

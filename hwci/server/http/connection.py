@@ -44,7 +44,16 @@ _TOO_MANY_HEADERS = "Too many headers received"  # the framework has no class fo
 class SpecProtocol(web.RequestHandler):
     """A connection whose errors are spec-shaped too, and which does not wait for ever."""
 
-    __slots__ = ("_arriving", "_begun", "_ended", "_head_due", "_late", "_server", "_taken_due")
+    __slots__ = (
+        "_answered",
+        "_arriving",
+        "_begun",
+        "_ended",
+        "_head_due",
+        "_late",
+        "_server",
+        "_taken_due",
+    )
 
     def __init__(
         self,
@@ -57,6 +66,7 @@ class SpecProtocol(web.RequestHandler):
         self._begun = False  # the head of a request has begun to arrive
         self._ended = False  # the caller will send no more
         self._late = False  # a head did not arrive in time
+        self._answered = False
         self._head_due: asyncio.TimerHandle | None = None
         self._taken_due: asyncio.TimerHandle | None = None
 
@@ -82,6 +92,7 @@ class SpecProtocol(web.RequestHandler):
             return
         between, count = self._arriving.is_eof(), self._request_count
         super().data_received(data)
+        self._answered = self._answered and not self._messages
         if self._request_count > count:
             self._arriving = self._messages[-1][1]
             self._begun = False
@@ -96,7 +107,8 @@ class SpecProtocol(web.RequestHandler):
         TLS has no half that stays open.
         """
         self._ended = True
-        asked = bool(self._messages) or (self._waiter is None and self._request_count > 0)
+        working = self._waiter is None and self._request_count > 0 and not self._answered
+        asked = bool(self._messages) or working
         streaming = (
             self._current_request is not None and self._current_request.writer.output_size > 0
         )
@@ -112,6 +124,8 @@ class SpecProtocol(web.RequestHandler):
         finished = await super().finish_response(request, resp, start_time)
         if self._messages:  # an upgrade that was refused may have had requests behind it
             self._arriving = self._messages[-1][1]
+        # From here to the next request the framework looks as if it worked on one.
+        self._answered = not self._messages
         return finished
 
     def pause_writing(self) -> None:

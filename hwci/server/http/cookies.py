@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our cookies: how each is written, and the one that keeps a browser signed in (contract, "Auth"),
-which holds the refresh token, so that no script and no answer does.
+which holds the refresh token, so that no script and no answer does. Beside it stands a mark that
+scripts can read: it says that somebody is signed in, and is another after each renewal.
 
 This module decides when a cookie is ours and who may have it used. What the token in it opens is
 decided in `services/accounts.py`.
@@ -15,6 +16,7 @@ from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.server.http.own_origin import require_own_origin
 from hwci.server.http.responses import answer, error_answer, over_tls
 from hwci.server.http.route import Call
+from hwci.server.security.tokens import new_token
 from hwci.wire import limits
 from hwci.wire.accounts import HeldSession, SessionMode, TokenPair
 
@@ -25,11 +27,12 @@ _ANOTHER_SITE = "A page of another site asks; sign in on the server's own pages"
 
 
 class Cookie(NamedTuple):
-    """A cookie of ours, which no script can read."""
+    """A cookie of ours. `readable`: by scripts of our pages, so that it holds no secret."""
 
     name: str
     path: str
     same_site: Literal["Strict", "Lax"]
+    readable: bool = False
 
     def name_for(self, request: web.Request) -> str:
         """Give its name. Browsers take the prefix over TLS only, and from nobody else."""
@@ -45,18 +48,27 @@ class Cookie(NamedTuple):
             max_age=seconds,
             path=self.path,
             secure=over_tls(request),
-            httponly=True,
+            httponly=not self.readable,
             samesite=self.same_site,
         )
 
 
 _REFRESH = Cookie("hwci_rt", "/api/auth", "Strict")
+_MARK = Cookie("hwci_signed_in", "/", "Strict", readable=True)
 
 
 def set_refresh_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
     """Have the browser keep a refresh token for as long as it lives."""
     seconds = int(limits.REFRESH_TOKEN_LIFETIME.total_seconds())
-    _REFRESH.put(call.request, response, token, seconds)
+    _put_both(call.request, response, (token, new_token()), seconds)
+
+
+def _put_both(
+    request: web.Request, response: web.StreamResponse, values: tuple[str, str], seconds: int
+) -> None:
+    """Have the browser keep both: who sees a new mark must find the new token, so it comes last."""
+    for cookie, value in zip((_REFRESH, _MARK), values, strict=True):
+        cookie.put(request, response, value, seconds)
 
 
 def kept(call: Call, pair: TokenPair, session: SessionMode) -> TokenPair | web.StreamResponse:
@@ -121,7 +133,7 @@ def forgotten(call: Call) -> web.StreamResponse:
 
 
 def _forgetting(call: Call, response: web.StreamResponse) -> web.StreamResponse:
-    _REFRESH.put(call.request, response, "", 0)
+    _put_both(call.request, response, ("", ""), 0)
     return response
 
 

@@ -16,12 +16,19 @@ from pydantic import BaseModel
 
 from hwci.server.errors import HwciServerError, StorageError
 from hwci.server.http.body import parse, read_body, require_json
+from hwci.server.http.codings import takes_gzip
 from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.own_origin import require_own_origin
 from hwci.server.http.query import parse_query
 from hwci.server.http.rate_limits import take_own_limit
-from hwci.server.http.responses import answer, error_answer, request_id, written
+from hwci.server.http.responses import (
+    answer,
+    error_answer,
+    metrics_answer,
+    request_id,
+    written,
+)
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
@@ -95,10 +102,14 @@ async def _answered(call: Call) -> Answered:
 
     The event loop would stand still for as long.
     """
-    found = await call.route.handler(call)
-    if (call.route.metrics or call.route.long) and isinstance(found, BaseModel):
-        return await asyncio.to_thread(written, found)
-    return found
+    route = call.route
+    found = await route.handler(call)
+    if not isinstance(found, BaseModel):
+        return found
+    if route.metrics:
+        gzip = takes_gzip(call.request)
+        return await asyncio.to_thread(metrics_answer, found, route.status, compressed=gzip)
+    return await asyncio.to_thread(written, found) if route.long else found
 
 
 def _refusal(error: HwciServerError, call: Call) -> web.Response:

@@ -29,8 +29,8 @@ class Figures:
             import prometheus_client as prometheus  # noqa: PLC0415 - an extra of its own
         except ImportError as fault:
             raise SettingsError(
-                "HWCI_PROMETHEUS is set, and the client of Prometheus is not installed; "
-                "run: pip install 'hwci[prometheus]'"
+                "HWCI_PROMETHEUS is set, and the client of Prometheus is not installed",
+                "run: pip install 'hwci[prometheus]'",
             ) from fault
         self._write = prometheus.generate_latest
         self._type = prometheus.CONTENT_TYPE_LATEST

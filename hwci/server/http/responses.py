@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """How answers are written: JSON, the request's id, and the headers that every answer has."""
 
+import gzip
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from uuid import uuid4
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from multidict import CIMultiDict
 from pydantic import BaseModel
 
 from hwci.server import errors
 from hwci.server.http import error_map
 from hwci.server.http.addresses import scheme_of
+from hwci.server.http.codings import GZIP
 from hwci.wire.errors import ErrorBody
 
 REQUEST_ID = "x-request-id"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 _KEY = web.RequestKey("request_id", str)
 RETRY_AFTER_SECONDS = "5"
+_GZIP_LEVEL = 6
 PEOPLE_USE_TLS = web.RequestKey("people_use_tls", bool)
 """Set on a request when the address that people use begins with https, whatever came here."""
 
@@ -51,6 +54,11 @@ def over_tls(request: web.BaseRequest) -> bool:
     return PEOPLE_USE_TLS in request or scheme_of(request) == "https"
 
 
+def takes_page(request: web.BaseRequest) -> bool:
+    """Say whether who asks shows pages to people: programs do not ask for HTML."""
+    return "text/html" in request.headers.get("Accept", "")
+
+
 def stamp(request: web.BaseRequest, headers: CIMultiDict[str]) -> None:
     """Set what every answer carries."""
     headers[REQUEST_ID] = request_id(request)
@@ -79,6 +87,20 @@ def answer(body: BaseModel | bytes | web.StreamResponse | None, status: int) -> 
     if body is None:
         return web.Response(status=status)
     return web.Response(body=written(body), status=status, content_type="application/json")
+
+
+def metrics_answer(body: BaseModel, status: int, *, compressed: bool) -> web.Response:
+    """Write an answer that is long and full of repetitions, compressed for who reads that.
+
+    Metrics hold no secret that the length of a compressed answer could give away to those who chose
+    some of its names. Answers with tokens and keys are never compressed.
+    """
+    data = written(body)
+    headers: dict[str, str] = {hdrs.VARY: hdrs.ACCEPT_ENCODING}
+    if compressed:
+        data = gzip.compress(data, _GZIP_LEVEL, mtime=0)
+        headers[hdrs.CONTENT_ENCODING] = GZIP
+    return web.Response(body=data, status=status, headers=headers, content_type="application/json")
 
 
 def error_answer(error: errors.HwciServerError) -> web.Response:

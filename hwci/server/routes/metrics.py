@@ -13,7 +13,17 @@ from hwci.wire.metrics import (
     SuiteConfigPlan,
     UncheckedMerge,
 )
-from hwci.wire.queries import MetricsQuery, PageQuery, PlanQuery, TableQuery
+from hwci.wire.over_time import FlakyTestHistory, TrendAnswer
+from hwci.wire.queries import (
+    FlakyQuery,
+    MergesQuery,
+    MetricsQuery,
+    OthersQuery,
+    PageQuery,
+    PeriodQuery,
+    PlanQuery,
+    ResolvedQuery,
+)
 from hwci.wire.reports import SuiteConfiguration
 
 
@@ -38,24 +48,34 @@ async def page(call: Call) -> MetricsPage:
     return await call.services.metrics.page(call.member, call.query(MetricsQuery))
 
 
+async def trend(call: Call) -> TrendAnswer:
+    """Read the tiles over time."""
+    return await call.services.metrics.trend(call.member, call.query(PeriodQuery))
+
+
 async def unchecked_merges(call: Call) -> ListPage[UncheckedMerge]:
     """Read one table."""
-    return await call.services.metrics.unchecked_merges(call.member, call.query(TableQuery))
+    return await call.services.metrics.unchecked_merges(call.member, call.query(MergesQuery))
 
 
 async def real_bugs(call: Call) -> ListPage[ResolvedFailureAnswer]:
     """Read one table."""
-    return await call.services.metrics.real_bugs(call.member, call.query(TableQuery))
+    return await call.services.metrics.real_bugs(call.member, call.query(ResolvedQuery))
 
 
 async def other_failures(call: Call) -> ListPage[ResolvedFailureAnswer]:
     """Read one table."""
-    return await call.services.metrics.other_failures(call.member, call.query(TableQuery))
+    return await call.services.metrics.other_failures(call.member, call.query(OthersQuery))
 
 
 async def flakiest_tests(call: Call) -> ListPage[FlakyTestAnswer]:
     """Read one table."""
-    return await call.services.metrics.flakiest_tests(call.member, call.query(TableQuery))
+    return await call.services.metrics.flakiest_tests(call.member, call.query(FlakyQuery))
+
+
+async def flaky_history(call: Call) -> ListPage[FlakyTestHistory]:
+    """Read the rows of one table over time."""
+    return await call.services.metrics.flaky_history(call.member, call.query(FlakyQuery))
 
 
 ROUTES = (
@@ -103,11 +123,21 @@ ROUTES = (
     ),
     Route(
         "GET",
+        "/api/orgs/{orgId}/ci-metrics/trend",
+        Who.MEMBER,
+        trend,
+        "The four tiles over time: at most 90 slots of equal width",
+        query=PeriodQuery,
+        answer=TrendAnswer,
+        metrics=True,
+    ),
+    Route(
+        "GET",
         "/api/orgs/{orgId}/ci-metrics/unchecked-merges",
         Who.MEMBER,
         unchecked_merges,
         "Merges not checked on hardware",
-        query=TableQuery,
+        query=MergesQuery,
         answer=ListPage[UncheckedMerge],
         metrics=True,
     ),
@@ -117,7 +147,7 @@ ROUTES = (
         Who.MEMBER,
         real_bugs,
         "Real FW bugs caught",
-        query=TableQuery,
+        query=ResolvedQuery,
         answer=ListPage[ResolvedFailureAnswer],
         metrics=True,
     ),
@@ -127,7 +157,7 @@ ROUTES = (
         Who.MEMBER,
         other_failures,
         "Resolved by a bench or harness change",
-        query=TableQuery,
+        query=OthersQuery,
         answer=ListPage[ResolvedFailureAnswer],
         metrics=True,
     ),
@@ -137,8 +167,18 @@ ROUTES = (
         Who.MEMBER,
         flakiest_tests,
         "Flakiest tests",
-        query=TableQuery,
+        query=FlakyQuery,
         answer=ListPage[FlakyTestAnswer],
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history",
+        Who.MEMBER,
+        flaky_history,
+        "Flakiest tests over time and boxes, in the slots of the trend",
+        query=FlakyQuery,
+        answer=ListPage[FlakyTestHistory],
         metrics=True,
     ),
 )

@@ -4,7 +4,7 @@
 from aiohttp import web
 
 from hwci.server.http.route import Call, Route, Who
-from hwci.server.http.single_sign_on import begin, finish
+from hwci.server.http.single_sign_on import begin, finish, in_words
 from hwci.wire.accounts import SignedIn
 from hwci.wire.sso import SsoCallbackQuery, SsoExchange, SsoLoginQuery, SsoProviders
 
@@ -16,12 +16,12 @@ async def providers(call: Call) -> SsoProviders:
 
 async def login(call: Call) -> web.StreamResponse:
     """Send the browser to a provider."""
-    return await begin(call, call.query(SsoLoginQuery))
+    return await in_words(call, begin(call, call.query(SsoLoginQuery)))
 
 
 async def callback(call: Call) -> web.StreamResponse:
     """Take the browser back from a provider."""
-    return await finish(call, call.query(SsoCallbackQuery))
+    return await in_words(call, finish(call, call.query(SsoCallbackQuery)))
 
 
 async def exchange(call: Call) -> SignedIn:

@@ -32,7 +32,10 @@ def signing_keys(path: Path | None) -> SigningKeys:
     try:
         return _kept_keys(path) if path.exists() else _first_key(path)
     except OSError as fault:
-        raise SettingsError(f"The secret key file cannot be used: {fault}") from fault
+        raise SettingsError(
+            f"The secret key file cannot be used: {fault}",
+            "make it one that can be read and written, or name another",
+        ) from fault
 
 
 def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKeys:
@@ -72,7 +75,7 @@ def _require_private(path: Path) -> None:
     others = stat.S_IRWXO | (stat.S_IWGRP | stat.S_IXGRP if mounted else stat.S_IRWXG)
     if found.st_mode & others:
         raise SettingsError(
-            f"Others than its owner may use the secret key in {path}; run: chmod 600 {path}"
+            f"Others than its owner may use the secret key in {path}", f"run: chmod 600 {path}"
         )
 
 
@@ -87,8 +90,9 @@ def _read_line(line: str, path: Path) -> FormerKey:
     except ValueError:
         raise SettingsError(
             f"A line of {path} is no secret key: it is shorter than {KEY_BYTES_MIN} bytes, or not "
-            f"text; write one with `openssl rand -hex {KEY_BYTES_MIN}`, or remove the file to have "
-            "one made"
+            "text",
+            f"write one with `openssl rand -hex {KEY_BYTES_MIN}`, or remove the file to have "
+            "one made",
         ) from None
     return FormerKey(found[1].encode(), until)
 
@@ -96,8 +100,8 @@ def _read_line(line: str, path: Path) -> FormerKey:
 def _first_key(path: Path) -> SigningKeys:
     if not path.parent.is_dir():
         raise SettingsError(
-            f"There is no folder {path.parent} for the secret key file {path.name}; make it, "
-            "or name another file"
+            f"There is no folder {path.parent} for the secret key file {path.name}",
+            "make it, or name another file",
         )
     keys = SigningKeys(_new_key())
     _write(path, keys)

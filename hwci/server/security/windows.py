@@ -118,8 +118,8 @@ def _in_valkey(url: str) -> tuple[RedisStorage, Pool]:
         from valkey.asyncio import ConnectionPool  # noqa: PLC0415 - an extra of its own
     except ImportError as fault:
         raise SettingsError(
-            "HWCI_VALKEY_URL is set, and the client of Valkey is not installed; "
-            "run: pip install 'hwci[valkey]'"
+            "HWCI_VALKEY_URL is set, and the client of Valkey is not installed",
+            "run: pip install 'hwci[valkey]'",
         ) from fault
     try:
         pool = ConnectionPool.from_url(
@@ -127,7 +127,7 @@ def _in_valkey(url: str) -> tuple[RedisStorage, Pool]:
         )
     except ValueError as fault:
         # Neither the address nor the fault is shown: they may hold a password.
-        raise SettingsError("HWCI_VALKEY_URL cannot be used; check its options") from fault
+        raise SettingsError("HWCI_VALKEY_URL cannot be used", "check its options") from fault
     options: dict[str, Any] = {"connection_pool": pool, "key_prefix": _PREFIX}
     return RedisStorage(f"async+{url}", wrap_exceptions=True, **options), pool
 

@@ -12,26 +12,34 @@ from uuid import UUID
 
 from hwci.engine import page
 from hwci.engine.answers import Listing
-from hwci.engine.history import History, Period, Scope
+from hwci.engine.dated import DatedHistory
+from hwci.engine.history import Period, Scope
 from hwci.engine.period import last_days
 from hwci.engine.plan import plan
 from hwci.engine.reading import Reading
+from hwci.engine.slots import slots_of
+from hwci.engine.strips import strips
+from hwci.engine.trend import trend
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
 from hwci.server.services.readings import Asked, Readings
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire import metrics as wire
-from hwci.wire import outgoing
+from hwci.wire import outgoing, over_time
 from hwci.wire.base import ListPage
 from hwci.wire.incoming import config_fact
 from hwci.wire.outgoing import Paging
 from hwci.wire.queries import (
     FailuresQuery,
+    FlakyQuery,
+    MergesQuery,
     MetricsQuery,
+    OthersQuery,
     PageQuery,
     PeriodQuery,
     PlanQuery,
+    ResolvedQuery,
     TableQuery,
 )
 from hwci.wire.reports import SuiteConfiguration
@@ -45,7 +53,7 @@ Result = TypeVar("Result")
 class Snapshot(NamedTuple):
     """A history, and what was read of it."""
 
-    history: History
+    history: DatedHistory
     reading: Reading
 
 
@@ -67,49 +75,79 @@ class Metrics:
 
         return await self._storage.read(work)
 
+    async def trend(self, member: Member, query: PeriodQuery) -> over_time.TrendAnswer:
+        """Give the tiles over time."""
+        scope, period = _scope(query), self._period(query)
+        slots = slots_of(query.days, period)
+
+        def work(reader: Reader) -> over_time.TrendAnswer:
+            history = reader.history(member.org_id)
+            asked = _asked(reader, history, member, scope, period)
+            dates = self._readings.dates_of(asked, history)
+            return over_time.trend(trend(dates, slots), query, period)
+
+        return await self._storage.read(work)
+
     async def unchecked_merges(
-        self, member: Member, query: TableQuery
+        self, member: Member, query: MergesQuery
     ) -> ListPage[wire.UncheckedMerge]:
         """Give "Merges not checked on hardware"."""
         return await self._table(
             member,
             query,
-            lambda seen: page.unchecked_merges(seen.reading, query.offset, query.limit),
+            lambda seen: page.unchecked_merges(
+                seen.reading, query.offset, query.limit, query.wanted
+            ),
             outgoing.unchecked_merges,
         )
 
     async def real_bugs(
-        self, member: Member, query: TableQuery
+        self, member: Member, query: ResolvedQuery
     ) -> ListPage[wire.ResolvedFailureAnswer]:
         """Give "Real FW bugs caught"."""
         return await self._table(
             member,
             query,
-            lambda seen: page.real_bugs(*seen, query.offset, query.limit),
+            lambda seen: page.real_bugs(*seen, query.offset, query.limit, query.wanted),
             lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
         )
 
     async def other_failures(
-        self, member: Member, query: TableQuery
+        self, member: Member, query: OthersQuery
     ) -> ListPage[wire.ResolvedFailureAnswer]:
         """Give "Resolved by a bench or harness change"."""
         return await self._table(
             member,
             query,
-            lambda seen: page.other_failures(*seen, query.offset, query.limit),
+            lambda seen: page.other_failures(*seen, query.offset, query.limit, query.wanted),
             lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
         )
 
     async def flakiest_tests(
-        self, member: Member, query: TableQuery
+        self, member: Member, query: FlakyQuery
     ) -> ListPage[wire.FlakyTestAnswer]:
         """Give "Flakiest tests"."""
         return await self._table(
             member,
             query,
-            lambda seen: page.flakiest_tests(seen.reading, query.offset, query.limit),
+            lambda seen: page.flakiest_tests(seen.reading, query.offset, query.limit, query.wanted),
             outgoing.flakiest_tests,
         )
+
+    async def flaky_history(
+        self, member: Member, query: FlakyQuery
+    ) -> ListPage[over_time.FlakyTestHistory]:
+        """Give the same rows over time and boxes."""
+        scope, period = _scope(query), self._period(query)
+        slots = slots_of(query.days, period)
+
+        def work(reader: Reader) -> ListPage[over_time.FlakyTestHistory]:
+            history, reading = self._read(reader, member, scope, period)
+            rows = page.flakiest_tests(reading, query.offset, query.limit, query.wanted)
+            paging = Paging(query.page, query.limit)
+            return over_time.flaky_history(strips(history, rows, slots), paging)
+
+        return await self._storage.read(work)
 
     async def failures(self, member: Member, query: FailuresQuery) -> ListPage[wire.FailureAnswer]:
         """List failures with their labels."""
@@ -117,7 +155,7 @@ class Metrics:
             member,
             query,
             lambda seen: page.labelled_failures(
-                seen.reading, query.label, query.offset, query.limit
+                seen.reading, query.offset, query.limit, query.wanted
             ),
             outgoing.labelled_failures,
         )
@@ -183,18 +221,25 @@ class Metrics:
         )
 
     def _read(self, reader: Reader, member: Member, scope: Scope, period: Period) -> Snapshot:
-        """Read a period, or remember it: one snapshot gives the state's number and the state.
-
-        It is read over its extent, so that a page opened again later costs no second reading
-        unless something entered or left the period in between.
-        """
+        """Read a period, or remember it."""
         history = reader.history(member.org_id)
-        extent = history.extent(scope, period) or period
-        asked = Asked(member.org_id, reader.version(member.org_id), scope, extent)
+        asked = _asked(reader, history, member, scope, period)
         return Snapshot(history, self._readings.of(asked, history))
 
     def _period(self, query: PeriodQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())
+
+
+def _asked(
+    reader: Reader, history: DatedHistory, member: Member, scope: Scope, period: Period
+) -> Asked:
+    """Say what is to be read: one snapshot gives the state's number and the state.
+
+    A period is read over its extent, so that a page opened again later costs no second reading
+    unless something entered or left the period in between.
+    """
+    extent = history.extent(scope, period) or period
+    return Asked(member.org_id, reader.version(member.org_id), scope, extent)
 
 
 def _scope(query: PeriodQuery) -> Scope:

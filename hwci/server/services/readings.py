@@ -12,8 +12,10 @@ from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.engine.dated import DatedHistory
 from hwci.engine.history import History, Period, Scope
 from hwci.engine.reading import Reading, read_period
+from hwci.engine.trend import Dates, read_dates
 
 ENTRIES_MAX = 16
 SIZE_MAX = 60_000  # rows of all readings together, at about 500 bytes
@@ -30,14 +32,18 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class _Place:
-    """Room for one reading; the lock is held by the one who reads."""
+    """Room for one reading, and for its dates once somebody asks for them. Each has a lock, held by
+    the one who reads: who asks for the reading does not wait for the dates.
+    """
 
     lock: Lock = field(default_factory=Lock)
     reading: Reading | None = None
+    dates_lock: Lock = field(default_factory=Lock)
+    dates: Dates | None = None
 
     @property
     def size(self) -> int:
-        return 0 if self.reading is None else self.reading.size
+        return sum(part.size for part in (self.reading, self.dates) if part is not None)
 
 
 class Readings:
@@ -58,6 +64,17 @@ class Readings:
                 reading = place.reading = read_period(history, asked.scope, asked.period)
         self._make_room()
         return reading
+
+    def dates_of(self, asked: Asked, history: DatedHistory) -> Dates:
+        """Give the dates of what the reading counts."""
+        reading = self.of(asked, history)
+        place = self._place(asked)
+        with place.dates_lock:
+            dates = place.dates
+            if dates is None:
+                dates = place.dates = read_dates(history, asked.scope, asked.period, reading)
+        self._make_room()
+        return dates
 
     def _place(self, asked: Asked) -> _Place:
         with self._lock:

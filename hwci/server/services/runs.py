@@ -30,8 +30,11 @@ class Runs:
             suite=query.suite,
             branch=query.branch,
             box_key=query.box_key,
-            sha=query.sha,
+            sha_start=query.sha,
             status=query.status,
+            hello_ok=query.hello_ok,
+            start=query.start,
+            end=query.end,
         )
 
         def work(reader: Reader) -> ListPage[wire.RunAnswer]:

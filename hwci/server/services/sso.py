@@ -22,6 +22,7 @@ from uuid import UUID, uuid4
 from hwci.server.clock import Clock
 from hwci.server.errors import (
     ForbiddenError,
+    HwciServerError,
     NotFoundError,
     ProviderError,
     UnauthenticatedError,
@@ -56,10 +57,12 @@ _NO_CODE = "The code is not valid, has ended or was used before; begin the sign-
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A sign-in that has begun: where the browser goes, and what it brings back."""
+    """A sign-in that has begun: where the browser goes, and what it brings back; nothing where the
+    command line is told of a refusal.
+    """
 
     url: str
-    ticket: str = field(repr=False)
+    ticket: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +112,21 @@ class Sso:
 
         Raises:
             NotFoundError: there is no such provider.
-            UnauthenticatedError: it cannot be reached.
+            UnauthenticatedError: it cannot be reached, and no command line waits for it.
         """
         party = self._party(name)
         binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
-        with _provider_faults(party, "cannot be reached now; try again in a minute"):
-            url = await party.authorization_url(binding, self._redirect_uri(name, origin))
         said = {
             "provider": name,
             **asdict(binding),
             "port": str(query.port or ""),
             "challenge": query.challenge or "",
         }
+        try:
+            with _provider_faults(party, "cannot be reached now; try again in a minute"):
+                url = await party.authorization_url(binding, self._redirect_uri(name, origin))
+        except UnauthenticatedError as refusal:
+            return Begun(_told(refusal, said))
         return Begun(url, self._signer.sign(_TICKET, said, TICKET_LIFETIME))
 
     async def finish(
@@ -131,12 +137,26 @@ class Sso:
         Raises:
             NotFoundError: there is no such provider.
             UnauthenticatedError: it is not the answer to this browser's sign-in.
-            ForbiddenError: the provider or the operator does not let this person in.
+            ForbiddenError: the provider or the operator does not let this person in, and no command
+                line waits for it.
         """
         party = self._party(name)
         said = self._signer.read(_TICKET, ticket, _TICKET_CLAIMS)
         if said is None or said["provider"] != name:
             raise UnauthenticatedError(_NOT_BEGUN)
+        try:
+            return await self._finished(party, self._redirect_uri(name, origin), said, query)
+        except (ForbiddenError, UnauthenticatedError) as refusal:
+            return Arrived(_told(refusal, said))
+
+    async def _finished(
+        self,
+        party: RelyingParty,
+        redirect_uri: str,
+        said: Mapping[str, str],
+        query: wire.SsoCallbackQuery,
+    ) -> Arrived:
+        """Sign a person in. `said`: what the ticket says. Raises what refuses it."""
         # A refusal signs nobody in and needs no proof: there are providers that forget the state.
         _require_consent(party, query.error)
         if not same_token(query.state, said["state"]):
@@ -146,7 +166,7 @@ class Sso:
             await party.require_issuer(query.iss)
             if query.code is None:
                 raise ProviderError("the browser came back with neither code nor error")
-            person = await party.person(query.code, binding, self._redirect_uri(name, origin))
+            person = await party.person(query.code, binding, redirect_uri)
         if said["port"]:
             return await self._hand_over(person, said)
         now, policy = self._clock(), self._settings.registration
@@ -187,7 +207,7 @@ class Sso:
         user = await self._storage.write(work)
         promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": said["challenge"]}
         code = self._signer.sign(_CODE, promised, _CODE_LIFETIME)
-        return Arrived(f"http://127.0.0.1:{said['port']}/callback?{urlencode({'code': code})}")
+        return Arrived(_loopback(said, code=code))
 
     def _party(self, name: str) -> RelyingParty:
         if name not in self._parties:
@@ -196,6 +216,23 @@ class Sso:
 
     def _redirect_uri(self, name: str, origin: str) -> str:
         return f"{self._settings.base_url or origin}/api/auth/sso/{name}/callback"
+
+
+def _loopback(said: Mapping[str, str], **brought: str) -> str:
+    """Give the address at which the command line waits."""
+    return f"http://127.0.0.1:{said['port']}/callback?{urlencode(brought)}"
+
+
+def _told(refusal: HwciServerError, said: Mapping[str, str]) -> str:
+    """Give the address by which the command line hears of a refusal, so that it does not wait. The
+    challenge shows it that these are our words: who else opens that address does not know it.
+
+    Raises:
+        HwciServerError: the refusal, where no command line waits.
+    """
+    if not said["port"]:
+        raise refusal
+    return _loopback(said, error=str(refusal), challenge=said["challenge"])
 
 
 def _require_consent(party: RelyingParty, error: str | None) -> None:

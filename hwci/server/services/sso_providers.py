@@ -20,6 +20,7 @@ from hwci.server.errors import SettingsError
 from hwci.wire.errors import message_of
 
 _NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
+_FIX = "correct the file, then try again"
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -88,7 +89,7 @@ def read_providers(path: Path | None) -> Mapping[str, Provider]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
-        raise SettingsError(f"HWCI_SSO_FILE {path} cannot be read: {fault}") from fault
+        raise SettingsError(f"HWCI_SSO_FILE {path} cannot be read: {fault}", _FIX) from fault
     unknown = sorted(set(content) - {"providers"})
     entries = content.get("providers")
     if unknown or not isinstance(entries, dict):
@@ -122,4 +123,4 @@ def _kept(path: Path, key: str, named: str) -> str:
 
 
 def _fault(path: Path, key: str, fault: str) -> SettingsError:
-    return SettingsError(f"HWCI_SSO_FILE {path}: {key}: {fault}")
+    return SettingsError(f"HWCI_SSO_FILE {path}: {key}: {fault}", _FIX)

@@ -49,5 +49,5 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
 def _file(location: Location) -> Path:
     if location.file is None:
         kind = location.written.split(":", 1)[0]
-        raise StorageError(f"This hwci cannot open a database of kind {kind}; name a file")
+        raise StorageError(f"This hwci cannot open a database of kind {kind}", "name a file")
     return location.file

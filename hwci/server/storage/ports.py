@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from uuid import UUID
 
+from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
-from hwci.engine.history import History
 from hwci.engine.vocabulary import Role
 from hwci.server.storage.records import (
     AuditEntry,
@@ -290,7 +290,7 @@ class RunsWriter(Runs, Protocol):
 class Records(Protocol):
     """What CI sent, for reading."""
 
-    def history(self, org_id: UUID) -> History:
+    def history(self, org_id: UUID) -> DatedHistory:
         """Answer the engine's questions narrowly, from indexes."""
 
     def version(self, org_id: UUID) -> int:

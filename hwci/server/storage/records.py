@@ -226,14 +226,20 @@ class RunWhole:
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which run records are asked for; None: any."""
+    """Which run records are asked for; None: any. `sha_start` is the beginning of a commit;
+    `hello_ok` leaves runs with a report; `start` and `end` both belong to the period in which a
+    run began.
+    """
 
     repo_key: str | None = None
     suite: str | None = None
     branch: str | None = None
     box_key: str | None = None
-    sha: str | None = None
+    sha_start: str | None = None
     status: RunStatus | None = None
+    hello_ok: bool | None = None
+    start: datetime | None = None
+    end: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

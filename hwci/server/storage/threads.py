@@ -35,7 +35,7 @@ class Threads:
             return await self._line.run(job, WAITING_MAX, _FULL)
         except LineClosedError as error:
             raise StorageError(
-                f"The database {self._database} is closed; start the server"
+                f"The database {self._database} is closed", "start the server"
             ) from error
 
     def close(self) -> None:

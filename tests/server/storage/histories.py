@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -24,7 +25,8 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.history import History, Period, Scope
+from hwci.engine.history import Period, Scope
+from hwci.engine.slots import Slots
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 
 ORG = UUID(int=1)
@@ -183,7 +185,9 @@ def periods(draw: random.Random) -> list[Period]:
     return [EVER, Period(start, start + timedelta(hours=draw.randrange(6)))]
 
 
-def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[tuple[str, object]]:
+def questions(
+    history: DatedHistory, facts: Facts, asked: random.Random
+) -> Iterator[tuple[str, object]]:
     """Ask everything; what has no order is sorted."""
     for period in periods(asked):
         for scope in scopes():
@@ -194,7 +198,9 @@ def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[
     yield "reviews", dict(history.reviews())
 
 
-def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tuple[str, object]]:
+def _about_period(
+    history: DatedHistory, scope: Scope, period: Period
+) -> Iterator[tuple[str, object]]:
     yield "merges", sorted(history.merges(scope, period), key=repr)
     yield "extent", history.extent(scope, period)
     yield "run_counts", history.run_counts(scope, period)
@@ -204,10 +210,19 @@ def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tu
         sorted((replace(r, notable=tuple(sorted(r.notable))) for r in runs), key=repr),
     )
     yield "failures", sorted(history.failures(scope, period), key=lambda one: one.id)
-    yield "failing_items", dict(history.failing_items(scope, period))
+    items = history.failing_items(scope, period)
+    yield "failing_items", dict(items)
+    yield "run_starts", [list(starts) for starts in history.run_starts(scope, period)]
+    tests = {(run.product, run.test_id) for run in runs}
+    never_ran = (Product(REPOS[0], "never ran"), "boot"), (Product(REPOS[0], SUITES[0]), "never")
+    for slots in (Slots(period, count) for count in (1, 7, 90)):
+        yield "box_runs", sorted(history.box_runs({*tests, *never_ran}, slots))
+        yield "box_runs of some", sorted(history.box_runs(sorted(tests)[::3], slots))
+    for some in (set(items), set(sorted(items)[::2]), {UUID(int=7)}):
+        yield "failing_starts", list(history.failing_starts(scope, period, some))
 
 
-def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[str, object]]:
+def _about_failures(history: DatedHistory, asked: random.Random) -> Iterator[tuple[str, object]]:
     failures = sorted(history.failures(Scope(), EVER), key=lambda one: one.id)
     yield "failure unknown", history.failure(UUID(int=7))
     for failure in failures[:20]:
@@ -225,7 +240,9 @@ def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[st
     yield "strange lane", list(history.lane_failures(strange))
 
 
-def _about_commits(history: History, facts: Facts) -> Iterator[tuple[str, object]]:
+def _about_commits(history: DatedHistory, facts: Facts) -> Iterator[tuple[str, object]]:
+    for repo_key in REPOS:
+        yield "first_listing", dict(history.first_listing(repo_key, [*SHAS, "f" * 40]))
     for product in {Product(r.repo_key, r.suite) for r in facts.reports}:
         yield "config", history.config(product)
     for sha in SHAS:
@@ -237,6 +254,7 @@ def _about_commits(history: History, facts: Facts) -> Iterator[tuple[str, object
                     history.changes_under_test(REPOS[0], workflow, branch, sha),
                 )
         yield "changes_listing", list(history.changes_listing(REPOS[0], sha))
+        yield "first_listing of one", dict(history.first_listing(REPOS[0], [sha]))
         yield "is_recorded_base", history.is_recorded_base(REPOS[0], sha)
         for box in BOXES:
             lane = Lane(REPOS[0], SUITES[0], TESTS[0], box, BRANCHES[0])

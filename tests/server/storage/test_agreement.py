@@ -13,6 +13,7 @@ from hwci.engine.full import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page import metrics_page
 from hwci.engine.reading import read_period
+from hwci.engine.trend import read_dates
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction
@@ -78,6 +79,8 @@ def compare(seed: int, sqlite: Writer, memory: Writer) -> None:
     for scope in scopes():
         for period in periods(random.Random(seed)):
             narrowly, fully = (read_period(one, scope, period) for one in (narrow, definition))
+            dates = read_dates(narrow, scope, period, narrowly)
+            assert dates == read_dates(definition, scope, period, fully), f"seed {seed}: dates"
             page = metrics_page(narrow, narrowly)
             assert page == metrics_page(definition, fully), f"seed {seed}: page"
     for failure in list(definition.failures(Scope(), EVER))[:5]:

@@ -35,6 +35,7 @@ from tests.server.storage.examples import (
 )
 from tests.server.storage.examples import LIVE_RUN as LIVE
 from tests.server.storage.examples import RUN_HEAD as HEAD
+from tests.server.storage.histories import EVER
 
 TEN_MINUTES = timedelta(minutes=10)
 TICK = timedelta(microseconds=1)
@@ -204,7 +205,7 @@ class TestList:
             (RunFilter(suite="smoke"), {"suite": "smoke"}),
             (RunFilter(branch="dev"), {"branch": "dev"}),
             (RunFilter(box_key="b2"), {"box_key": "b2"}),
-            (RunFilter(sha="ddddddd"), {"sha": "ddddddd"}),
+            (RunFilter(sha_start="ddddddd"), {"sha": "ddddddd"}),
         ],
     )
     async def test_a_filter_finds_what_fits_reported_and_live(
@@ -216,6 +217,67 @@ class TestList:
         found = await listed(storage, wanted)
         assert {record.status for record in found} == {RunStatus.RUNNING, RunStatus.REPORTED}
         assert len(found) == 2
+
+    @pytest.mark.parametrize("start", ["abcf", "abcff", "abc9", "99f0"])
+    async def test_a_commit_is_found_by_its_beginning_and_no_other_is(
+        self, storage: Storage, start: str
+    ) -> None:
+        ends = ("000", "fff", "123fff")
+        others = ["abc", "abd0", "abcg", "abca", "abce", "abc8", "99ef", "99f1", "99ff", "ffff"]
+        shas = [start + end for end in ends] + [
+            other + "0000" for other in others if not f"{other}0000".startswith(start)
+        ]
+        reports = [replace(REPORT, run_id=at, sha=sha) for at, sha in enumerate(shas)]
+        live = replace(LIVE, head=replace(HEAD, sha=f"{start}777"))
+        await storage.write(put(*reports))
+        await open_runs(storage, live, replace(live, id=UUID(int=62), head=HEAD))
+        found = await listed(storage, RunFilter(sha_start=start))
+        assert sorted(record.head.sha for record in found) == sorted(
+            start + end for end in (*ends, "777")
+        )
+
+    async def test_a_run_has_reached_its_hardware_or_not_once_it_is_reported(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(put(REPORT, replace(REPORT, run_id=8, hello_ok=False)))
+        await open_runs(storage, LIVE, replace(LIVE, id=UUID(int=62), lost=True))
+        for hello_ok, run_id in ((True, REPORT.run_id), (False, 8)):
+            wanted = RunFilter(hello_ok=hello_ok)
+            assert [record.head.run_id for record in await listed(storage, wanted)] == [run_id]
+            for status in (RunStatus.RUNNING, RunStatus.LOST):
+                assert await listed(storage, replace(wanted, status=status)) == []
+
+    async def test_a_run_in_parts_has_reached_its_hardware_if_its_first_part_says_so(
+        self, storage: Storage
+    ) -> None:
+        await storage.write(put(part(1, hello_ok=False), part(2)))
+        assert [record.id for record in await listed(storage, RunFilter(hello_ok=False))] == [
+            RECORD_ID
+        ]
+        assert await listed(storage, RunFilter(hello_ok=True)) == []
+
+    async def test_a_period_holds_the_runs_that_began_at_either_end_and_none_beyond(
+        self, storage: Storage
+    ) -> None:
+        moments = [NOON - TICK, NOON, NOON + TICK]
+        for at, moment in enumerate(moments):
+            live = replace(LIVE, id=UUID(int=70 + at), head=replace(HEAD, started_at=moment))
+            await storage.write(put(replace(REPORT, run_id=at, started_at=moment)))
+            await open_runs(storage, live)
+
+        async def starts(
+            start: datetime | None = None, end: datetime | None = None
+        ) -> list[datetime]:
+            found = await listed(storage, RunFilter(start=start, end=end))
+            return [record.head.started_at for record in found]
+
+        before, noon, after = ([moment] * 2 for moment in moments)
+        assert await starts(start=NOON, end=NOON) == noon
+        assert await starts(start=NOON) == after + noon
+        assert await starts(end=NOON) == noon + before
+        assert await starts(start=NOON - TICK, end=NOON + TICK) == after + noon + before
+        assert await starts(start=NOON + TICK + TICK) == []
+        assert await starts(EVER.start, EVER.end) == after + noon + before
 
     async def test_a_status_finds_the_runs_that_have_it(self, storage: Storage) -> None:
         def work(writer: Writer) -> None:

@@ -271,7 +271,7 @@ async def test_a_backup_makes_a_database_where_there_was_none(tmp_path: Path) ->
 async def test_nothing_is_restored_while_a_server_has_the_database(tmp_path: Path) -> None:
     path, copy = await backed_up(tmp_path)
     server = open_storage(path)
-    with pytest.raises(StorageLockedError, match="stop that server"):
+    with pytest.raises(StorageLockedError, match="stop that one first"):
         restore_storage(path, copy)
     await server.close()
 
@@ -353,7 +353,9 @@ async def test_steps_that_a_file_lacks_are_told_and_taken_when_it_is_opened(
 ) -> None:
     path = tmp_path / "hwci.db"
     path.touch()
-    assert list(missing_steps(path)) == ["0001_core", "0002_platform", "0003_retention"]
+    assert list(missing_steps(path)) == [
+        *("0001_core", "0002_platform", "0003_retention", "0004_run_filters")
+    ]
     assert path.read_bytes() == b""
 
     await open_storage(path).close()

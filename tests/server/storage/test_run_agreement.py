@@ -5,7 +5,7 @@ in random order, and for live runs beside them.
 
 import random
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -21,11 +21,13 @@ from hwci.server.storage.records import Box, LiveRun, LiveTest, RunFilter, RunHe
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import ACME
-from tests.server.storage.histories import BOXES, BRANCHES, NOON, REPOS, SHAS, SUITES, HistoryDraw
+from tests.server.storage.histories import BOXES, BRANCHES, NOON, REPOS, SUITES, HistoryDraw
 
 HISTORIES = 60
 HEARD_SINCE = NOON
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON)
+STARTS = ("ab9f", "ab9fa", "abf9", "abff", "abfff")
+"""What commits of a story begin with: beginnings of each other, and neighbours in their order."""
 
 Shown = tuple[object, ...]
 
@@ -49,9 +51,15 @@ def shown_reports(kept: list[Report]) -> list[Shown]:
             (
                 *(record, RunStatus.REPORTED, head.repo_key, head.suite, head.workflow),
                 *(head.branch, head.box_key, head.sha, head.started_at, counts, head.conclusion),
+                head.hello_ok,
             )
         )
     return shown
+
+
+def at_of(one: Shown) -> datetime:
+    assert isinstance(one[8], datetime)
+    return one[8]
 
 
 def part_number(report: Report) -> int:
@@ -91,7 +99,7 @@ class Story:
         self.live: list[Shown] = []
 
     def report(self) -> None:
-        report = self.draw.next_report()
+        report = self._drawn()
         if self.random.random() < 0.3:
             number = self.random.randrange(1, 4)
             whole = self.random.randrange(4)
@@ -101,8 +109,12 @@ class Story:
         for writer in self.writers:
             writer.put_report(ACME.id, report)
 
-    def live_run(self, number: int) -> None:
+    def _drawn(self) -> Report:
         report = self.draw.next_report()
+        return replace(report, sha=self.random.choice(STARTS) + report.sha)
+
+    def live_run(self, number: int) -> None:
+        report = self._drawn()
         head = RunHead(
             *(report.repo_key, report.suite, report.workflow, number, 1, report.box_key),
             *(report.trigger, report.branch, report.sha, report.started_at),
@@ -122,6 +134,7 @@ class Story:
             (
                 *(run.id, status, head.repo_key, head.suite, head.workflow),
                 *(head.branch, head.box_key, head.sha, head.started_at, counts, None),
+                None,
             )
         )
 
@@ -134,7 +147,10 @@ class Story:
             and wanted.suite in {None, one[3]}
             and wanted.branch in {None, one[5]}
             and wanted.box_key in {None, one[6]}
-            and wanted.sha in {None, one[7]}
+            and (wanted.sha_start is None or str(one[7]).find(wanted.sha_start) == 0)
+            and wanted.hello_ok in {None, one[11]}
+            and not (wanted.start is not None and at_of(one) < wanted.start)
+            and not (wanted.end is not None and at_of(one) > wanted.end)
         ]
         found.sort(key=lambda one: str(one[0]))
         return sorted(found, key=lambda one: str(one[8]), reverse=True)
@@ -145,9 +161,20 @@ class Story:
             suite=self._either(*SUITES, "unheard of"),
             branch=self._either(*BRANCHES),
             box_key=self._either(*BOXES),
-            sha=self._either(*SHAS),
+            sha_start=self._either(*STARTS, "ab9", "abf", "ab99", "abffff", "abff0000003"),
             status=self.random.choice((None, None, *RunStatus)),
+            hello_ok=self.random.choice((None, None, True, False)),
+            start=self._moment(),
+            end=self._moment(),
         )
+
+    def _moment(self) -> datetime | None:
+        """Give the start of a run, or a moment right beside it."""
+        starts = [at_of(one) for one in shown_reports(self.kept) + self.live]
+        if not starts or self.random.random() < 0.6:
+            return None
+        beside = timedelta(microseconds=self.random.choice((-1, 0, 0, 1)))
+        return self.random.choice(starts) + beside
 
     def _either(self, *values: str) -> str | None:
         return None if self.random.random() < 0.7 else self.random.choice(values)
@@ -165,6 +192,7 @@ def shown(writer: Writer, wanted: RunFilter, offset: int, limit: int) -> tuple[l
                 *(head.branch, head.box_key, head.sha, head.started_at),
                 (counts.total, counts.passed, counts.failed, counts.retried),
                 None if record.end is None else record.end.conclusion,
+                None if record.end is None else record.end.hello_ok,
             )
         )
     return rows, found.total
@@ -183,7 +211,7 @@ def test_both_stores_show_the_records_of_the_reference(seed: int, tmp_path: Path
         story.report()
         if story.random.random() < 0.2:
             story.live_run(1_000 + number)
-    for wanted in (RunFilter(), *(story.wanted() for _ in range(12))):
+    for wanted in (RunFilter(), *(story.wanted() for _ in range(20))):
         expected = story.expected(wanted)
         offset, limit = story.random.randrange(4), story.random.randrange(1, 9)
         for writer in (sqlite, memory):

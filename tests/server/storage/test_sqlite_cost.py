@@ -65,6 +65,23 @@ def test_every_search_goes_by_index(connection: Connection) -> None:
             assert not any("TEMP B-TREE" in step for step in plan), (statement, plan)
 
 
+def test_commits_are_told_of_in_two_statements_however_many_they_are(
+    connection: Connection,
+) -> None:
+    writer = Transaction(connection)
+    shas = [f"{number:040x}" for number in range(300)]
+    for number, sha in enumerate(shas):
+        changes = Changes(None, (Commit(sha, f"change {number}"),))
+        writer.put_report(ORG, replace(REPORT, run_id=number, sha=sha, changes=changes))
+    asked: list[str] = []
+    connection.raw.set_trace_callback(asked.append)
+    listings = writer.history(ORG).first_listing(REPORT.repo_key, shas)
+    connection.raw.set_trace_callback(None)
+    told = {sha: changes.commits[0].subject for sha, changes in listings.items()}
+    assert told == {sha: f"change {number}" for number, sha in enumerate(shas)}
+    assert len(asked) == 2, asked
+
+
 def test_every_search_for_run_records_and_events_goes_by_index(connection: Connection) -> None:
     writer = Transaction(connection)
     writer.add_organization(ACME)
@@ -98,6 +115,41 @@ def test_the_first_page_of_runs_is_read_in_order_and_not_sorted(
     [page] = [statement for statement in asked if "LIMIT" in statement]
     plan = [row[3] for row in connection.rows(f"EXPLAIN QUERY PLAN {page}")]
     assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        (RunFilter(sha_start="abcd"), "report_sha_start (org_id=? AND sha>? AND sha<?)"),
+        (
+            RunFilter(sha_start="abcd", branch="main", box_key="b1", start=NOON, end=NOON),
+            "report_sha_start (org_id=? AND sha>? AND sha<?)",
+        ),
+        (RunFilter(branch="main"), "report_branch (org_id=? AND branch=?)"),
+        (
+            RunFilter(branch="main", start=NOON, end=NOON, hello_ok=False),
+            "report_branch (org_id=? AND branch=? AND started_at>? AND started_at<?)",
+        ),
+        (
+            RunFilter(start=NOON, end=NOON, hello_ok=False),
+            "report_started (org_id=? AND started_at>? AND started_at<?)",
+        ),
+    ],
+)
+def test_runs_of_a_commit_a_branch_or_a_period_are_found_without_a_look_at_others(
+    connection: Connection, wanted: RunFilter, index: str
+) -> None:
+    writer = Transaction(connection)
+    asked: list[str] = []
+    connection.raw.set_trace_callback(asked.append)
+    writer.runs(ORG, wanted, NOON, 0, 20)
+    connection.raw.set_trace_callback(None)
+    listing = [statement for statement in asked if "ORDER BY 1 DESC" in statement]
+    assert len(listing) == 2
+    for statement in listing:
+        plan = [row[3] for row in connection.rows(f"EXPLAIN QUERY PLAN {statement}")]
+        searches = [step for step in plan if step.startswith("SEARCH r ")]
+        assert searches == [f"SEARCH r USING INDEX {index}"], plan
 
 
 def test_one_run_record_costs_the_same_after_a_long_history(connection: Connection) -> None:

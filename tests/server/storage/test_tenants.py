@@ -110,10 +110,10 @@ def record_runs(writer: Transaction) -> None:
 
 
 def ask_runs(writer: Transaction) -> None:
-    narrow = RunFilter("fw", "hil", "main", "b1", "bbbbbbb")
+    narrow = RunFilter("fw", "hil", "main", "b1", "bbbb", start=NOON, end=NOON)
     for status in (None, *RunStatus):
-        for wanted in (RunFilter(status=status), replace(narrow, status=status)):
-            writer.runs(ORG, wanted, NOON, 0, 1)
+        for wanted in (RunFilter(), narrow, replace(narrow, hello_ok=True)):
+            writer.runs(ORG, replace(wanted, status=status), NOON, 0, 1)
     for record in writer.runs(ORG, RunFilter(), NOON, 0, 9).items:
         writer.run_record(ORG, record.id, NOON)
         writer.run(ORG, record.id, NOON)

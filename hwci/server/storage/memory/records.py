@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full import FullHistory
-from hwci.engine.history import History
 from hwci.engine.parts import Ended, ended_by
 from hwci.server.storage.memory.lists import newest, slice_of
 from hwci.server.storage.memory.state import ReportKey, Sent, State
@@ -33,7 +33,7 @@ class MemoryRecords:
         self._state.versions[org_id] = self.version(org_id) + 1
         return self._kept(org_id)
 
-    def history(self, org_id: UUID) -> History:
+    def history(self, org_id: UUID) -> DatedHistory:
         return FullHistory(org_id, self.facts(org_id))
 
     def version(self, org_id: UUID) -> int:

@@ -12,7 +12,15 @@ from hwci.engine.facts import Report
 from hwci.server.storage import run_records
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import Sent, State
-from hwci.server.storage.records import LiveRun, LiveTest, RunFilter, RunRecord, RunWhole, Slice
+from hwci.server.storage.records import (
+    LiveRun,
+    LiveTest,
+    RunFilter,
+    RunHead,
+    RunRecord,
+    RunWhole,
+    Slice,
+)
 
 
 class MemoryRuns:
@@ -110,7 +118,16 @@ def _fits(record: RunRecord, wanted: RunFilter) -> bool:
             (wanted.suite, head.suite),
             (wanted.branch, head.branch),
             (wanted.box_key, head.box_key),
-            (wanted.sha, head.sha),
             (wanted.status, record.status),
+            (wanted.hello_ok, None if record.end is None else record.end.hello_ok),
         )
+    ) and _begins(record.head, wanted)
+
+
+def _begins(head: RunHead, wanted: RunFilter) -> bool:
+    """Whether a run began in the period, on a commit that begins so."""
+    return (
+        head.sha.startswith(wanted.sha_start or "")
+        and (wanted.start is None or wanted.start <= head.started_at)
+        and (wanted.end is None or head.started_at <= wanted.end)
     )

@@ -63,7 +63,7 @@ class MemoryStorage(Storage):
         return self._listeners.listen(heard)
 
     async def backup(self, to: Path) -> None:
-        raise StorageError(f"{MEMORY} is not kept, so no copy of it goes to {to}; use a file")
+        raise StorageError(f"{MEMORY} is not kept, so no copy of it goes to {to}", "use a file")
 
     async def ready(self) -> None:
         await self.read(lambda reader: reader.organization(NOBODY), short=True)

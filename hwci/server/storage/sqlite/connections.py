@@ -168,7 +168,8 @@ def _refuse_another_schema(connection: Connection, path: Path) -> None:
     statement = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
     if set(connection.rows(statement)) != set(expected.conn.execute(statement).fetchall()):
         raise StorageError(
-            f"The tables of {path} are not those of this hwci; open it with the build that made it"
+            f"The tables of {path} are not those of this hwci",
+            "open it with the build that made it",
         )
 
 
@@ -176,9 +177,9 @@ def storage_error(error: sqlite3.Error, path: Path) -> StorageError:
     """Say in one line what a fault of the driver means for the caller."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code == sqlite3.SQLITE_FULL:
-        return StorageBusyError(f"The disk of the database {path} is full; make room, then retry")
+        return StorageBusyError(f"The disk of the database {path} is full", "make room, then retry")
     if code in _BUSY_CODES:
-        return StorageBusyError(f"The database {path} is busy; try again in a moment")
+        return StorageBusyError(f"The database {path} is busy", "try again in a moment")
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return StorageError(f"The database {path} is damaged; restore it from a backup")
-    return StorageError(f"The database {path} failed: {error}; see the server's log")
+        return StorageError(f"The database {path} is damaged", "restore it from a backup")
+    return StorageError(f"The database {path} failed: {error}", "see the server's log")

@@ -22,7 +22,7 @@ from hwci.server.storage.sqlite.locking import check_header
 
 _PAGES_PER_STEP = 1_024
 _STEPS_PER_LOOK = 100_000
-_STOPPED = "The copy was stopped before its end; nothing is left of it"
+_STOPPED = ("The copy was stopped before its end, and nothing is left of it", "make it again")
 
 Stopped = Callable[[], bool]
 
@@ -40,7 +40,7 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
         _sync(part)
         _refuse_taken(to)
         if stopped():
-            raise StorageError(_STOPPED)
+            raise StorageError(*_STOPPED)
         part.rename(to)
         _sync(to.parent)
 
@@ -75,14 +75,17 @@ def _part(to: Path) -> Iterator[Path]:
     part = part_of(to)
     try:
         if not to.parent.is_dir():
-            raise StorageError(f"There is no folder {to.parent}; make it, or name a file elsewhere")
+            raise StorageError(
+                f"There is no folder {to.parent}", "make it, or name a file elsewhere"
+            )
         part.unlink(missing_ok=True)
         os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         yield part
     except OSError as fault:
         raise StorageError(
-            f"Cannot write {to}: {fault.strerror}; name a file in a folder with room for it, where "
-            "the process that has the database may write"
+            f"Cannot write {to}: {fault.strerror}",
+            "name a file in a folder with room for it, where "
+            "the process that has the database may write",
         ) from fault
     finally:
         if os.path.isdir(part.parent):  # noqa: PTH112 - it is asked of a folder out of reach, too
@@ -94,7 +97,7 @@ def _copy_pages(path: Path, part: Path, stopped: Stopped) -> None:
 
     def look(_status: int, _remaining: int, _total: int) -> None:
         if stopped():
-            raise StorageError(_STOPPED)
+            raise StorageError(*_STOPPED)
 
     with closing(open_reader(path)) as reader, closing(sqlite3.connect(part)) as target:
         reader.execute("BEGIN")
@@ -114,25 +117,25 @@ def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
             (found,) = probe.execute("PRAGMA integrity_check(1)").fetchone()
         except sqlite3.DatabaseError as fault:
             if stopped():
-                raise StorageError(_STOPPED) from fault
+                raise StorageError(*_STOPPED) from fault
             found = str(fault)
     if found != "ok":
         fault_in_one_line = " ".join(str(found).split())
-        raise StorageError(f"{shown} is damaged: {fault_in_one_line}; take an earlier backup")
+        raise StorageError(f"{shown} is damaged: {fault_in_one_line}", "take an earlier backup")
 
 
 def _require_copy(path: Path, copy: Path) -> None:
     """Refuse what cannot take the place of the database."""
     if not copy.is_file():
-        raise StorageError(f"There is no backup {copy}; name one that `hwci admin backup` made")
+        raise StorageError(f"There is no backup {copy}", "name one that `hwci admin backup` made")
     if path.exists() and path.samefile(copy):
-        raise StorageError(f"{copy} is the database itself; name a backup of it")
+        raise StorageError(f"{copy} is the database itself", "name a backup of it")
     check_header(copy, known_version())
     log = copy.with_name(copy.name + "-wal")
     if log.exists() and log.stat().st_size > 0:
         raise StorageError(
-            f"{copy} is in use or was not closed: it has a log beside it; "
-            "make a whole copy of it with `hwci admin backup`"
+            f"{copy} is in use or was not closed: it has a log beside it",
+            "make a whole copy of it with `hwci admin backup`",
         )
 
 
@@ -186,7 +189,7 @@ def _give_to_owner(part: Path) -> None:
 
 def _refuse_taken(to: Path) -> None:
     if os.path.lexists(to):
-        raise StorageError(f"There is something at {to} already; name a new file")
+        raise StorageError(f"There is something at {to} already", "name a new file")
 
 
 def _sync(path: Path) -> None:

@@ -6,10 +6,11 @@ them must equal `hwci.engine.full.FullHistory` over the same facts, which is the
 object lives within one transaction and may remember what it has read.
 """
 
+from hwci.server.storage.sqlite.history_boxes import BoxAnswers
 from hwci.server.storage.sqlite.history_changes import ChangesAnswers
 from hwci.server.storage.sqlite.history_failures import FailureAnswers
 from hwci.server.storage.sqlite.history_periods import PeriodAnswers
 
 
-class SqliteHistory(PeriodAnswers, FailureAnswers, ChangesAnswers):
+class SqliteHistory(PeriodAnswers, FailureAnswers, BoxAnswers, ChangesAnswers):
     """One organization's history within one transaction."""

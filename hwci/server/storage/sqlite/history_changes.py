@@ -17,7 +17,11 @@ from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.sqlite import codec, reports
 from hwci.server.storage.sqlite.answers import Answers
 
-_RUN = "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id"
+_RUN = (
+    "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,"
+    " (SELECT r.ci_run_id FROM report r WHERE r.org_id = w.org_id AND r.repo_key = w.repo_key"
+    " AND r.run_id = w.run_id AND r.run_attempt = w.run_attempt AND r.box_key = w.box_key)"
+)
 _RUN_IS = "w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?"
 
 
@@ -59,6 +63,24 @@ class ChangesAnswers(Answers):
         )
         return [self._run_changes(row) for row in rows]
 
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+        rows = self._connection.rows(
+            "SELECT j.value, (SELECT w.changes_id FROM changes_commit c"
+            " CROSS JOIN run_changes w INDEXED BY run_changes_list"
+            " ON w.org_id = c.org_id AND w.changes_id = c.changes_id"
+            " WHERE c.org_id = ? AND c.repo_key = ? AND c.sha = j.value"
+            " ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key LIMIT 1)"
+            " FROM json_each(?) j",
+            (self._org, repo_key, codec.json_list(shas)),
+        )
+        listings = {sha: number for sha, number in rows if number is not None}
+        self._read_changes.update(
+            reports.load_many_changes(
+                self._connection, self._org, set(listings.values()) - self._read_changes.keys()
+            )
+        )
+        return {sha: self._read_changes[number] for sha, number in listings.items()}
+
     def is_recorded_base(self, repo_key: str, sha: str) -> bool:
         row = self._connection.row(
             "SELECT 1 FROM changes c INDEXED BY changes_base"
@@ -70,11 +92,11 @@ class ChangesAnswers(Answers):
         return row is not None
 
     def _run_changes(self, row: tuple[Any, ...]) -> RunChanges:
-        at, run_id, run_attempt, box_key, workflow, branch, sha, number = row
+        at, run_id, run_attempt, box_key, workflow, branch, sha, number, ci_run_id = row
         if number not in self._read_changes:
             self._read_changes[number] = reports.load_changes(self._connection, self._org, number)
         order = ReportOrder(codec.from_micros(at), run_id, run_attempt, box_key)
-        return RunChanges(order, workflow, branch, sha, self._read_changes[number])
+        return RunChanges(order, ci_run_id, workflow, branch, sha, self._read_changes[number])
 
     def config(self, product: Product) -> SuiteConfig | None:
         return self._configs.get(product)

@@ -6,7 +6,7 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -73,6 +73,16 @@ class FailureAnswers(Answers):
             self._window(scope, period),
         )
         return {codec.uuid_of(failure_id): items for failure_id, items in rows}
+
+    def failing_starts(
+        self, scope: Scope, period: Period, failures: Collection[UUID]
+    ) -> Sequence[datetime]:
+        wanted = {failure_id.bytes for failure_id in failures}
+        rows = self._connection.rows(
+            f"SELECT i.failure_id, i.started_at {_FAILING}", self._window(scope, period)
+        )
+        starts = sorted(at for failure_id, at in rows if failure_id in wanted)
+        return [*map(codec.from_micros, starts)]
 
     def failure(self, failure_id: UUID) -> Failure | None:
         rows = self._connection.rows(

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hwci.engine.dated import RunStarts
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import (
     ItemGroup,
@@ -40,6 +41,7 @@ _REPORTS = (
     "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
     " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
 )
+_FIRST_PART = "WHERE r.part IS NULL OR r.part = 1"
 _EXTENT = (
     "SELECT min(r.started_at), max(r.started_at)"
     f" {_REPORTS} UNION ALL SELECT min(a.merged_at), max(a.merged_at)"
@@ -89,12 +91,20 @@ class PeriodAnswers(ChangesAnswers):
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         row = self._connection.row(
-            f"SELECT coalesce(sum(r.hello_ok = 0), 0), count(*) {_REPORTS}"
-            " WHERE r.part IS NULL OR r.part = 1",
+            f"SELECT coalesce(sum(r.hello_ok = 0), 0), count(*) {_REPORTS} {_FIRST_PART}",
             (self._scoped(scope), self._org, *_ends(period)),
         )
         assert row is not None
         return RunCounts(*row)
+
+    def run_starts(self, scope: Scope, period: Period) -> RunStarts:
+        rows = self._connection.rows(
+            f"SELECT r.started_at, r.hello_ok {_REPORTS} {_FIRST_PART}",
+            (self._scoped(scope), self._org, *_ends(period)),
+        )
+        infra = sorted(at for at, hello_ok in rows if not hello_ok)
+        starts = sorted(at for at, _ in rows)
+        return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
         values = (self._scoped(scope), self._org, *_ends(period))

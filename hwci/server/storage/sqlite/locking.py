@@ -40,12 +40,13 @@ def read_header(path: Path) -> Header | None:
         return None
     except OSError as error:
         raise StorageError(
-            f"Cannot read the database {path}: {error.strerror}; check the path and its permissions"
+            f"Cannot read the database {path}: {error.strerror}",
+            "check the path and its permissions",
         ) from error
     if not head:
         return None
     if len(head) < _HEADER_BYTES or not head.startswith(_MAGIC):
-        raise StorageError(f"{path} is not a database; name another file, it was left as it is")
+        raise StorageError(f"{path} is not a database", "name another file, it was left as it is")
     return Header(int.from_bytes(head[60:64]), int.from_bytes(head[68:72]))
 
 
@@ -60,7 +61,7 @@ def check_header(path: Path, known_version: int) -> None:
         return
     if header.application_id != APPLICATION_ID:
         raise StorageError(
-            f"{path} is a database of another program; name another file, it was left as it is"
+            f"{path} is a database of another program", "name another file, it was left as it is"
         )
     refuse_newer(path, header.user_version, known_version)
 
@@ -74,7 +75,8 @@ def refuse_newer(path: Path, version: int, known_version: int) -> None:
     if version > known_version:
         raise StorageError(
             f"The database {path} was made by a newer hwci (schema {version}, this program knows "
-            f"{known_version}); upgrade hwci, the file was left as it is"
+            f"{known_version})",
+            "upgrade hwci, the file was left as it is",
         )
 
 
@@ -91,8 +93,8 @@ def database_lock(path: Path) -> Iterator[None]:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StorageError(
-            f"Cannot lock the database {path}: {error.strerror}; check that its folder exists and "
-            "is writable"
+            f"Cannot lock the database {path}: {error.strerror}",
+            "check that its folder exists and is writable",
         ) from error
     try:
         _take(descriptor, path)
@@ -106,5 +108,6 @@ def _take(descriptor: int, path: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise StorageLockedError(
-            f"The database {path} is in use by another process; stop that server or let it do this"
+            f"The database {path} is in use by another process, most likely a running server",
+            "stop that one first, then try again",
         ) from error

@@ -21,7 +21,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from hwci.engine.identity import run_record_id
-from hwci.server.storage.sqlite.platform_tables import PLATFORM, RETENTION
+from hwci.server.storage.sqlite.platform_tables import PLATFORM, RETENTION, RUN_FILTERS
 
 APPLICATION_ID = 0x68776369  # "hwci"
 
@@ -354,6 +354,12 @@ def platform(database: Database) -> None:
 def retention(database: Database) -> None:
     """Index what is forgotten by its age."""
     _execute(database, RETENTION)
+
+
+@MIGRATIONS(name="0004_run_filters")
+def run_filters(database: Database) -> None:
+    """Index runs by what they are looked for by."""
+    _execute(database, RUN_FILTERS)
 
 
 def _execute(database: Database, statements: str) -> None:

@@ -53,13 +53,7 @@ def _test_numbers(
     connection: Connection, org: bytes, product: int, names: Sequence[str]
 ) -> tuple[int, ...]:
     """Give the numbers of tests, new ones if need be."""
-    known: dict[str, int] = dict(
-        connection.rows(
-            "SELECT t.name, t.number FROM json_each(?) j CROSS JOIN test t"
-            " ON t.org_id = ? AND t.product_id = ? AND t.name = j.value",
-            (codec.json_list(names), org, product),
-        )
-    )
+    known = of_names(connection, org, product, names)
     missing = [name for name in names if name not in known]
     if missing:
         last = connection.row(
@@ -73,6 +67,19 @@ def _test_numbers(
         )
         known |= fresh
     return tuple(known[name] for name in names)
+
+
+def of_names(
+    connection: Connection, org: bytes, product: int, names: Iterable[str]
+) -> dict[str, int]:
+    """Give the numbers of those of these tests of a product that are known."""
+    return dict(
+        connection.rows(
+            "SELECT t.name, t.number FROM json_each(?) j CROSS JOIN test t"
+            " ON t.org_id = ? AND t.product_id = ? AND t.name = j.value",
+            (codec.json_list(names), org, product),
+        )
+    )
 
 
 def of_tests(

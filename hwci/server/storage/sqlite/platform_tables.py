@@ -100,3 +100,10 @@ CREATE INDEX refresh_token_expiry ON refresh_token (expires_at);
 CREATE INDEX invite_end ON invite (coalesce(used_at, expires_at));
 CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
 """
+
+# Indexes by which the runs of a commit, by its beginning, and those of a branch are found in the
+# history of an organization. Live runs need none: there are few, since they end or are forgotten.
+RUN_FILTERS = """
+CREATE INDEX report_sha_start ON report (org_id, sha);
+CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id);
+"""

@@ -6,7 +6,7 @@ This module decides how a report is taken apart and put together. A test that pa
 attempt leaves no row of its own: the report's test list holds it. It derives nothing (`derive.py`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -199,6 +199,18 @@ def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
     )
     assert row is not None
     return codec.unpack_changes(*row)
+
+
+def load_many_changes(
+    connection: Connection, org: bytes, numbers: Iterable[int]
+) -> dict[int, Changes]:
+    """Give `changes` objects by their numbers."""
+    rows = connection.rows(
+        "SELECT c.id, c.base_sha, c.truncated, c.body FROM json_each(?) j"
+        " CROSS JOIN changes c ON c.org_id = ? AND c.id = j.value",
+        (codec.json_list(numbers), org),
+    )
+    return {number: codec.unpack_changes(*whole) for number, *whole in rows}
 
 
 def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the dashboard's files are served: from memory, under a name that changes with what they hold.
+
+Files are read once, when the server starts: all in `static` whose suffix is a known one. No path of
+a request ever reaches the disk. This module decides what a browser may load and how long it keeps
+it; which addresses are pages stands in `pages.py`, what a page does in `static/js`.
+"""
+
+import gzip
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from string import Template
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Middleware
+from multidict import istr
+
+from hwci.server.http.codings import GZIP, takes_gzip
+from hwci.server.http.responses import takes_page
+from hwci.server.web.modules import loaded_with
+from hwci.server.web.pages import PAGES
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+"""What the document may load: our own files, and nothing that stands inside of it."""
+
+_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+}
+_FOREVER = "public, max-age=31536000, immutable"
+_ASK_EACH_TIME = "no-cache"
+_DOCUMENT = "index.html"
+_START = ("js/begin.js", "js/main.js")
+_STYLE = "style.css"
+STYLES = tuple(
+    f"css/{name}.css" for name in ("tokens", "layout", "parts", "pages", "failure", "runs")
+)
+"""Sent as one file, in this order: each file more would be a request more before a page is seen."""
+_HASH_CHARACTERS = 16
+
+_OF_PROGRAMS = ("/api/", "/static/")
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it is sent, plain and compressed. `tag`: changes with what it holds."""
+
+    media: str
+    plain: bytes
+    compressed: bytes
+    tag: str
+
+    @classmethod
+    def of(cls, name: str, data: bytes) -> "File":
+        """Make a file of what it holds; its name says its type."""
+        suffix = name[name.rindex(".") :]
+        digest = hashlib.sha256(data).hexdigest()[:_HASH_CHARACTERS]
+        return cls(_TYPES[suffix], data, gzip.compress(data, mtime=0), digest)
+
+
+class Site:
+    """The document and its files, as they stand in the package. `documents`: one for each page, by
+    the module that draws it; they differ in the modules that they name.
+    """
+
+    def __init__(self) -> None:
+        sources = dict(_walk(files(__package__) / "static", ""))
+        page = Template(sources.pop(_DOCUMENT).decode())
+        sources[_STYLE] = b"".join(sources.pop(name) for name in STYLES)
+        served = {name: File.of(name, data) for name, data in sources.items()}
+        self.base = f"/static/{_version(served)}/"
+        self.files: Mapping[str, File] = served
+        self.nothing = self._document(page, _START, sources)
+        self.documents: Mapping[str, File] = {
+            drawn_by: self._document(page, (*_START, f"js/pages/{drawn_by}.js"), sources)
+            for drawn_by in PAGES.values()
+        }
+
+    def _document(self, page: Template, first: Iterable[str], sources: Mapping[str, bytes]) -> File:
+        """Name the files in the document. The modules are loaded side by side, not one after the
+        other as each is found in the one before.
+        """
+        preloads = "\n    ".join(
+            f'<link rel="modulepreload" href="{self.base}{name}">'
+            for name in loaded_with(first, sources)
+        )
+        return File.of(_DOCUMENT, page.substitute(base=self.base, preloads=preloads).encode())
+
+
+def add_site(app: web.Application) -> None:
+    """Serve the pages of the dashboard and its files; a person who comes to no page is told so by
+    the document too.
+    """
+    site = Site()
+    for path, drawn_by in PAGES.items():
+        page = _sender(site.documents[drawn_by], _ASK_EACH_TIME, policy=POLICY)
+        for address in {path, path.rstrip("/") + "/"}:  # with a slash at its end: the same page
+            app.router.add_get(address, page)
+    for name, file in site.files.items():
+        app.router.add_get(site.base + name, _sender(file, _FOREVER))
+    nothing = _sender(site.nothing, _ASK_EACH_TIME, policy=POLICY, status=HTTPStatus.NOT_FOUND)
+    app.middlewares.append(_telling_people(nothing))
+
+
+def _telling_people(page: Handler) -> Middleware:
+    @web.middleware
+    async def tell(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except web.HTTPNotFound:
+            if request.path.startswith(_OF_PROGRAMS) or not takes_page(request):
+                raise
+        return await page(request)
+
+    return tell
+
+
+def _sender(
+    file: File, keep: str, policy: str | None = None, status: HTTPStatus = HTTPStatus.OK
+) -> Handler:
+    tag = f'"{file.tag}"'
+    headers = {hdrs.CACHE_CONTROL: keep, hdrs.VARY: hdrs.ACCEPT_ENCODING, hdrs.ETAG: tag}
+    if policy is not None:
+        headers[istr("Content-Security-Policy")] = policy
+
+    async def send(request: web.Request) -> web.StreamResponse:
+        if status == HTTPStatus.OK and _has(request, tag):
+            return web.Response(status=HTTPStatus.NOT_MODIFIED, headers=headers)
+        body, own = file.plain, dict(headers)
+        if takes_gzip(request):
+            body, own[hdrs.CONTENT_ENCODING] = file.compressed, GZIP
+        return web.Response(
+            body=body, status=status, content_type=file.media, charset="utf-8", headers=own
+        )
+
+    return send
+
+
+def _has(request: web.Request, tag: str) -> bool:
+    """Say whether the browser has it already. Both codings have one tag: they hold the same, and
+    `Vary` keeps them apart.
+    """
+    told = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
+    return any(one.strip().removeprefix("W/") in {tag, "*"} for one in told.split(","))
+
+
+def _walk(folder: Traversable, prefix: str) -> "list[tuple[str, bytes]]":
+    """Give every file that is served, by its name within the folder."""
+    found: list[tuple[str, bytes]] = []
+    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+        if entry.is_dir():
+            found += _walk(entry, f"{prefix}{entry.name}/")
+        elif entry.name[entry.name.rfind(".") :] in _TYPES:
+            found.append((prefix + entry.name, entry.read_bytes()))
+    return found
+
+
+def _version(served: Mapping[str, File]) -> str:
+    """Name the state of all files: modules name each other, so they change their names together."""
+    state = "".join(f"{name} {file.tag}\n" for name, file in sorted(served.items()))
+    return hashlib.sha256(state.encode()).hexdigest()[:_HASH_CHARACTERS]

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The address bar: which page an address means, and how the page writes its state there. A state
+// that can be seen stands in the address, so that a link shows another person the same thing.
+// This module knows no page beyond its name.
+
+const PAGES = {
+  home: "/",
+  "sign-in": "/sign-in",
+  setup: "/setup",
+  organization: "/orgs/{orgId}",
+  metrics: "/orgs/{orgId}/metrics",
+  failures: "/orgs/{orgId}/failures",
+  failure: "/orgs/{orgId}/failures/{failureId}",
+  runs: "/orgs/{orgId}/runs",
+  run: "/orgs/{orgId}/runs/{runId}",
+  boxes: "/orgs/{orgId}/boxes",
+  "audit-log": "/orgs/{orgId}/audit-log",
+};
+
+const watchers = new Set();
+const seen = new Map();
+
+// What holds for every page, so that links between our pages take it along.
+const CARRIED = ["times"];
+
+/**
+ * Give what the address bar holds: `{page, params, query, path}`. `page` is null for none of ours, and an
+ * organization by itself means its metrics.
+ */
+export function here(location = window.location) {
+  const query = new URLSearchParams(location.search);
+  const path = location.pathname + location.search;
+  for (const [name, pattern] of Object.entries(PAGES)) {
+    const params = matched(pattern, location.pathname);
+    if (params) return { page: name === "organization" ? "metrics" : name, params, query, path };
+  }
+  return { page: null, params: matched("/orgs/{orgId}/.*", location.pathname) ?? {}, query, path };
+}
+
+/** Give the path of an address that anybody may have written, where it is of an organization's page; or null. */
+export function oursOnly(address) {
+  if (!address || !URL.canParse(address, window.location.origin)) return null;
+  const url = new URL(address, window.location.origin);
+  const { page, params } = here(url);
+  return url.origin === window.location.origin && page && params.orgId ? url.pathname + url.search : null;
+}
+
+/** Write the address of a page. Parameters of its path are named; values of null are left out. */
+export function addressOf(page, params = {}, query = {}) {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...carried(), ...query })) {
+    if (value !== null && value !== undefined && value !== "") search.set(name, value);
+  }
+  const written = search.toString();
+  return written ? `${pathOf(page, params)}?${written}` : pathOf(page, params);
+}
+
+function pathOf(page, params) {
+  return PAGES[page].replace(/{(\w+)}/g, (_, name) => encodeURIComponent(params[name]));
+}
+
+function carried() {
+  const query = new URLSearchParams(window.location.search);
+  return Object.fromEntries(CARRIED.map((name) => [name, query.get(name)]));
+}
+
+/**
+ * Go to an address of ours. `replace`: the one that is left is not worth coming back to. Where one was
+ * on the page that is left, its entry in the history keeps.
+ */
+export function go(address, { replace = false } = {}) {
+  if (!replace) noteScroll();
+  window.history[replace ? "replaceState" : "pushState"](null, "", address);
+  told();
+}
+
+/** Change some parameters of the query; null takes one out. */
+export function change(changes, options) {
+  const query = new URLSearchParams(window.location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === undefined || value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  const written = query.toString();
+  go(window.location.pathname + (written ? `?${written}` : ""), options);
+}
+
+/** Be told of every new address. Gives what ends it. */
+export function watch(watcher) {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** The address, with all its state, of what was shown last of these pages; undefined: none of them was yet. */
+export function lastOf(...pages) {
+  return [...seen.values()].findLast(({ page }) => pages.includes(page));
+}
+
+/** Follow links to our own pages without loading the document anew, and the way back. */
+export function followLinks() {
+  settle();
+  note(here());
+  window.history.scrollRestoration = "manual"; // the browser would do it before the rows are there
+  window.addEventListener("pagehide", noteScroll);
+  window.addEventListener("popstate", (event) => {
+    told();
+    if (event.state?.scroll !== undefined) scrollOnceThere(event.state.scroll);
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (!link || event.defaultPrevented || opensElsewhere(event, link)) return;
+    if (here(link).page === null || isOnThisPage(link)) return;
+    event.preventDefault();
+    go(link.pathname + link.search + link.hash);
+    window.scrollTo(0, 0);
+  });
+  if (window.history.state?.scroll) scrollOnceThere(window.history.state.scroll);
+}
+
+function opensElsewhere(event, link) {
+  const asked = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  return asked || link.target || link.origin !== window.location.origin || link.hasAttribute("download");
+}
+
+function isOnThisPage(link) {
+  const { pathname, search } = window.location;
+  return link.hash && link.pathname === pathname && link.search === search;
+}
+
+function told() {
+  settle();
+  note(here());
+  for (const watcher of watchers) watcher(here());
+}
+
+/** A page has one address, whatever leads to it: no slash at its end, and a name of its own. */
+function settle() {
+  const { pathname, search, hash } = window.location;
+  const { page, params } = here();
+  const path = page === null ? pathname : pathOf(page, params);
+  if (path !== pathname) window.history.replaceState(window.history.state, "", path + search + hash);
+}
+
+function note(address) {
+  seen.delete(address.page); // so that the last one shown is the last one noted
+  seen.set(address.page, address);
+}
+
+function noteScroll() {
+  window.history.replaceState({ ...window.history.state, scroll: window.scrollY }, "");
+}
+
+/** Scroll to where one was as soon as the page is that long, unless its reader moves first. */
+function scrollOnceThere(to) {
+  const stop = new AbortController();
+  const grown = new ResizeObserver(() => {
+    if (document.documentElement.scrollHeight < to + window.innerHeight) return;
+    window.scrollTo(0, to);
+    stop.abort();
+  });
+  stop.signal.addEventListener("abort", () => grown.disconnect());
+  for (const kind of ["wheel", "touchstart", "keydown", "pointerdown", "popstate"]) {
+    window.addEventListener(kind, () => stop.abort(), { signal: stop.signal });
+  }
+  grown.observe(document.body);
+}
+
+function matched(pattern, path) {
+  const names = [];
+  const source = pattern.replace(/{(\w+)}/g, (_, name) => names.push(name) && "([^/]+)");
+  const found = new RegExp(`^${source}/?$`).exec(path);
+  return found && Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1])]));
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // "%" alone: nothing of ours is named so
+  }
+}

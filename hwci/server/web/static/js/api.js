@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API as the pages ask it: one way to call it, and one kind of error. Who is signed in is
+// `session.js`'s to know; what the answers mean, the pages'.
+
+import { ApiError, cutShort, patience, refusal, signedOut } from "./refusal.js";
+import { accessToken, renew } from "./session.js";
+
+export { ApiError };
+
+/** Read what anyone may read, signed in or not. */
+export async function getOpenly(path) {
+  return read(await sent("GET", path, { signal: patience() }, null));
+}
+
+/** Read from the API. `query`: values of null are left out. */
+export function get(path, query = {}, { signal } = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
+  const search = new URLSearchParams(given).toString();
+  return call("GET", search ? `${path}?${search}` : path, { signal });
+}
+
+/** Do something through the API. */
+export function post(path, body) {
+  return call("POST", path, { body });
+}
+
+/** Open a stream of the API: gives the response, whose body is still being written; it may take for ever. */
+export async function open(path, { signal, headers = {} } = {}) {
+  const response = await asked("GET", path, { signal, headers });
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+async function call(method, path, { body, signal } = {}) {
+  const ends = signal ? AbortSignal.any([signal, patience()]) : patience();
+  return read(await asked(method, path, { body, signal: ends }));
+}
+
+async function read(response) {
+  if (!response.ok) throw await refusal(response);
+  if (response.status === 204) return null;
+  return response.json().catch((fault) => {
+    throw cutShort(fault); // torn, or it took too long
+  });
+}
+
+async function asked(method, path, request) {
+  const token = await accessToken();
+  if (token === null) throw signedOut();
+  const response = await sent(method, path, request, token);
+  if (response.status !== 401) return response;
+  await renew(token);
+  const renewed = await accessToken();
+  return renewed === null ? response : sent(method, path, request, renewed);
+}
+
+async function sent(method, path, { body, signal, headers = {} }, token) {
+  const own = { ...headers, ...(token !== null && { Authorization: `Bearer ${token}` }) };
+  if (body !== undefined) own["Content-Type"] = "application/json";
+  try {
+    return await fetch(path, { method, signal, headers: own, body: body === undefined ? undefined : JSON.stringify(body) });
+  } catch (fault) {
+    throw cutShort(fault);
+  }
+}

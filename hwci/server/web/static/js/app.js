@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which page is shown to whom: the pages by name, and what comes before each of them (a sign-in, an
+// organization). A page knows nothing of the others.
+
+import { addressOf, go, here, watch } from "./address.js";
+import { useAnswer } from "./asking.js";
+import { html, useEffect, useState } from "./html.js";
+import { keep, kept } from "./kept.js";
+import { Frame } from "./parts/frame.js";
+import { later } from "./parts/later.js";
+import { Failed, Waiting } from "./parts/notice.js";
+import { watchSession } from "./session.js";
+import { takeWanted } from "./wanted.js";
+
+const OPEN_TO_ALL = {
+  "sign-in": later(() => import("./pages/sign_in.js"), "SignIn"),
+  setup: later(() => import("./pages/set_up.js"), "SetUp"),
+};
+const OF_ORGANIZATION = {
+  metrics: later(() => import("./pages/metrics.js"), "Metrics"),
+  failures: later(() => import("./pages/failures.js"), "Failures"),
+  failure: later(() => import("./pages/failure.js"), "Failure"),
+  runs: later(() => import("./pages/runs.js"), "Runs"),
+  run: later(() => import("./pages/run.js"), "Run"),
+  boxes: later(() => import("./pages/boxes.js"), "Boxes"),
+  "audit-log": later(() => import("./pages/audit_log.js"), "AuditLog"),
+};
+const NotThere = later(() => import("./parts/missing.js"), "NotThere");
+const LAST_ORGANIZATION = "hwci-organization";
+
+/** What a window is called. A page of one thing calls it by that itself. */
+const TITLES = {
+  "sign-in": "Sign in",
+  setup: "Set up",
+  metrics: "Metrics",
+  failures: "Failures",
+  runs: "Runs",
+  boxes: "Boxes",
+  "audit-log": "Audit log",
+};
+
+/** Load what draws the page that the address means, before anything is drawn. */
+export async function loadPage() {
+  const { page } = here();
+  await (OPEN_TO_ALL[page] ?? OF_ORGANIZATION[page])?.load();
+}
+
+/** The dashboard. */
+export function App() {
+  const [address, setAddress] = useState(here);
+  useEffect(() => watch(setAddress), []);
+  const Open = OPEN_TO_ALL[address.page];
+  useEffect(() => {
+    if (Open) document.title = `${TITLES[address.page]} · hwci`;
+  }, [Open]);
+  return Open ? html`<${Open} address=${address} />` : html`<${SignedIn} address=${address} />`;
+}
+
+function SignedIn({ address }) {
+  const me = useAnswer("/api/auth/me");
+  useEffect(() => watchSession((begun) => !begun && toSignIn()), []);
+  useEffect(() => {
+    if (me.error?.status === 401) toSignIn();
+  }, [me.error]);
+  useEffect(() => {
+    if (address.page === "home" && me.data) goHome(me.data);
+  }, [address.page, me.data]);
+  const organization = me.data?.organizations.find(({ id }) => id === address.params.orgId);
+  useEffect(() => entered(address.page, organization), [address.page, organization]);
+  if (me.error && me.error.status !== 401) {
+    return html`<main class="door"><${Failed} error=${me.error} again=${me.again} /></main>`;
+  }
+  // The organization's page asks beside this question, not after it.
+  const Page = OF_ORGANIZATION[address.page];
+  return html`<${Frame} address=${address} me=${me.data} organization=${organization}>
+    ${shown(Page, address, me.data, organization)}
+  <//>`;
+}
+
+function entered(page, organization) {
+  if (organization) keep("localStorage", LAST_ORGANIZATION, organization.id);
+  if (TITLES[page]) document.title = [TITLES[page], organization?.name, "hwci"].filter(Boolean).join(" · ");
+}
+
+function shown(Page, address, me, organization) {
+  if (address.page === null) return html`<${NoPage} ...${{ address, me, organization }} />`;
+  if (me && Page && !organization) return html`<${NoOrganization} ...${{ address, me }} />`;
+  if (!Page) {
+    const none = me && me.organizations.length === 0;
+    if (!none) return html`<${Waiting} />`;
+    return html`<p class="empty">You belong to no organization yet. Ask an owner or admin of one to add you, or
+      make one: <code>hwci orgs create "Acme"</code></p>`;
+  }
+  const { orgId } = address.params;
+  return html`<${Page} key=${address.page + orgId} ...${{ address, orgId, organization, me }} />`;
+}
+
+function NoPage({ address, me, organization }) {
+  const organizations = organization ? [organization] : (me?.organizations ?? []);
+  return html`<${NotThere} title="No such page" sought=${address.path} organizations=${organizations}>
+    there is no page at this address.
+  <//>`;
+}
+
+/** One that is not there and one of others look alike. */
+function NoOrganization({ address, me }) {
+  const { orgId } = address.params;
+  return html`<${NotThere} title="No such organization" sought=${orgId} organizations=${me.organizations}>
+    no organization has this id, or you are no member of it.
+  <//>`;
+}
+
+/** The one that was seen last in this browser; else one that has something to show. */
+function goHome({ organizations }) {
+  const last = kept("localStorage", LAST_ORGANIZATION);
+  const organization =
+    organizations.find(({ id }) => id === last) ??
+    organizations.find(({ ciMetricsEnabled }) => ciMetricsEnabled) ??
+    organizations[0];
+  if (organization) go(takeWanted() ?? addressOf("metrics", { orgId: organization.id }), { replace: true });
+}
+
+function toSignIn() {
+  const { path, page } = here();
+  const next = page === "home" || page === "sign-in" ? null : path;
+  go(addressOf("sign-in", {}, { next }), { replace: true });
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a view waits for an answer: what it showed before stays until the new answer is there, and an
+// answer that is no longer wanted is not waited for.
+
+import { get } from "./api.js";
+import { useCallback, useEffect, useState } from "./html.js";
+
+const LIST_ROWS = 100; // the most that the API gives at once
+
+/**
+ * Ask the API while the view is shown, anew whenever path, query or `turn` change; null asks nothing.
+ * Gives `{data, error, loading, again, put}`; `again()` asks once more, `put(data)` shows an answer that
+ * came another way. A fault leaves the data that was there before, if that answered the same question.
+ */
+export function useAnswer(path, query = {}, turn = 0) {
+  return useAsked(path, query, turn, get);
+}
+
+/** Ask for a list of the API with all its pages, as `useAnswer`; `data` holds the items. */
+export function useAll(path, query = {}, turn = 0) {
+  return useAsked(path, query, turn, everyItem);
+}
+
+function useAsked(path, query, turn, ask) {
+  const [round, setRound] = useState(0);
+  const question = JSON.stringify([path, query]);
+  const key = path && JSON.stringify([question, turn, round]);
+  const [state, setState] = useState({ key: null, of: null, data: null, error: null });
+  useEffect(() => {
+    if (!path) return undefined;
+    const stop = new AbortController();
+    ask(path, query, { signal: stop.signal }).then(
+      (data) => setState({ key, of: question, data, error: null }),
+      (error) => error.name !== "AbortError" && setState((was) => ({ ...kept(was, question), key, error })),
+    );
+    return () => stop.abort();
+  }, [key]);
+  const again = useCallback(() => setRound((was) => was + 1), []);
+  const put = useCallback((data) => setState((was) => ({ ...was, data })), []);
+  return { ...state, loading: Boolean(path) && state.key !== key, again, put };
+}
+
+/** What stays when an answer does not come: never what answered another question, under this one's name. */
+function kept(was, question) {
+  return was.of === question ? was : { of: null, data: null };
+}
+
+async function everyItem(path, query, options) {
+  const items = [];
+  for (let page = 1; ; page += 1) {
+    const list = await get(path, { ...query, page, limit: LIST_ROWS }, options);
+    items.push(...list.items);
+    if (list.items.length === 0 || items.length >= list.total) return items;
+  }
+}

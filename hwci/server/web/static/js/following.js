@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Following runs (contract, "Runs and streams"): how a stream of server-sent events is read, and when it
+// is asked for again. A stream that ends or is cut is taken up after the last event that was given: none
+// is missed, none comes twice. What an event means to a page is the page's to say.
+
+import { open } from "./api.js";
+import { unanswered } from "./refusal.js";
+
+const EVENTS = new Set(["run.started", "run.test", "run.reported", "run.lost"]);
+const PAUSE_MILLISECONDS = 2_000; // after a stream has ended, unless it asked for another pause
+const BACKOFF_FIRST_MILLISECONDS = 500;
+const BACKOFF_MOST_MILLISECONDS = 15_000;
+// The server says something each 15 seconds: who hears nothing for this long, from the question on, is cut off.
+const SILENCE_MILLISECONDS = 45_000;
+// A page that nobody looks at gives its place and its connection to others.
+const HIDDEN_MILLISECONDS = 15_000;
+
+/** Reads one stream. `id`: the last that it gave, with an event or without; `retry`: its pause. */
+export class EventStream {
+  id = null;
+  retry = PAUSE_MILLISECONDS;
+  #decoder = new TextDecoder();
+  #rest = "";
+  #afterReturn = false;
+  #id = null;
+  #type = "";
+  #data = [];
+
+  /** Give the events that these bytes complete: `{id, type, data}`. The rest is kept for the next. */
+  feed(bytes) {
+    let text = this.#decoder.decode(bytes, { stream: true });
+    if (text === "") return [];
+    if (this.#afterReturn && text.startsWith("\n")) text = text.slice(1);
+    this.#afterReturn = text === "" ? false : text.endsWith("\r"); // a line feed may belong to it
+    const lines = (this.#rest + text).split(/\r\n|\r|\n/);
+    this.#rest = lines.pop();
+    return lines.map((line) => this.#take(line)).filter(Boolean);
+  }
+
+  #take(line) {
+    if (line === "") return this.#complete();
+    const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line);
+    if (name === "data") this.#data.push(value);
+    else if (name === "event") this.#type = value;
+    else if (name === "id" && !value.includes("\0")) this.#id = value;
+    else if (name === "retry" && /^\d{1,9}$/.test(value)) this.retry = Number(value);
+    return null;
+  }
+
+  /** End a block. One without data gives no event, and its id holds all the same. */
+  #complete() {
+    this.id = this.#id;
+    const event = { id: this.#id, type: this.#type || "message", data: this.#data.join("\n") };
+    const told = this.#data.length > 0;
+    this.#type = "";
+    this.#data = [];
+    return told ? event : null;
+  }
+}
+
+/**
+ * Follow a stream of the API while somebody looks at the page. `told.begun()`: it begins, or begins
+ * anew, and what happened before has to be asked for; `told.event(event)`: as the API gives it;
+ * `told.state(state, fault)`: "connecting", "live", "cut", or "ended" when trying again would not help.
+ * Gives what ends it.
+ */
+export function follow(path, told) {
+  const place = { after: null };
+  let line = null;
+  let timer = null;
+  const look = () => {
+    window.clearTimeout(timer);
+    if (document.hidden) timer = window.setTimeout(leave, HIDDEN_MILLISECONDS);
+    else if (line === null) {
+      line = new AbortController();
+      keepFollowing(path, place, told, line.signal);
+    }
+  };
+  const leave = () => {
+    line?.abort();
+    line = null;
+  };
+  document.addEventListener("visibilitychange", look);
+  look();
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    window.clearTimeout(timer);
+    leave();
+  };
+}
+
+async function keepFollowing(path, place, told, signal) {
+  told.state("connecting");
+  for (let failed = 0; !signal.aborted; ) {
+    let pause;
+    const line = listening(signal);
+    try {
+      const headers = place.after === null ? {} : { "Last-Event-ID": place.after };
+      const response = await open(path, { signal: line.signal, headers });
+      failed = 0;
+      pause = Math.random() * (await readStream(response, line, place, told));
+    } catch (fault) {
+      if (signal.aborted) return;
+      if (fault.status === 409) place.after = null; // that event is gone
+      else if (!fault.isPassing) return told.state("ended", fault);
+      // Those who were told the same moment do not all come back in it.
+      pause = 1000 * (fault.retryAfter ?? 0);
+      pause += Math.random() * Math.min(BACKOFF_MOST_MILLISECONDS, BACKOFF_FIRST_MILLISECONDS * 2 ** failed);
+      failed += 1;
+    } finally {
+      line.done();
+    }
+    if (signal.aborted) return;
+    told.state("cut");
+    await new Promise((resume) => window.setTimeout(resume, pause));
+  }
+}
+
+/** Read until the stream ends or is cut; give the pause that it asks for. */
+async function readStream(response, line, place, told) {
+  const reader = response.body.getReader();
+  try {
+    return await readAll(reader, line, place, told);
+  } finally {
+    reader.cancel().catch(() => {}); // what is cut already
+  }
+}
+
+async function readAll(reader, line, place, told) {
+  const stream = new EventStream();
+  let isPlaced = false; // its first block says after which event it begins
+  for (;;) {
+    const bytes = await nextBytes(reader);
+    if (bytes === null) return stream.retry;
+    line.heard();
+    const events = stream.feed(bytes).filter(({ type }) => EVENTS.has(type)); // a newer server has more
+    const isNew = place.after === null;
+    if (stream.id !== null) place.after = stream.id;
+    if (!isPlaced && stream.id !== null) {
+      isPlaced = true;
+      told.state("live");
+      if (isNew) tell(told.begun);
+    }
+    for (const event of events.flatMap(read)) tell(told.event, event);
+  }
+}
+
+/** Give what an event says, as a list: one that is no JSON says nothing, and the next one may. */
+function read({ data }) {
+  try {
+    return [JSON.parse(data)];
+  } catch {
+    return [];
+  }
+}
+
+/** Tell the page. A fault of the page's own is no fault of the stream, which goes on. */
+function tell(what, event) {
+  try {
+    what(event);
+  } catch (fault) {
+    window.reportError(fault);
+  }
+}
+
+/** Give what comes next; null once nothing more will. */
+async function nextBytes(reader) {
+  try {
+    const { value, done } = await reader.read();
+    return done ? null : value;
+  } catch {
+    return null; // cut
+  }
+}
+
+/** Listen: `signal` ends the question, and its answer, when nothing is `heard` for too long. */
+function listening(signal) {
+  const silence = new AbortController();
+  let timer;
+  const done = () => window.clearTimeout(timer);
+  const heard = () => {
+    done();
+    timer = window.setTimeout(() => silence.abort(unanswered()), SILENCE_MILLISECONDS);
+  };
+  heard();
+  return { signal: AbortSignal.any([signal, silence.signal]), heard, done };
+}

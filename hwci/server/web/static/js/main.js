@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the dashboard starts: who is signed in, which page the address means, and the frame around it.
+
+import { followLinks } from "./address.js";
+import { App, loadPage } from "./app.js";
+import { html, render } from "./html.js";
+
+followLinks();
+// A page that does not load says so where it would be.
+await loadPage().catch(() => {});
+render(html`<${App} />`, document.getElementById("app"));

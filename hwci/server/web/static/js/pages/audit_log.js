@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit log: who did what to which thing, newest first. For owners and admins; the API says so, and
+// this page says it before it would ask in vain.
+
+import { html } from "../html.js";
+import { Empty, Waiting } from "../parts/notice.js";
+import { isAdmin } from "../parts/roles.js";
+import { PagedTable } from "../parts/table.js";
+import { ExactTimes, Time } from "../parts/values.js";
+import { deedOf, thingOf } from "./audit_log/words.js";
+
+/** The page. */
+export function AuditLog({ address, orgId, organization }) {
+  return html`
+    <div class="page-head"><h1>Audit log</h1><${ExactTimes} /></div>
+    <section class="part">${shown(address, orgId, organization)}</section>
+  `;
+}
+
+function shown(address, orgId, organization) {
+  if (!organization) return html`<${Waiting} />`;
+  if (!isAdmin(organization)) {
+    return html`<${Empty}>The audit log is for owners and admins, and in ${organization.name} you are a ${organization.role}.
+      ${" "}An owner or admin can show it to you, or change your role.<//>`;
+  }
+  const columns = [
+    { key: "at", title: "When", own: "down", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
+    { key: "actor", title: "Who", cell: ({ actor }) => actor.name },
+    { key: "action", title: "What", words: true, cell: (entry) => html`<span title=${entry.action}>${deedOf(entry)}</span>` },
+    { key: "thing", title: "Which", cell: (entry) => thingOf(entry, orgId) },
+  ];
+  return html`<${PagedTable} name="audit" label="Audit log" thing="entry" path=${`/api/orgs/${orgId}/audit-log`} query=${{}}
+    address=${address} searched=${false} columns=${columns} rowKey=${({ id }) => id} empty="Nothing was done yet that is kept here." />`;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words for an entry of the audit log: what was done, and to which thing. An entry of a kind that
+// this page does not know is told as it stands.
+
+import { addressOf } from "../../address.js";
+import { counted } from "../../format.js";
+import { html } from "../../html.js";
+import { Copied, LongName, Sha } from "../../parts/values.js";
+import { classText } from "../../parts/words.js";
+
+const named = ({ details }) => details.name;
+
+const failure = ({ target, details }, orgId) => html`
+  <a href=${addressOf("failure", { orgId, failureId: target })}><${LongName} name=${details.testId} /></a>
+  <span class="under">${details.suite} · ${details.repoKey}</span>
+  <span class="under">${details.boxKey} · ${details.branch} · <${Sha} sha=${details.sha} /></span>
+  <span class="under">${classText(details.classBefore)} → ${classText(details.classAfter)}</span>`;
+
+const member = ({ details }) => html`${details.email} <span class="under">${details.role}</span>`;
+const role = ({ details }) => html`${details.email} <span class="under">${details.roleBefore} → ${details.roleAfter}</span>`;
+const sessions = ({ details }) => html`${counted(details.sessions, "sign-in")} ended`;
+const identity = ({ details }) => details.issuer;
+const organization = () => html`<span class="quiet">the organization</span>`;
+
+// What was done, and how its thing is told.
+const ACTIONS = {
+  confirm: ["confirmed as a real FW bug", failure],
+  dismiss: ["dismissed a failure", failure],
+  reset: ["reset a review", failure],
+  "box.created": ["added a box", named],
+  "box.install_token": ["made a new install token", named],
+  "box.installed": ["was installed with a new key", named],
+  "ci_key.created": ["created a CI key", named],
+  "ci_key.revoked": ["revoked a CI key", named],
+  "member.added": ["added a member", member],
+  "member.role": ["changed a role", role],
+  "member.removed": ["removed a member", member],
+  "invite.created": ["invited somebody", member],
+  "session.reuse": ["used a refresh token twice", sessions],
+  "identity.linked": ["linked a single sign-on", identity],
+  "ci_metrics.enabled": ["turned CI Metrics on", organization],
+  "ci_metrics.disabled": ["turned CI Metrics off", organization],
+  "records.rebuilt": ["computed all records anew", organization],
+};
+
+/** What was done. */
+export function deedOf({ action, details }) {
+  if (action === "member.added" && details.invited) return "joined by invitation";
+  return ACTIONS[action]?.[0] ?? action;
+}
+
+/** To which thing. */
+export function thingOf(entry, orgId) {
+  const told = ACTIONS[entry.action]?.[1];
+  if (told) return told(entry, orgId);
+  return html`<${Copied} text=${entry.target} /> <span class="under">${JSON.stringify(entry.details)}</span>`;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding a box, and the install token that comes of it: in this page's memory until it is left.
+
+import { post } from "../../api.js";
+import { html, useEffect, useRef, useState } from "../../html.js";
+import { Time, copied } from "../../parts/values.js";
+
+/**
+ * The install token that was made last: `{made, create(name), renew(boxId), forget()}`; making one gives
+ * what went wrong, or null. `changed()`: the list is another now.
+ */
+export function useInstallTokens(base, changed) {
+  const [made, setMade] = useState(null);
+  const make = async (path, body) => {
+    try {
+      setMade(await post(path, body));
+      changed();
+      return null;
+    } catch (fault) {
+      return fault;
+    }
+  };
+  return {
+    made,
+    create: (name) => make(base, { name }),
+    renew: (boxId) => make(`${base}/${boxId}/install-token`),
+    forget: () => setMade(null),
+  };
+}
+
+/** The form that adds a box. `field`: a reference to where its name is typed. */
+export function AddBox({ tokens, field }) {
+  const [fault, setFault] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const add = async (event) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    if (busy) return;
+    setBusy(true);
+    const failed = await tokens.create(form.elements.name.value.trim());
+    setFault(failed);
+    setBusy(false);
+    if (!failed) form.reset();
+  };
+  return html`<form class="add-box" onSubmit=${add}>
+    <label>New box <input name="name" ref=${field} required maxlength="255" autocomplete="off"
+      placeholder="Name, as its run reports say it" /></label>
+    <button class="main" aria-disabled=${busy ? "true" : undefined}>Add box</button>
+    ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+  </form>`;
+}
+
+const TAKEN = "There is a box with this name already; the list below has it, and makes it a new install token.";
+
+function faultText({ status, message, issues }) {
+  if (status === 409) return TAKEN;
+  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
+}
+
+/** A token that was just made, and what to do with it on the box. */
+export function InstallToken({ made, done }) {
+  const title = useRef(null);
+  useEffect(() => title.current.focus(), []);
+  return html`<section class="part token" aria-label="Install token">
+    <h2 tabindex="-1" ref=${title}>Install token of ${made.name}</h2>
+    <p>It is shown this once, and works once; it ends <${Time} at=${made.expiresAt} />. A key that the box has already works until the
+      token is used.</p>
+    <${Copyable} label="Install token" text=${made.installToken} />
+    <p>On the box, install with it, then keep the box online:</p>
+    <${Copyable} label="Command" text=${`hwci box install --url ${window.location.origin}`} />
+    <${Copyable} label="Command that keeps it online" text="hwci box heartbeat" />
+    <button type="button" onClick=${done}>Done</button>
+  </section>`;
+}
+
+function Copyable({ label, text }) {
+  const [told, setTold] = useState("");
+  const copy = async (event) => {
+    setTold((await copied(text, event.currentTarget)) ? "copied" : "select it and copy it by hand");
+  };
+  return html`<div class="copyable"><code>${text}</code>
+    <button type="button" aria-label=${`Copy ${label.toLowerCase()}`} onClick=${copy}>Copy</button>
+    <span class="quiet" role="status">${told}</span></div>`;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// One failure with all that its answer rests on (contract, "CI metrics"): what it is now, the commits
+// around it, and the checks one by one. Nothing is concluded here; every word of the answer is the API's.
+
+import { addressOf, change, lastOf } from "../address.js";
+import { useAnswer } from "../asking.js";
+import { html, useCallback, useMemo, useState } from "../html.js";
+import { Missing } from "../parts/missing.js";
+import { Failed, Waiting } from "../parts/notice.js";
+import { isAdmin } from "../parts/roles.js";
+import { useTitle } from "../parts/title.js";
+import { TurnOn } from "../parts/turn_on.js";
+import { ExactTimes } from "../parts/values.js";
+import { Branch } from "./failure/branch.js";
+import { Checks } from "./failure/checks.js";
+import { Head } from "./failure/head.js";
+import { storyOf } from "./failure/story.js";
+
+const CLOSED = "none";
+
+/** The page of one failure. */
+export function Failure({ address, orgId, organization }) {
+  const { failureId } = address.params;
+  return html`<${FailurePage} key=${failureId} ...${{ address, orgId, organization, failureId }} />`;
+}
+
+function FailurePage({ address, orgId, organization, failureId }) {
+  const path = `/api/orgs/${orgId}/ci-failures/${encodeURIComponent(failureId)}`;
+  const answer = useAnswer(path);
+  const failure = answer.data?.failure;
+  useTitle(failure ? `${failure.testId} on ${failure.boxKey}` : "Failure");
+  const left = lastOf("metrics", "failures"); // with its period, product and rows
+  const back = left?.params.orgId === orgId ? left : { page: "metrics", path: addressOf("metrics", { orgId }) };
+  return html`
+    <div class="failure-top">
+      <a href=${back.path}>Back to ${back.page}</a>
+      <${ExactTimes} />
+    </div>
+    ${answer.error && html`<${Fault} ...${{ answer, failureId, organization }} />`}
+    ${answer.data && html`<${Evidence} ...${{ answer, address, orgId, organization }} />`}
+    ${!answer.data && !answer.error && html`<${Waiting} />`}
+  `;
+}
+
+/** What was shown before stays: a failure is missing only where it never was there. */
+function Fault({ answer, failureId, organization }) {
+  const { data, error, again } = answer;
+  if (organization?.ciMetricsEnabled === false) return html`<h1>Failure</h1><${TurnOn} orgId=${organization.id} />`;
+  if (data || error.status !== 404) return html`<${Failed} error=${error} again=${again} />`;
+  return html`<h1>No such failure</h1>
+    <${Missing} sought=${failureId} organizations=${organization ? [organization] : []}>
+      no failure has this id, or it is not yours to see. Reports that were replaced or have expired take their failures
+      with them.
+    <//>`;
+}
+
+function Evidence({ answer, address, orgId, organization }) {
+  const evidence = answer.data;
+  const story = useMemo(() => storyOf(evidence), [evidence]);
+  const [sought, setSought] = useState(null);
+  const asked = address.query.get("commit") ?? evidence.failure.sha;
+  const open = useCallback((sha) => change({ commit: sha ?? CLOSED }, { replace: true }), []);
+  const show = useCallback((sha) => {
+    open(sha);
+    setSought({ sha });
+  }, []);
+  const shared = { evidence, story, orgId, show };
+  return html`
+    <${Head} ...${shared} answer=${answer} reviewer=${isAdmin(organization)} />
+    <div class="evidence">
+      <${Branch} ...${shared} opened=${asked} open=${open} sought=${sought} all=${address.query.get("commits") === "all"} />
+      <${Checks} ...${shared} />
+    </div>
+  `;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// An opened commit of the line: its files by kind, and each run of the test on it.
+
+import { count, seconds, short } from "../../format.js";
+import { html } from "../../html.js";
+import { PlainTable } from "../../parts/table.js";
+import { Badge, Time } from "../../parts/values.js";
+import { Kind, RunLink, verdict } from "../../parts/words.js";
+
+const UNTOLD = "Which files it changed is not known.";
+const OUTCOMES = { pass: ["good", "pass"], fail: ["bad", "fail"] };
+
+/** The files and runs of a commit. */
+export function Commit({ evidence, orgId, commit }) {
+  const { sha, change: told, ran } = commit;
+  const lookedAt = new Set(evidence.checks.filter((check) => check.commit === sha).map((check) => check.file));
+  return html`
+    ${told ? html`<${Files} told=${told} lookedAt=${lookedAt} />` : html`<p class="quiet">${UNTOLD}</p>`}
+    ${ran
+      ? html`<${Runs} ...${{ ran, evidence, orgId, sha }} />`
+      : html`<p class="quiet">The test did not run on this commit on ${evidence.failure.boxKey}.</p>`}
+  `;
+}
+
+function Files({ told, lookedAt }) {
+  const hidden = told.filesTotal - told.files.length;
+  if (told.filesTotal === 0 && !told.filesTruncated) return html`<p class="quiet">It changed no files.</p>`;
+  return html`<ul class="files" aria-label="Files">
+      ${told.files.map(
+        ({ path, kind }) => html`<li key=${path} class=${lookedAt.has(path) ? "looked-at" : undefined}>
+          ${kind && html`<${Kind} kind=${kind} />`} <code>${path}</code>
+          ${lookedAt.has(path) && html` <span class="quiet">a check looked at it</span>`}
+        </li>`,
+      )}
+    </ul>
+    ${hidden > 0 && html`<p class="quiet">and ${count(hidden)} more not shown</p>`}
+    ${told.filesTruncated && html`<p class="quiet">The files of this commit were not fully reported.</p>`}`;
+}
+
+function Runs({ ran, evidence, orgId, sha }) {
+  const columns = [
+    { key: "start", title: "Start", cell: (run) => html`<${Time} at=${run.startedAt} />` },
+    { key: "run", title: "Run", cell: (run) => html`<${RunLink} run=${run} orgId=${orgId} />` },
+    { key: "workflow", title: "Workflow", cell: (run) => workflow(run, evidence.failure) },
+    { key: "outcome", title: "Outcome", cell: outcome },
+    { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
+    { key: "duration", title: "Duration", numeric: true, cell: (run) => seconds(run.durationS) },
+    { key: "verdict", title: "Verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
+  ];
+  return html`<${PlainTable} columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
+      rowKey=${(run) => `${run.runId} ${run.runAttempt} ${run.workflow}`} />
+    ${ran.runsTotal > ran.runs.length && html`<p class="quiet">The latest ${count(ran.runs.length)} of ${count(ran.runsTotal)} runs.</p>`}`;
+}
+
+function workflow({ workflow: name, branch }, failure) {
+  return html`${name} ${branch !== failure.branch && html`<span class="quiet">on ${branch}</span>`}`;
+}
+
+function outcome(run) {
+  const [kind, text] = OUTCOMES[run.outcome];
+  return html`<${Badge} kind=${kind}>${text}<//>`;
+}

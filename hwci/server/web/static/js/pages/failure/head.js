@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of a failure's page: what failed where, what it is now in one sentence, and what is known of
+// its beginning and its end.
+
+import { addressOf } from "../../address.js";
+import { count, counted, productName } from "../../format.js";
+import { html } from "../../html.js";
+import { labelBadge } from "../../parts/labels.js";
+import { LongName, Sha, Subject, Time } from "../../parts/values.js";
+import { Review } from "./review.js";
+import { firstFailing } from "./story.js";
+import { RunLink, classBadge, classText, verdict } from "../../parts/words.js";
+
+/** The head. `answer`: the page's question, which a review answers anew. */
+export function Head({ evidence, answer, orgId, reviewer }) {
+  const { failure, resolved } = evidence;
+  return html`
+    <header class="failure-head">
+      <h1><${LongName} name=${failure.testId} /> <span class="on">on ${failure.boxKey}</span></h1>
+      <p class="verdict-line">${resolved ? classBadge(resolved.class) : labelBadge(failure.label)} <span>${sentence(evidence)}</span></p>
+      ${resolved?.review && html`<p class="quiet">${automatically(resolved)}</p>`}
+      <${Others} evidence=${evidence} orgId=${orgId} />
+      ${resolved && html`<${Review} evidence=${evidence} answer=${answer} orgId=${orgId} reviewer=${reviewer} />`}
+    </header>
+    <dl class="facts">${facts(evidence, orgId).map(
+      ([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`,
+    )}</dl>
+  `;
+}
+
+function sentence(evidence) {
+  const { failure, resolved } = evidence;
+  if (failure.label === "flake") return flake(evidence);
+  if (!resolved) return pending(evidence);
+  const { review } = resolved;
+  if (review) {
+    const dismissed = `${resolved.reasonText}: not counted as a real firmware bug`;
+    const done = review.action === "confirm" ? "Confirmed as a real firmware bug" : dismissed;
+    return html`${done}, by ${review.by.name}, <${Time} at=${review.at} />.`;
+  }
+  if (resolved.class === "real_fw_bug") return "Resolved, and a real firmware bug: every check passed.";
+  if (resolved.class === "ambiguous") return `Resolved, but it is ambiguous whose fault it was: ${resolved.reasonText}.`;
+  return `Resolved by a bench or harness change: ${resolved.reasonText}.`;
+}
+
+function flake({ failure, timeline }) {
+  const own = timeline.find((commit) => commit.this);
+  const ran = own ? `; it ran there in ${counted(own.runsTotal, "run")}` : "";
+  return `A flake: the test also passed on the same commit and on ${failure.boxKey}${ran}.`;
+}
+
+function pending({ failure, timeline }) {
+  const first = timeline.find((commit) => commit.sha === firstFailing(timeline, failure));
+  const since = first?.runs.find((run) => run.outcome === "fail")?.startedAt ?? failure.firstStartedAt;
+  return html`Still failing, since <${Time} at=${since} />. A pass on a later commit of ${failure.branch} on
+    ${" "}${failure.boxKey} will resolve it; a pass on the same commit will make it a flake.`;
+}
+
+function automatically({ automatic }) {
+  return `Without the review the checks say: ${classText(automatic.class)}${automatic.reasonText ? ` (${automatic.reasonText})` : ""}.`;
+}
+
+/** A failure that is not the first of its row tells of the first. */
+function Others({ evidence, orgId }) {
+  const { failure, resolved } = evidence;
+  if (!failure.groupId || failure.groupId === failure.id) return null;
+  const first = html`<a href=${addressOf("failure", { orgId, failureId: failure.groupId })}>the first of them</a>`;
+  const commits = resolved ? counted(resolved.failingCommits, "commit") : "several commits";
+  return html`<p class="quiet">The test failed on ${commits} with no pass between; they count as one failure. See ${first}.</p>`;
+}
+
+function facts({ failure, resolved }, orgId) {
+  const known = [
+    ["Product", productName(failure)],
+    ["Branch", html`<code>${failure.branch}</code>`],
+    ["Commit", html`<${Sha} sha=${failure.sha} />`],
+    ["Verdict", verdict(failure.verdict)],
+  ];
+  if (!resolved) {
+    const at = html`<${Time} at=${failure.firstStartedAt} />`;
+    return [...known, ["Failed", at], ["Failing runs", count(failure.items)]];
+  }
+  return [
+    ...known,
+    ["Status", resolved.status],
+    ["First failure", firstFailure(resolved.firstFailure, orgId)],
+    ["Failing commits", count(resolved.failingCommits)],
+    ["Broken by", brokenBy(resolved.brokenBy)],
+    ["Fix", fix(resolved.fix)],
+  ];
+}
+
+function firstFailure(first, orgId) {
+  return html`<${Time} at=${first.startedAt} />
+    <br /><${RunLink} run=${first} orgId=${orgId} /> <span class="quiet">${first.workflow}</span>`;
+}
+
+function brokenBy(range) {
+  if (!range) return html`<span class="quiet">unknown</span>`;
+  if (range.commits.length === 1) return html`<${Sha} sha=${range.commits[0].sha} /> <${Subject} text=${range.commits[0].subject} />`;
+  return html`one of ${counted(range.commits.length, "firmware commit")}, <${Sha} sha=${range.from} /> to <${Sha} sha=${range.to} />`;
+}
+
+function fix(found) {
+  if (!found) return html`<span class="quiet">no later commit passed</span>`;
+  return html`<${Sha} sha=${found.sha} /> passed <${Time} at=${found.startedAt} />`;
+}

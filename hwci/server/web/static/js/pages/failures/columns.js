@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a row says of a failure.
+
+import { count } from "../../format.js";
+import { html } from "../../html.js";
+import { labelBadge } from "../../parts/labels.js";
+import { productColumn } from "../../parts/scope.js";
+import { Sha, Time } from "../../parts/values.js";
+import { FailureLink, verdict } from "../../parts/words.js";
+
+/** The columns of the list of failures. `product`: the one that it is about, `several`: repositories. */
+export function failureColumns(orgId, product, several) {
+  const test = (row) => html`<${FailureLink} failure=${row} orgId=${orgId} />`;
+  return [
+    { key: "test", title: "Test and box", sort: "testId", name: true, cell: test },
+    ...productColumn(product, several),
+    { key: "label", title: "Label", sort: "label", words: true, cell: (row) => labelBadge(row.label) },
+    { key: "sha", title: "Commit", sort: "sha", cell: (row) => html`<${Sha} sha=${row.sha} />` },
+    timeColumn("firstStartedAt", "First failed", "down"),
+    timeColumn("lastStartedAt", "Last failed"),
+    { key: "items", title: "Failing runs", sort: "items", numeric: true, cell: (row) => count(row.items) },
+    { key: "verdict", title: "Verdict", sort: "verdict", words: true, cell: (row) => verdict(row.verdict) },
+  ];
+}
+
+function timeColumn(key, title, own) {
+  return { key, title, sort: key, own, words: true, cell: (row) => html`<${Time} at=${row[key]} />` };
+}

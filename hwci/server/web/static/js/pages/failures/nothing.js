@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the list of failures says when it is empty: what that means, and where to look next.
+
+import { addressOf } from "../../address.js";
+import { productName } from "../../format.js";
+import { html } from "../../html.js";
+import { isKnown } from "../../parts/scope.js";
+
+const NONE = {
+  flake: "No failure of this period passed on the same commit and box too.",
+  resolved: "No failure of this period is resolved: its test has to pass on a later commit, on the same box.",
+  pending: "Nothing that failed in this period is still failing.",
+};
+
+/** The words. `clear()` takes all filters back, or those that it is given. */
+export function Nothing({ orgId, scope, filters: { label, testId }, products, clear }) {
+  if (products?.length === 0) {
+    return html`No report has come yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a>`;
+  }
+  if (products && !isKnown(products, scope)) {
+    return html`Nothing was ever reported of <code>${scope.suite ? productName(scope) : scope.repoKey}</code>.
+      ${" "}<button type="button" onClick=${() => clear({ repoKey: null, suite: null })}>Show all products</button>`;
+  }
+  if (testId) return html`<${NothingOf} ...${{ orgId, scope, label, testId, clear }} />`;
+  if (label) return html`${NONE[label]} <button type="button" onClick=${() => clear()}>Show all failures</button>`;
+  return html`No test failed in this period. Choose a longer one, or see whether any test ran:
+    ${" "}<a href=${addressOf("runs", { orgId })}>Runs</a>`;
+}
+
+/** Of one test. */
+function NothingOf({ orgId, scope, label, testId, clear }) {
+  if (label) {
+    return html`No failure of this test has this label in this period.
+      ${" "}<button type="button" onClick=${() => clear({ label: null })}>Show its other failures</button>`;
+  }
+  const flaky = `${addressOf("metrics", { orgId }, { ...scope, "flaky.search": testId })}#flaky`;
+  return html`No run of this test failed in this period; what passed on a retry is no failure.
+    ${" "}<a href=${flaky}>See its attempts</a>`;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics page (spec, "Metrics page (dashboard)"): which period and which product is looked at, and
+// what is shown of it. Every figure is the API's.
+
+import { addressOf } from "../address.js";
+import { useAll, useAnswer } from "../asking.js";
+import { counted, moment, periodName, productName, timeOfDay } from "../format.js";
+import { html, useEffect, useRef } from "../html.js";
+import { later } from "../parts/later.js";
+import { Failed, Renewing, Waiting } from "../parts/notice.js";
+import { isAdmin } from "../parts/roles.js";
+import { Periods, Products, UpToNow, isKnown, scopeOf, severalRepositories } from "../parts/scope.js";
+import { showSection } from "../parts/section.js";
+import { ExactTimes } from "../parts/values.js";
+import { RealBugs } from "./metrics/bugs.js";
+import { Days } from "./metrics/days.js";
+import { FlakiestTests } from "./metrics/flaky.js";
+import { UncheckedMerges } from "./metrics/merges.js";
+import { OtherFailures } from "./metrics/other.js";
+import { useReviews } from "./metrics/review.js";
+import { Tiles } from "./metrics/tiles.js";
+
+const AWAY_MILLISECONDS = 60_000;
+
+// What is shown to few, and to them once.
+const TurnOn = later(() => import("../parts/turn_on.js"), "TurnOn");
+const FirstSteps = later(() => import("./metrics/first_steps.js"), "FirstSteps");
+
+/** The metrics page. Another organization's figures never stand under this one's name. */
+export function Metrics(props) {
+  return html`<${MetricsOf} key=${props.orgId} ...${props} />`;
+}
+
+function MetricsOf({ address, orgId, organization }) {
+  const scope = scopeOf(address.query);
+  const base = `/api/orgs/${orgId}/ci-metrics`;
+  const page = useAnswer(base, scope);
+  const trend = useAnswer(`${base}/trend`, scope);
+  const products = useAll(`/api/orgs/${orgId}/products`);
+  const reviews = useReviews(orgId, page, trend, isAdmin(organization));
+  useReturn(scope.asOf ? () => {} : reviews.renew);
+  useEffect(() => {
+    if (page.data) showSection(window.location.hash.slice(1));
+  }, [address, page.data !== null]);
+  const several = severalRepositories(products.data);
+  return html`
+    <div class="page-head">
+      <h1>Metrics</h1>
+      ${page.data && html`<${Period} period=${page.data.period} />`}
+      <${UpToNow} address=${address} scope=${scope} />
+      <${Renewing} on=${page.data && page.loading} />
+      <${ExactTimes} />
+      <${Products} products=${products.data} scope=${scope} several=${several} />
+      <${Periods} days=${scope.days} />
+    </div>
+    ${page.error && html`<${Refused} page=${page} orgId=${orgId} />`}
+    ${!page.error && !page.data && html`<${Waiting} />`}
+    ${page.data && !isRefused(page.error) &&
+      html`<${Shown} ...${{ address, orgId, scope, base, several, page, trend, products, reviews }} />`}
+    <p class="said" role="status">${reviews.said}</p>
+  `;
+}
+
+function Period({ period }) {
+  return html`<p class="quiet period" title=${`${moment(period.from)} to ${moment(period.to)}`}>
+    ${periodName(period)}, as of ${timeOfDay(new Date(period.to))}</p>`;
+}
+
+/** Ask anew when a page is looked at again that was left for a while: yesterday's figures are not today's. */
+function useReturn(renew) {
+  const latest = useRef(renew);
+  latest.current = renew;
+  useEffect(() => {
+    let leftAt = null;
+    const look = () => {
+      if (document.hidden) leftAt = Date.now();
+      else if (leftAt !== null && Date.now() - leftAt >= AWAY_MILLISECONDS) latest.current();
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+}
+
+function Shown({ page, trend, products, ...rest }) {
+  const data = page.data;
+  if (products.data && !isKnown(products.data, rest.scope) && isBlank(data)) {
+    return html`<${UnknownProduct} address=${rest.address} scope=${rest.scope} />`;
+  }
+  if (products.data?.length === 0 && isBlank(data)) return html`<${FirstSteps} orgId=${rest.orgId} />`;
+  const table = { ...rest, page: data };
+  return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
+    <${Tiles} page=${data} trend=${trend.data} address=${rest.address} />
+    <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
+    <${Days} trend=${trend} address=${rest.address} />
+    <${UncheckedMerges} ...${table} />
+    <${RealBugs} ...${table} />
+    <${OtherFailures} ...${table} />
+    <${FlakiestTests} ...${table} />
+  </div>`;
+}
+
+/** What fails now: no later pass has resolved it, so no tile counts it yet. */
+function Pending({ orgId, scope, turn }) {
+  const query = { ...scope, label: "pending" };
+  const { data } = useAnswer(`/api/orgs/${orgId}/ci-failures`, { ...query, limit: 1 }, turn);
+  if (!data?.total) return null;
+  const all = addressOf("failures", { orgId }, query);
+  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a>
+    ${" "}<span class="quiet">not passed again on their box yet</span></p>`;
+}
+
+/** Whether nothing was reported or announced in a period. */
+function isBlank(page) {
+  const { mergesChecked, infraRuns } = page.tiles;
+  return mergesChecked.announced === 0 && infraRuns.total === 0;
+}
+
+/** Whether the address itself is refused: what was shown before is of another one. */
+function isRefused(error) {
+  return error !== null && !error.isPassing;
+}
+
+function Refused({ page, orgId }) {
+  if (page.error.status === 403) return html`<${TurnOn} orgId=${orgId} />`;
+  return html`<${Failed} error=${page.error} again=${page.again} />`;
+}
+
+function UnknownProduct({ address, scope }) {
+  const all = { ...Object.fromEntries(address.query), repoKey: null, suite: null };
+  return html`<section class="part first-steps">
+    <h2>No such product</h2>
+    <p>Nothing was ever reported of <code>${scope.suite ? productName(scope) : scope.repoKey}</code> here.
+      ${" "}<a href=${addressOf("metrics", address.params, all)}>Show all products</a></p>
+  </section>`;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table "Real FW bugs caught" (spec, "Metrics page (dashboard)").
+
+import { counted } from "../../format.js";
+import { html } from "../../html.js";
+import { Section } from "../../parts/section.js";
+import { PagedTable } from "../../parts/table.js";
+import { Sha, Subject, Time } from "../../parts/values.js";
+import { failureColumns, verdictColumn } from "./columns.js";
+import { reviewColumns } from "./review.js";
+
+const SHOWN_AT_ONCE = 3; // commits of a range; longer ones unfold
+
+/** The table. */
+export function RealBugs({ address, base, scope, several, page, orgId, reviews }) {
+  const columns = [
+    ...failureColumns(orgId, page.product, several),
+    { key: "broken", title: "Broken by", cell: brokenBy },
+    { key: "fix", title: "Fixed by", cell: fixedBy },
+    verdictColumn,
+    ...reviewColumns(reviews),
+  ];
+  return html`<${Section} title="Real FW bugs caught" total=${page.realBugs.total} anchor="bugs">
+    <${PagedTable} name="bugs" label="Real FW bugs caught" thing="bug" path=${`${base}/real-bugs`} query=${scope}
+      turn=${reviews.turn} address=${address} first=${page.realBugs} columns=${columns} rowKey=${(row) => row.id}
+      empty=${page.otherFailures.total
+        ? "No failure of this period counts as a firmware bug. Those resolved otherwise stand below, with the reason."
+        : "No failure of this period is resolved yet: a test that failed has to pass on a later commit, on the same box."} />
+  <//>`;
+}
+
+function brokenBy({ brokenBy: range }) {
+  if (!range) return html`<span class="quiet">unknown</span>`;
+  if (range.commits.length === 1) return html`<${Commit} commit=${range.commits[0]} />`;
+  return html`<details open=${range.commits.length <= SHOWN_AT_ONCE}>
+    <summary>one of ${counted(range.commits.length, "commit")}</summary>
+    <ul class="commits">${range.commits.map((commit) => html`<li key=${commit.sha}><${Commit} commit=${commit} /></li>`)}</ul>
+  </details>`;
+}
+
+function Commit({ commit }) {
+  return html`<${Sha} sha=${commit.sha} /> <${Subject} text=${commit.subject} />`;
+}
+
+function fixedBy({ fix }) {
+  if (!fix) return html`<span class="quiet">unknown</span>`;
+  return html`<${Sha} sha=${fix.sha} /> <span class="under"><${Time} at=${fix.startedAt} /></span>`;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns that several tables of the metrics page share.
+
+import { counted } from "../../format.js";
+import { html } from "../../html.js";
+import { productColumn } from "../../parts/scope.js";
+import { Sha, Time } from "../../parts/values.js";
+import { FailureLink, verdict } from "../../parts/words.js";
+
+/** The columns by which a resolved failure is known. */
+export function failureColumns(orgId, product, several) {
+  return [
+    {
+      key: "test",
+      title: "Test and box",
+      sort: "testId",
+      name: true,
+      cell: (row) => html`<${FailureLink} failure=${row} orgId=${orgId} />`,
+    },
+    ...productColumn(product, several),
+    { key: "first", title: "First failure", sort: "startedAt", own: "down", cell: firstFailure },
+  ];
+}
+
+/** What the harness said of a failure. */
+export const verdictColumn = { key: "verdict", title: "Verdict", sort: "verdict", cell: (row) => verdict(row.verdict) };
+
+function firstFailure(row) {
+  const more =
+    row.failingCommits > 1 &&
+    html` <span class="unbroken" title=${`failed up to ${row.lastFailingSha}`}>${counted(row.failingCommits, "commit")}</span>`;
+  return html`<${Time} at=${row.firstFailure.startedAt} /> <span class="under"><${Sha} sha=${row.firstFailure.sha} />${more}</span>`;
+}

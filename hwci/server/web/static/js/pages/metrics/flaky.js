@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table "Flakiest tests" (spec, "Metrics page (dashboard)"), with a heat strip per test.
+
+import { addressOf, change } from "../../address.js";
+import { useAnswer } from "../../asking.js";
+import { count, percent } from "../../format.js";
+import { html, useEffect, useRef, useState } from "../../html.js";
+import { Failed } from "../../parts/notice.js";
+import { productColumn } from "../../parts/scope.js";
+import { Section } from "../../parts/section.js";
+import { PagedTable, ROWS, tableState } from "../../parts/table.js";
+import { Badge, LongName } from "../../parts/values.js";
+import { BoxStrips, MergedStrip } from "./heat.js";
+
+const FIGURES = [
+  ["runReports", "Runs"],
+  ["attempts", "Attempts"],
+  ["failedAttempts", "Failed"],
+  ["retryPasses", "Passed on retry"],
+];
+
+const BROKEN = "It never passed on a retry, nor on the same commit and box: broken rather than flaky";
+const NEAR = "400px"; // below what is seen
+
+/** The table. The strips are asked for when it comes near, once for each page of it. */
+export function FlakiestTests({ address, base, scope, several, page, reviews }) {
+  const asked = tableState("flaky", address.query).query;
+  const [place, near] = useNear();
+  const wanted = near && page.flakiestTests.total > 0;
+  const broken = address.query.get("flaky.broken");
+  const answer = useAnswer(wanted ? `${base}/flakiest-tests/history` : null, { ...scope, ...asked, broken, limit: ROWS });
+  const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
+  const unfolded = address.query.get("flaky.boxes");
+  const heat = (row) => html`<${MergedStrip} history=${histories.get(keyOf(row))} period=${page.period} />`;
+  const strips = (row) => html`<${BoxStrips} history=${histories.get(keyOf(row))} answer=${answer} period=${page.period} />`;
+  const boxes = (row) => html`<${Boxes} row=${row} open=${unfolded === keyOf(row)} />`;
+  const columns = [
+    { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope) },
+    ...productColumn(page.product, several),
+    { key: "boxes", title: "Boxes", sort: "boxes", numeric: true, cell: boxes },
+    ...FIGURES.map(([key, title]) => ({ key, title, sort: key, numeric: true, cell: (row) => count(row[key]) })),
+    { key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: "down", numeric: true, cell: (row) => percent(row.flakeRate) },
+    { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
+  ];
+  const below = (row) => unfolded === keyOf(row) && strips(row);
+  return html`<${Section} title="Flakiest tests" total=${page.flakiestTests.total} anchor="flaky">
+    <div ref=${place}></div>
+    <${Broken} hidden=${broken === "false"} />
+    ${answer.error?.isPassing &&
+      html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
+    <${PagedTable} name="flaky" label="Flakiest tests" thing="test" path=${`${base}/flakiest-tests`}
+      query=${{ ...scope, broken }} first=${broken ? undefined : page.flakiestTests} turn=${reviews.turn} address=${address}
+      columns=${columns} below=${below} rowKey=${keyOf}
+      empty="No attempt of a test failed in this period." />
+  <//>`;
+}
+
+/** Whether a place of the page has come near what is seen of it. */
+function useNear() {
+  const place = useRef(null);
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    const seen = (entries) => entries.some((entry) => entry.isIntersecting) && setNear(true);
+    const observer = new IntersectionObserver(seen, { rootMargin: `0px 0px ${NEAR}` });
+    observer.observe(place.current.closest("section"));
+    return () => observer.disconnect();
+  }, []);
+  return [place, near];
+}
+
+/** Whether tests that are broken stand among the flaky ones; what that means is read, not found by a pointer. */
+function Broken({ hidden }) {
+  const turn = () => change({ "flaky.broken": hidden ? null : "false", "flaky.page": null });
+  return html`<p class="pending"><button type="button" aria-pressed=${hidden ? "true" : "false"} onClick=${turn}>Hide broken tests</button>
+    ${" "}<span class="quiet">A test is broken rather than flaky when it never passed on a retry, nor on the same
+      commit and box.</span></p>`;
+}
+
+function keyOf({ repoKey, suite, testId }) {
+  return JSON.stringify([repoKey, suite, testId]);
+}
+
+/** A test, which leads to its failures of the period. */
+function test({ repoKey, suite, testId, ...row }, { params }, { days, asOf }) {
+  const failures = addressOf("failures", params, { days, asOf, repoKey, suite, testId });
+  // It follows from the row (semantics, 9.3).
+  const broken = row.retryPasses === 0 && row.flakyFailures === 0;
+  return html`<a href=${failures}><${LongName} name=${testId} /></a>
+    ${broken && html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`}`;
+}
+
+function Boxes({ row, open }) {
+  const turn = () => change({ "flaky.boxes": open ? null : keyOf(row) }, { replace: true });
+  return html`<button type="button" class="fold" aria-expanded=${open ? "true" : "false"}
+    aria-label=${`${count(row.boxes)}, show the boxes of ${row.testId}`} onClick=${turn}>${count(row.boxes)}</button>`;
+}

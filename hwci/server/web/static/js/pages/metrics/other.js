@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table "Resolved by a bench or harness change" (spec, "Metrics page (dashboard)").
+
+import { change } from "../../address.js";
+import { html } from "../../html.js";
+import { Collapsed } from "../../parts/section.js";
+import { PagedTable } from "../../parts/table.js";
+import { OTHER_CLASSES, classBadge, className } from "../../parts/words.js";
+import { failureColumns, verdictColumn } from "./columns.js";
+import { reviewColumns } from "./review.js";
+
+const NONE = "No failure of this period was resolved by anything but firmware.";
+const TITLE = "Resolved by a bench or harness change";
+
+/** The table, collapsed until its title is clicked. */
+export function OtherFailures({ address, base, scope, several, page, orgId, reviews }) {
+  const open = address.query.get("other") === "open";
+  const ofClass = address.query.get("other.class");
+  const columns = [
+    ...failureColumns(orgId, page.product, several),
+    { key: "reason", title: "Reason", sort: "class", cell: (row) => reason(reviews.entryOf(row).row ?? row) },
+    verdictColumn,
+    ...reviewColumns(reviews),
+  ];
+  return html`<${Collapsed} title=${TITLE} total=${page.otherFailures.total} anchor="other" open=${open}
+    onToggle=${() => change({ other: open ? null : "open" }, { replace: true })}>
+    <${Classes} chosen=${ofClass} />
+    <${PagedTable} name="other" label=${TITLE} thing="failure" path=${`${base}/other-failures`}
+      turn=${reviews.turn} query=${{ ...scope, class: ofClass }} address=${address}
+      first=${ofClass ? undefined : page.otherFailures} columns=${columns} rowKey=${(row) => row.id}
+      empty=${ofClass ? "No failure of this period is of this class." : NONE} />
+  <//>`;
+}
+
+function Classes({ chosen }) {
+  const choose = (event) => change({ "other.class": event.target.value || null, "other.page": null });
+  return html`<label class="class-choice">Class
+    <select value=${chosen ?? ""} onChange=${choose}>
+      <option value="">All</option>
+      ${OTHER_CLASSES.map((name) => html`<option key=${name} value=${name}>${className(name)}</option>`)}
+    </select>
+  </label>`;
+}
+
+function reason(row) {
+  return html`${classBadge(row.class)} <span class="under">${row.reasonText}</span>`;
+}

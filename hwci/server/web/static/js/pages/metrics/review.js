@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Confirm, Dismiss and Reset in the tables of resolved failures (spec, "Review of a resolved failure").
+// What a review changes is the API's to say: the row shows its answer, then the page is asked anew.
+
+import { html, useEffect, useRef, useState } from "../../html.js";
+import { fittingActions, review } from "../../parts/review.js";
+import { classText } from "../../parts/words.js";
+
+const SHIFTED_MILLISECONDS = 1_000;
+
+/**
+ * The reviews of a page. Gives `{may, turn, said, renew(), entryOf(row), review(row, action)}`: an entry is
+ * what happens to a row, `{doing, row, fault}`; `turn` counts the times that tables had to be asked anew.
+ */
+export function useReviews(orgId, page, trend, may) {
+  const [entries, setEntries] = useState({});
+  const [turn, setTurn] = useState(0);
+  const [said, setSaid] = useState("");
+  const { shifted, isSettled } = useShifting();
+  // What was answered is in the page that came after it.
+  useEffect(() => {
+    setEntries((was) => Object.fromEntries(Object.entries(was).filter(([, entry]) => !entry.row)));
+    if (said) shifted();
+  }, [page.data]);
+  const put = (id, entry) => setEntries((was) => ({ ...was, [id]: entry }));
+  const renew = () => {
+    page.again();
+    trend.again();
+    setTurn((was) => was + 1);
+  };
+  const act = async (row, action) => {
+    if (!isSettled()) return;
+    put(row.id, { doing: action });
+    setSaid("");
+    try {
+      const answer = await review(orgId, row.id, action);
+      put(row.id, { doing: action, row: answer });
+      setSaid(told(answer));
+      renew();
+    } catch (fault) {
+      put(row.id, { fault });
+      if (fault.status !== 409) return;
+      setSaid(`${row.testId} on ${row.boxKey}: ${fault.message}`); // its row may go away
+      renew(); // somebody else was here before
+    }
+  };
+  return { may, turn, said, renew, review: act, entryOf: (row) => entries[row.id] ?? {} };
+}
+
+/**
+ * Know whether a press means the row that it meets: rows move up when one is reviewed, and a second click at
+ * the same place would review another failure. It counts again once the pointer has moved, or after a while.
+ */
+function useShifting() {
+  const at = useRef(null);
+  useEffect(() => {
+    const settle = () => (at.current = null);
+    const stop = new AbortController();
+    for (const kind of ["pointermove", "keydown"]) window.addEventListener(kind, settle, { signal: stop.signal });
+    return () => stop.abort();
+  }, []);
+  return {
+    shifted: () => (at.current = performance.now()),
+    isSettled: () => at.current === null || performance.now() - at.current >= SHIFTED_MILLISECONDS,
+  };
+}
+
+/** The columns of a table whose rows can be reviewed: Status, and the actions for who may. */
+export function reviewColumns(reviews) {
+  const status = { key: "status", title: "Status", words: true, cell: (row) => (reviews.entryOf(row).row ?? row).status };
+  const actions = { key: "review", title: "Review", cell: (row) => html`<${Actions} row=${row} reviews=${reviews} />` };
+  return reviews.may ? [status, actions] : [status];
+}
+
+function Actions({ row, reviews }) {
+  const { doing, fault } = reviews.entryOf(row);
+  const cell = useRef(null);
+  const pressed = useRef(false);
+  useEffect(() => {
+    // The button that was pressed may be of no use to the row any more.
+    if (pressed.current && document.activeElement === document.body) cell.current.querySelector("button")?.focus();
+  });
+  const press = (action) => {
+    if (doing) return;
+    pressed.current = true;
+    reviews.review(row, action.name);
+  };
+  return html`<div class="actions" ref=${cell} onFocusOut=${(event) => event.relatedTarget && (pressed.current = false)}>
+    ${fittingActions(row).map((action) => html`<button key=${action.name} type="button" aria-disabled=${doing ? "true" : undefined}
+      aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`} onClick=${() => press(action)}>
+      ${doing === action.name ? action.doing : action.title}
+    </button>`)}
+    ${fault && html`<p class="fault" role="alert">${fault.message}
+      ${fault.requestId && html` <span class="request">Request ${fault.requestId}</span>`}</p>`}
+  </div>`;
+}
+
+function told(row) {
+  const name = `${row.testId} on ${row.boxKey}`;
+  if (row.label !== "resolved") return `${name}: the review is taken back; it is ${row.label === "flake" ? "a flake" : "pending"} now.`;
+  if (!row.review) return `${name}: the automatic label is restored; it counts as ${classText(row.class)}.`;
+  return row.review.action === "confirm"
+    ? `${name} is counted as a real firmware bug, reviewed by ${row.status}.`
+    : `${name} is dismissed, reviewed by ${row.status}.`;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four tiles (spec, "Metrics page (dashboard)"), each with its trend over the period. A number leads
+// to its rows, here or on another page, where the dashboard lists them.
+
+import { addressOf, go } from "../../address.js";
+import { count, counted, percent } from "../../format.js";
+import { html } from "../../html.js";
+import { scopeOf } from "../../parts/scope.js";
+import { Trend } from "../../parts/trend.js";
+
+/** The tiles of a page. `trend`: null while it is on its way. */
+export function Tiles({ page, trend, address }) {
+  const { mergesChecked, flakyFailures } = page.tiles;
+  const to = (part, changes) => ({ address, part, changes });
+  return html`<section class="tiles" aria-label="Tiles">
+    <${Tile} title="Merges checked on hardware" trend=${trend} of=${(slot) => slot.mergesChecked}
+      outOf=${(slot) => slot.mergesAnnounced} kind="good" value=${count(mergesChecked.checked)}
+      beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
+    <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} to=${to} />
+    <${Tile} title="Flaky failures" trend=${trend} of=${(slot) => slot.flakyFailures} kind="warn"
+      value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
+      beside="passed on the same commit and box" />
+    <${InfraTile} page=${page} trend=${trend} address=${address} />
+  </section>`;
+}
+
+function MergesBeside({ counts: { checked, announced }, unchecked, to }) {
+  return html`of ${counted(announced, "merge")}${share(checked, announced)}
+    ${unchecked > 0 && html`${" · "}<${Part} ...${to("merges")}>${count(unchecked)} not checked<//>`}`;
+}
+
+function RealBugsTile({ trend, counts, to }) {
+  const others = [
+    ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
+    ["ambiguous", counts.ambiguous, "ambiguous"],
+    ...(counts.dismissed ? [["dismissed", counts.dismissed, "dismissed"]] : []),
+  ];
+  const beside = others.map(([name, value, text], i) => {
+    const changes = { other: "open", "other.class": name, "other.page": null, "other.search": null };
+    return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
+  });
+  return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(slot) => slot.realFwBugs} kind="bad"
+    value=${html`<${Part} ...${to("bugs")}>${count(counts.real)}<//>`} beside=${beside} />`;
+}
+
+function flakesOf({ params, query }) {
+  return addressOf("failures", params, { ...scopeOf(query), label: "flake" });
+}
+
+function InfraTile({ page, trend, address }) {
+  const { infra, total } = page.tiles.infraRuns;
+  const { repoKey, suite } = scopeOf(address.query);
+  const { from, to } = page.period;
+  const runs = (more) => addressOf("runs", address.params, { repoKey, suite, status: "reported", from, to, ...more });
+  return html`<${Tile} title="Infra runs" trend=${trend} of=${(slot) => slot.infraRuns} outOf=${(slot) => slot.runs}
+    kind="warn" value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
+    beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total)}`} />`;
+}
+
+function Tile({ title, value, beside, trend, of, outOf, kind }) {
+  return html`<article class="tile">
+    <h2>${title}</h2>
+    <p class="figure"><strong>${value}</strong></p>
+    <p class="beside">${beside}</p>
+    <${Trend} slots=${trend?.slots} of=${of} outOf=${outOf} title=${title} kind=${kind} />
+  </article>`;
+}
+
+function share(part, whole) {
+  return whole === 0 ? "" : ` · ${percent((100 * part) / whole)}`;
+}
+
+/** A link to a part of this page; a click goes there without asking anything anew. */
+function Part({ address, part, changes = {}, children }) {
+  const query = { ...Object.fromEntries(address.query), ...changes };
+  const href = `${addressOf(address.page, address.params, query)}#${part}`;
+  const follow = (event) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(href);
+  };
+  return html`<a href=${href} onClick=${follow}>${children}</a>`;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run with all that was told of it (contract, "Runs and streams"), as it goes: an event of the stream
+// asks for its record anew.
+
+import { addressOf } from "../address.js";
+import { useAnswer } from "../asking.js";
+import { html } from "../html.js";
+import { Live, useFollowing } from "../parts/live.js";
+import { Missing } from "../parts/missing.js";
+import { Failed, Waiting } from "../parts/notice.js";
+import { usePaced } from "../parts/pace.js";
+import { useTitle } from "../parts/title.js";
+import { ExactTimes } from "../parts/values.js";
+import { runText } from "../parts/words.js";
+import { Changes } from "./run/changes.js";
+import { Head } from "./run/head.js";
+import { Siblings } from "./run/siblings.js";
+import { Tests } from "./run/tests.js";
+
+/** The page. */
+export function Run({ address, orgId, organization }) {
+  const { runId } = address.params;
+  return html`<${RunPage} key=${runId} ...${{ address, orgId, organization, runId }} />`;
+}
+
+function RunPage({ address, orgId, organization, runId }) {
+  const base = `/api/orgs/${orgId}/runs`;
+  const answer = useAnswer(`${base}/${encodeURIComponent(runId)}`);
+  const missing = answer.error?.status === 404 || answer.error?.status === 400;
+  const following = useMoving(`${base}/stream?${new URLSearchParams({ runId })}`, answer);
+  const run = answer.data;
+  useTitle(run ? `${runText(run)} on ${run.boxKey}` : "Run");
+  return html`
+    <p><a href=${addressOf("runs", { orgId })}>All runs</a></p>
+    <div class="page-head">
+      <h1 class="sentence">${run ? titleOf(run) : missing ? "No such run" : "Run"}</h1>
+      ${mayMove(run, following) && html`<${Live} following=${following} />`}${run && html`<${ExactTimes} />`}
+    </div>
+    ${missing && !run && html`<${NoRun} ...${{ runId, organization }} />`}
+    ${answer.error && !(missing && !run) && html`<${Failed} error=${answer.error} again=${answer.again} />`}
+    ${run && html`<${Whole} ...${{ run, address, orgId, organization }} />`}
+    ${!run && !answer.error && html`<${Waiting} />`}
+  `;
+}
+
+/** A run that ended moves no more, and one whose id is none never begins. */
+function mayMove(run, following) {
+  return run ? run.status !== "reported" : following.state !== "ended";
+}
+
+function titleOf(run) {
+  return html`${runText(run)} <span class="on">of ${run.workflow} on ${run.boxKey}</span>`;
+}
+
+function Whole({ run, address, orgId, organization }) {
+  return html`
+    <${Head} run=${run} />
+    <${Tests} ...${{ run, address, orgId, organization }} />
+    <${Changes} run=${run} />
+    <${Siblings} run=${run} orgId=${orgId} />
+  `;
+}
+
+function NoRun({ runId, organization }) {
+  return html`<${Missing} sought=${runId} organizations=${organization ? [organization] : []}>
+    no run has this id, or it is not yours to see. A run that was lost is forgotten after seven days. Should this one
+    begin, it appears here.
+  <//>`;
+}
+
+/** Ask for the record when the stream tells of it: what it counts is the API's to say. */
+function useMoving(path, answer) {
+  const again = usePaced(answer.again, answer.loading);
+  return useFollowing(path, {
+    begun: answer.again,
+    event: ({ type }) => (type === "run.test" ? again() : answer.again()),
+  });
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changed since the run before, as the reporter told it; what it did not know is said in words.
+
+import { count, counted } from "../../format.js";
+import { html, useId, useState } from "../../html.js";
+import { Empty } from "../../parts/notice.js";
+import { Section } from "../../parts/section.js";
+import { Sha, Subject, Time } from "../../parts/values.js";
+
+const COMMITS_SHOWN = 20;
+
+/** The section. */
+export function Changes({ run: { changes } }) {
+  const [all, setAll] = useState(false);
+  if (!changes) {
+    return html`<${Section} title="Changes" anchor="changes"><${Empty}>What changed since the run before was not told.<//><//>`;
+  }
+  const { baseSha, commits, truncated } = changes;
+  const shown = all ? commits : commits.slice(0, COMMITS_SHOWN);
+  return html`<${Section} title="Changes" total=${commits.length} anchor="changes">
+    <p class="base">${baseSha
+      ? html`Since <${Sha} sha=${baseSha} />, which the same workflow tested before on this branch.`
+      : html`<span class="quiet">Which commit was tested before is not known.</span>`}</p>
+    ${commits.length === 0 && html`<${Empty}>No commit came in between.<//>`}
+    <ul class="changes">${shown.map((commit) => html`<${Commit} key=${commit.sha} commit=${commit} />`)}</ul>
+    ${shown.length < commits.length &&
+      html`<button type="button" onClick=${() => setAll(true)}>Show ${counted(commits.length - shown.length, "more commit")}</button>`}
+    ${truncated && html`<p class="quiet">There are more commits than were told.</p>`}
+  <//>`;
+}
+
+function Commit({ commit: { sha, subject, committedAt, files, filesTruncated } }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  return html`<li>
+    <div class="commit-line"><${Sha} sha=${sha} /> <span class="subject-text"><${Subject} text=${subject} /></span>
+      ${committedAt && html`<span class="quiet"><${Time} at=${committedAt} /></span>`}</div>
+    <button type="button" class="fold" aria-expanded=${open ? "true" : "false"} aria-controls=${id}
+      onClick=${() => setOpen(!open)}>${filesText(files.length, filesTruncated)}</button>
+    <div id=${id} hidden=${!open}>${open && html`<ul class="paths">
+      ${files.map((path) => html`<li key=${path}><code>${path}</code></li>`)}
+    </ul>`}</div>
+  </li>`;
+}
+
+function filesText(told, isCut) {
+  if (!isCut) return counted(told, "file");
+  return told === 0 ? "files not told" : `${count(told)} of its files, not all were told`;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of a run's page: how it stands, and which run it is.
+
+import { count, counted } from "../../format.js";
+import { html } from "../../html.js";
+import { Sha, Time } from "../../parts/values.js";
+import { Duration, Status } from "../runs/words.js";
+
+const COVERED_SHOWN = 20;
+
+/** The head. */
+export function Head({ run }) {
+  return html`
+    <p class="verdict-line"><${Status} run=${run} /> <span>${sentence(run)}</span></p>
+    <dl class="facts">${facts(run).map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
+    <${Covered} shas=${run.coversShas.filter((sha) => sha !== run.sha)} />
+  `;
+}
+
+function sentence(run) {
+  const { status, helloOk, tests } = run;
+  if (status === "running") return `${counted(tests.total, "test")} began so far: ${outcomes(tests)}.`;
+  if (status === "lost") {
+    return `Nothing was heard of it for ten minutes, and no report came. What its box told until then is kept for
+      seven days.`;
+  }
+  if (!helloOk) return "The box did not answer at the start, so nothing here says anything about the firmware.";
+  if (tests.total === 0) return "It reached the hardware, and no test was recorded.";
+  return `It reached the hardware; ${outcomes(tests)}.`;
+}
+
+function outcomes({ passed, failed, retried }) {
+  return `${counted(passed, "test")} passed, ${count(failed)} failed, ${count(retried)} took more than one attempt`;
+}
+
+function facts(run) {
+  return [
+    ["Product", html`${run.suite} <span class="under">${run.repoKey}</span>`],
+    ["Branch", html`<code>${run.branch}</code>`],
+    ["Commit", html`<${Sha} sha=${run.sha} />`],
+    ["Box", run.boxKey],
+    ["Workflow", run.workflow],
+    ["Run id", html`${run.runId} <span class="under">attempt ${count(run.runAttempt)}</span>`],
+    ["Trigger", run.trigger],
+    ["Hardware", hello(run)],
+    ["Started", html`<${Time} at=${run.startedAt} />`],
+    ["Ended", run.endedAt ? html`<${Time} at=${run.endedAt} />` : unknown("not yet")],
+    ["Duration", html`<${Duration} run=${run} />`],
+    ["Conclusion", run.conclusion ?? unknown("not reported yet")],
+  ];
+}
+
+function hello({ helloOk }) {
+  if (helloOk === null) return unknown("not reported yet");
+  return helloOk ? "reached" : "never reached";
+}
+
+function unknown(text) {
+  return html`<span class="quiet">${text}</span>`;
+}
+
+function Covered({ shas }) {
+  if (shas.length === 0) return null;
+  const more = shas.length - COVERED_SHOWN;
+  return html`<p class="covered">It also tested what ${counted(shas.length, "other push", "other pushes")} brought:
+    ${shas.slice(0, COVERED_SHOWN).map((sha) => html` <${Sha} key=${sha} sha=${sha} />`)}
+    ${more > 0 && ` and ${count(more)} more`}</p>`;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runs of an organization, latest start first, as they go (contract, "Runs and streams"). An event
+// of the stream asks for the shown rows anew, so that the page never computes what a run record says.
+
+import { change } from "../address.js";
+import { html, useRef, useState } from "../html.js";
+import { Live, useFollowing } from "../parts/live.js";
+import { Empty } from "../parts/notice.js";
+import { usePaced } from "../parts/pace.js";
+import { PagedTable } from "../parts/table.js";
+import { TurnOn } from "../parts/turn_on.js";
+import { ExactTimes } from "../parts/values.js";
+import { runColumns } from "./runs/columns.js";
+import { Filters, NO_FILTERS, filtersOf, isFiltered, isHashStart } from "./runs/filters.js";
+
+/** The page. */
+export function Runs({ address, orgId, organization }) {
+  const base = `/api/orgs/${orgId}/runs`;
+  const filters = filtersOf(address.query);
+  const [turn, setTurn] = useState(0);
+  const ask = usePaced(() => setTurn((was) => was + 1));
+  const following = useFollowing(`${base}/stream`, { begun: ask, event: ask });
+  const first = useRef(null);
+  const clear = (some = NO_FILTERS) => {
+    change(some);
+    first.current.focus(); // the button that was pressed is gone
+  };
+  return html`
+    <div class="page-head"><h1>Runs</h1><${Live} following=${following} /><${ExactTimes} /></div>
+    ${isOff(organization) && html`<${TurnOn} orgId=${orgId} />`}
+    <section class="part moving runs">
+      <${Filters} orgId=${orgId} organization=${organization} filters=${filters} first=${first} clear=${clear} />
+      ${isHashStart(filters.sha)
+        ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
+            address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
+            rowKey=${(run) => run.id} empty=${nothing(filters, clear, organization)} />`
+        : html`<${Empty}>“${filters.sha}” begins no commit's hash. Give 4 or more of its first characters, which are
+            0 to 9 and a to f.<//>`}
+    </section>
+  `;
+}
+
+function isOff(organization) {
+  return organization?.ciMetricsEnabled === false;
+}
+
+function nothing(filters, clear, organization) {
+  if (isOff(organization)) return "While CI Metrics is off, no run can be reported.";
+  if (!isFiltered(filters)) {
+    return html`No run was reported yet. The job at the bench reports its tests:
+      ${" "}<code>hwci exec --junit out.xml -- pytest --junit-xml out.xml</code>`;
+  }
+  return html`No run fits these filters. <button type="button" onClick=${() => clear()}>Show all runs</button>`;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a row says of a run.
+
+import { addressOf } from "../../address.js";
+import { count } from "../../format.js";
+import { html } from "../../html.js";
+import { Sha, Time } from "../../parts/values.js";
+import { runText } from "../../parts/words.js";
+import { Duration, Status } from "./words.js";
+
+const COUNTS = [
+  ["passed", "Passed"],
+  ["failed", "Failed"],
+  ["retried", "Retried"],
+];
+
+/** The columns of the list of runs. */
+export function runColumns(orgId) {
+  const shown = (query) => addressOf("runs", { orgId }, query);
+  return [
+    { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
+    { key: "run", title: "Run", words: true, cell: (run) => nameOf(run, orgId) },
+    { key: "product", title: "Product", cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
+    { key: "box", title: "Box", cell: ({ boxKey }) => boxOf(boxKey, shown({ boxKey })) },
+    { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
+    { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} />` },
+    { key: "started", title: "Started", own: "down", words: true, cell: (run) => html`<${Time} at=${run.startedAt} />` },
+    { key: "duration", title: "Duration", numeric: true, cell: (run) => html`<${Duration} run=${run} />` },
+    ...COUNTS.map(([key, title]) => ({ key, title, numeric: true, cell: (run) => figure(key, run.tests[key]) })),
+  ];
+}
+
+function nameOf(run, orgId) {
+  const address = addressOf("run", { orgId, runId: run.id });
+  return html`<a href=${address}>${runText(run)}</a> <span class="under">${run.workflow}</span>`;
+}
+
+function boxOf(boxKey, address) {
+  return html`<a class="plain" href=${address} title=${`Runs on ${boxKey}`}>${boxKey}</a>`;
+}
+
+function figure(key, value) {
+  const kind = value === 0 ? "none" : key === "failed" ? "is-bad" : undefined;
+  return html`<span class=${kind}>${count(value)}</span>`;
+}

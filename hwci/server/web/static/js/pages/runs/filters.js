@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which runs are shown: read from the address, and chosen here.
+
+import { change } from "../../address.js";
+import { useAll } from "../../asking.js";
+import { html, useEffect, useId, useState } from "../../html.js";
+import { GivenTime } from "../../parts/given_time.js";
+import { Products, severalRepositories } from "../../parts/scope.js";
+
+const STATUSES = [
+  ["running", "Running"],
+  ["reported", "Reported"],
+  ["lost", "Lost"],
+];
+const REACHED = [
+  ["true", "Reached"],
+  ["false", "Never reached"],
+];
+const FIELDS = ["repoKey", "suite", "branch", "boxKey", "sha", "status", "helloOk", "from", "to"];
+
+/** What takes all filters out of the address; another filter has other pages. */
+export const NO_FILTERS = Object.fromEntries([...FIELDS, "runs.page"].map((name) => [name, null]));
+const NO_TIMES = { from: null, to: null, "runs.page": null };
+
+/** What the address asks for. */
+export function filtersOf(query) {
+  return Object.fromEntries(FIELDS.map((name) => [name, query.get(name)]));
+}
+
+/** Whether the address asks for less than all runs. */
+export function isFiltered(filters) {
+  return FIELDS.some((name) => filters[name]);
+}
+
+/** Whether this may be the beginning of a commit's hash, or none is asked for. */
+export function isHashStart(sha) {
+  return !sha || /^[0-9a-f]{4,64}$/i.test(sha);
+}
+
+/** The fields, one for each filter. `first`: a reference to the first of them; `clear(some = all)` empties them. */
+export function Filters({ orgId, organization, filters, first, clear }) {
+  const products = useAll(organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/products` : null).data;
+  const boxes = useAll(`/api/orgs/${orgId}/boxes`).data;
+  const set = (changes) => change({ ...changes, "runs.page": null });
+  const typed = (name) => ({ value: filters[name] ?? "", onSet: (value) => set({ [name]: value }) });
+  const known = useId();
+  return html`<div class="filters" role="search" aria-label="Filter runs">
+    <label>Product
+      <${Products} products=${products} scope=${filters} several=${severalRepositories(products)} onChoose=${set} first=${first} />
+    </label>
+    <label>Status <${Chosen} value=${filters.status} among=${STATUSES} onSet=${(status) => set({ status })} /></label>
+    <label>Hardware
+      <${Chosen} value=${filters.helloOk} among=${REACHED} onSet=${(helloOk) => set({ helloOk })} />
+    </label>
+    <label>Branch <${Typed} ...${typed("branch")} maxlength="255" /></label>
+    <label>Box <${Typed} ...${typed("boxKey")} maxlength="255" list=${known} /></label>
+    <datalist id=${known}>${boxes?.map(({ id, name }) => html`<option key=${id} value=${name} />`)}</datalist>
+    <label class="hash">Commit
+      <${Typed} ...${typed("sha")} maxlength="64" placeholder="From 4 digits" spellcheck="false"
+        autocomplete="off" />
+    </label>
+    ${isFiltered(filters) && html`<button type="button" onClick=${() => clear()}>Clear filters</button>`}
+    <${Started} ...${filters} clear=${clear} />
+  </div>`;
+}
+
+/** The times between which the runs began; links ask for them. */
+function Started({ from, to, clear }) {
+  if (!from && !to) return null;
+  return html`<p class="only">Started
+    ${from && html` from <${GivenTime} at=${from} />`}
+    ${to && html` to <${GivenTime} at=${to} />`}
+    ${" "}<button type="button" onClick=${() => clear(NO_TIMES)}>Show all times</button></p>`;
+}
+
+function Chosen({ value, among, onSet }) {
+  return html`<select value=${value ?? ""} onChange=${(event) => onSet(event.target.value)}>
+    <option value="">Any</option>
+    ${among.map(([one, title]) => html`<option key=${one} value=${one}>${title}</option>`)}
+  </select>`;
+}
+
+/** A field whose text counts once it is done: with Enter, or when it is left. */
+function Typed({ value, onSet, ...field }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  return html`<input ...${field} value=${text} onInput=${(event) => setText(event.target.value)}
+    onChange=${(event) => onSet(event.target.value.trim())} />`;
+}

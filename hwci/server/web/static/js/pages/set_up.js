@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registering: the first user of a server, or somebody who was invited. The token stands in the
+// address after "#", which no browser sends anywhere. Who may register is the operator's to say.
+
+import { go } from "../address.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { signIn } from "../session.js";
+
+const FIELDS = [
+  { name: "email", title: "E-mail", type: "email", autocomplete: "username", required: true },
+  { name: "name", title: "Your name (optional)", autocomplete: "name", hint: "As others see it beside what you decide." },
+  {
+    name: "organization",
+    title: "New organization (optional)",
+    autocomplete: "organization",
+    hint: "Yours from the beginning. Leave it empty if you were invited to one that is there.",
+  },
+  {
+    name: "password",
+    title: "Password",
+    type: "password",
+    autocomplete: "new-password",
+    required: true,
+    minlength: 12,
+    hint: "12 characters or more; a few words together are good.",
+  },
+];
+
+const WITH_LINK = "Your invitation came with the link; it works once.";
+const WITHOUT_LINK = "Without the link of an invitation this works only where anyone may register.";
+
+/** The set-up page. */
+export function SetUp() {
+  const [token] = useState(() => window.location.hash.slice(1));
+  const [fault, setFault] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const form = useRef(null);
+  useEffect(() => form.current.elements[0].focus(), []);
+  // Nobody reads the token over a shoulder, or finds it in the history.
+  useEffect(() => {
+    if (token) window.history.replaceState(null, "", window.location.pathname);
+  }, []);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    const given = [...new FormData(event.target)].filter(([, value]) => value !== "");
+    setBusy(true);
+    setFault(null);
+    try {
+      await signIn("/api/auth/register", { ...Object.fromEntries(given), ...(token && { inviteToken: token }) });
+      go("/", { replace: true });
+    } catch (refused) {
+      setFault(refused);
+      setBusy(false);
+    }
+  };
+  const faults = Object.fromEntries((fault?.issues ?? []).map(({ path, message }) => [path[1], message]));
+  const besideNone = fault && !FIELDS.some(({ name }) => faults[name]);
+  const refused = fault?.status === 403;
+  return html`<main class="door">
+    <h1>Set up your account</h1>
+    ${besideNone && html`<p class="failed" role="alert">${fault.message}</p>`}
+    ${refused && html`<${Refused} back=${() => setFault(null)} />`}
+    <form ref=${form} onSubmit=${submit} hidden=${refused}>
+      ${FIELDS.map((field) => html`<${Field} key=${field.name} ...${field} fault=${faults[field.name]} />`)}
+      <button type="submit" class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Registering…" : "Register"}</button>
+    </form>
+    <p class="quiet" hidden=${refused}>
+      ${token ? WITH_LINK : WITHOUT_LINK} <a href="/sign-in">Sign in instead</a>
+    </p>
+  </main>`;
+}
+
+/**
+ * What to do where the server lets nobody register so. Whether a link is good nobody can ask it before: so
+ * the form stands until it is sent, and what was typed is kept for another e-mail.
+ */
+function Refused({ back }) {
+  const title = useRef(null);
+  useEffect(() => title.current.focus(), []);
+  return html`<section class="refused">
+    <h2 tabindex="-1" ref=${title}>What to do now</h2>
+    <ul>
+      <li>You registered before, perhaps by this link: <a href="/sign-in">sign in</a>.</li>
+      <li>You were invited: ask the owner or admin who invited you for a new link. A link works once, within seven days, and
+        for the e-mail that was invited.</li>
+      <li>The server is new: as long as it has no user, it prints a new link each time that it starts. A link of an earlier
+        start is of no use.</li>
+    </ul>
+    <button type="button" onClick=${back}>Back to what I typed</button>
+  </section>`;
+}
+
+function Field({ name, title, hint, fault, ...input }) {
+  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(" ");
+  return html`<div class="field">
+    <label for=${name}>${title}</label>
+    <input id=${name} name=${name} ...${input} aria-describedby=${described || undefined} aria-invalid=${fault ? "true" : undefined} />
+    ${hint && html`<p class="quiet" id=${`${name}-hint`}>${hint}</p>`}
+    ${fault && html`<p class="fault" id=${`${name}-fault`} role="alert">${fault}</p>`}
+  </div>`;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signing in, by password or through a provider of single sign-on (contract, "Auth").
+
+import { change, go, oursOnly } from "../address.js";
+import { getOpenly } from "../api.js";
+import { forget, given } from "../cookies.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { signIn, watchSession } from "../session.js";
+import { keepWanted, takeWanted } from "../wanted.js";
+
+const REFUSAL = "hwci_refusal"; // the words of a sign-in that a provider or the server refused
+const LOST = "You were not signed in; begin it again";
+
+/** The sign-in page. It goes on to the page that asked for a sign-in. */
+export function SignIn({ address }) {
+  const [fault, setFault] = useState(() => refusedWords(address));
+  const [busy, setBusy] = useState(false);
+  const [first, password] = [useRef(null), useRef(null)];
+  useEffect(() => first.current.focus(), []);
+  const [kept] = useState(takeWanted); // a provider that refused led back here
+  const next = oursOnly(address.query.get("next")) ?? kept ?? "/";
+  // Signed in here, or in another tab.
+  useEffect(() => watchSession((begun) => begun && go(next, { replace: true })), [next]);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setFault(null);
+    try {
+      await signIn("/api/auth/login", Object.fromEntries(new FormData(event.target)));
+    } catch (refused) {
+      setFault(refused.message);
+      setBusy(false);
+      password.current.select();
+    }
+  };
+  return html`<main class="door">
+    <h1>Sign in to hwci</h1>
+    ${fault && html`<p class="failed" role="alert">${fault}</p>`}
+    <form onSubmit=${submit}>
+      <label>E-mail <input name="email" type="email" autocomplete="username" required ref=${first} /></label>
+      <label>Password <input name="password" type="password" autocomplete="current-password" required ref=${password} /></label>
+      <button type="submit" class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Signing in…" : "Sign in"}</button>
+    </form>
+    <${Providers} next=${next} />
+    <p class="quiet">No account? Ask an owner of your organization for an invitation, or${" "}
+      <a href="/setup">register</a> where anyone may.</p>
+  </main>`;
+}
+
+/** A provider leads back to the first page, which takes what is kept here. */
+function Providers({ next }) {
+  const [providers, setProviders] = useState([]);
+  useEffect(() => {
+    // Without an answer there is still the password.
+    getOpenly("/api/auth/sso").then((found) => setProviders(found.providers), () => {});
+  }, []);
+  if (providers.length === 0) return null;
+  return html`<p class="or">or</p>
+    ${providers.map(
+      ({ name, title }) => html`<a key=${name} class="button" href=${`/api/auth/sso/${encodeURIComponent(name)}/login`}
+        onClick=${() => keepWanted(next)}>Sign in with ${title}</a>`,
+    )}`;
+}
+
+/** What the server said when it sent the browser here, once: neither is worth coming back to. */
+function refusedWords({ query }) {
+  if (!query.has("sso")) return null;
+  const said = given(REFUSAL);
+  forget(REFUSAL, "/sign-in");
+  window.queueMicrotask(() => change({ sso: null }, { replace: true }));
+  return read(said ?? "") || LOST;
+}
+
+/** Give the words; none: the server did not write them. */
+function read(said) {
+  try {
+    return decodeURIComponent(said);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands around every page: where one is, where one can go, who one is.
+
+import { addressOf, go } from "../address.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { signOut } from "../session.js";
+import { isAdmin } from "./roles.js";
+import { ThemeChoice } from "./theme.js";
+
+const PLACES = [
+  ["metrics", "Metrics"],
+  ["failures", "Failures"],
+  ["runs", "Runs"],
+  ["boxes", "Boxes"],
+  ["audit-log", "Audit log"],
+];
+const OF_ADMINS = new Set(["audit-log"]);
+const PARTS_OF = { failure: "failures", run: "runs" };
+
+/** The frame around a page. */
+export function Frame({ address, me, organization, children }) {
+  return html`
+    <a class="skip" href="#main">Skip to content</a>
+    <header class="frame">
+      <a class="brand" href="/">hwci</a>
+      <${Places} address=${address} organization=${organization} />
+      <${Person} me=${me} organization=${organization} />
+    </header>
+    <${Main} place=${JSON.stringify([address.page, address.params])}>${children}<//>
+  `;
+}
+
+/** The page itself. Whoever comes to another page by a link is at its beginning, by keyboard too. */
+function Main({ place, children }) {
+  const main = useRef(null);
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current) main.current.focus({ preventScroll: true });
+    first.current = false;
+  }, [place]);
+  return html`<main id="main" tabindex="-1" ref=${main}>${children}</main>`;
+}
+
+function Places({ address, organization }) {
+  const { orgId } = address.params;
+  if (!orgId) return null;
+  const current = PARTS_OF[address.page] ?? address.page;
+  const shown = PLACES.filter(([page]) => !OF_ADMINS.has(page) || isAdmin(organization));
+  return html`<nav aria-label="Pages"><ul>
+    ${shown.map(
+      ([page, title]) => html`<li key=${page}>
+        <a href=${addressOf(page, { orgId })} aria-current=${page === current ? "page" : undefined}>${title}</a>
+      </li>`,
+    )}
+  </ul></nav>`;
+}
+
+function Person({ me, organization }) {
+  const [fault, setFault] = useState(null);
+  const leave = () => signOut().catch((error) => setFault(`You are still signed in. ${error.message}`));
+  return html`<div class="person">
+    ${me?.organizations.length > 1 && html`<${Organizations} all=${me.organizations} shown=${organization} />`}
+    <${ThemeChoice} />
+    ${me && html`<span class="name quiet" title=${me.user.email}>${me.user.name || me.user.email}</span>`}
+    <button type="button" onClick=${leave}>Sign out</button>
+    ${fault && html`<p class="failed" role="alert">${fault}</p>`}
+  </div>`;
+}
+
+/**
+ * The choice goes with a button: an arrow key looks at a choice, and leaves no page. What was only looked
+ * at goes back to the one that is shown when the choice is left.
+ */
+function Organizations({ all, shown }) {
+  const leave = (event) => {
+    event.preventDefault();
+    go(addressOf("metrics", { orgId: event.currentTarget.elements.orgId.value }));
+  };
+  const goBack = ({ currentTarget: form, relatedTarget }) => {
+    if (!form.contains(relatedTarget)) form.elements.orgId.value = shown?.id ?? "";
+  };
+  // Some browsers give no focus to a button that is clicked, but to what around it can have one.
+  return html`<form class="organizations" tabindex="-1" onSubmit=${leave} onFocusOut=${goBack}>
+    <select name="orgId" aria-label="Organization" value=${shown?.id ?? ""} required>
+      ${!shown && html`<option value="" disabled>Choose…</option>`}
+      ${all.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}
+    </select>
+    <button aria-label="Go to this organization">Go</button>
+  </form>`;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody is told who looked for something that is not there: what was looked for, why it may be
+// missing (the children), and where to go on.
+
+import { addressOf } from "../address.js";
+import { html } from "../html.js";
+import { useTitle } from "./title.js";
+
+/** A page of its own for it. */
+export function NotThere({ title, ...told }) {
+  useTitle(title);
+  return html`<h1>${title}</h1><${Missing} ...${told} />`;
+}
+
+/** `sought`: as the address has it; `organizations`: those whose metrics are ways on. */
+export function Missing({ sought, organizations, children }) {
+  return html`<p class="empty"><code>${sought}</code>: ${children}</p>
+    <ul class="ways" aria-label="Ways on">
+      ${organizations.map(({ id, name }) => html`<li key=${id}><a href=${addressOf("metrics", { orgId: id })}>Metrics of ${name}</a></li>`)}
+      <li><a href="/">Home page</a></li>
+    </ul>`;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a view says when it has nothing to show: it waits, it failed, or there is nothing.
+
+import { timeOfDay } from "../format.js";
+import { html, useMemo } from "../html.js";
+import { RefusedParameters, refusedParameters } from "./faulty_address.js";
+
+/** Something is on its way. */
+export function Waiting() {
+  return html`<p class="waiting" role="status">Loading…</p>`;
+}
+
+/**
+ * Something failed: what, and what to do next (the children, where the page knows more). `again` asks
+ * once more, where that may help; `table`: the one that was asked for, as addresses name it.
+ */
+export function Failed({ error, again, table, children }) {
+  const refused = useMemo(() => refusedParameters(error, table), [error]);
+  const mayHelp = error.isPassing !== false;
+  return html`<div class="failed" role="alert">
+    ${refused.length > 0 ? html`<${RefusedParameters} parameters=${refused} />` : html`<p>${error.message}</p>`}
+    ${error.retryAfter > 0 && html`<${Until} error=${error} />`}
+    ${children}
+    ${error.requestId && html`<p class="request">Request ${error.requestId}</p>`}
+    ${again && mayHelp && html`<button type="button" onClick=${again}>Try again</button>`}
+  </div>`;
+}
+
+/** When the server wants to be asked again: by the clock, since the words are read later than they came. */
+function Until({ error }) {
+  const until = useMemo(() => new Date(Date.now() + 1000 * error.retryAfter), [error]);
+  return html`<p>It asks for patience until ${timeOfDay(until)}.</p>`;
+}
+
+/** There is nothing yet; the children say what to do. */
+export function Empty({ children }) {
+  return html`<p class="empty">${children}</p>`;
+}
+
+/** A newer answer is on its way; seen only when it takes its time. */
+export function Renewing({ on }) {
+  return html`<span class="renewing" aria-hidden="true">${on && "Loading…"}</span>`;
+}

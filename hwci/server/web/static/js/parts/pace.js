@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that events ask for, at a pace: tests end many times a second, and a server allows an address a
+// hundred requests a minute. What the work is, its caller knows.
+
+import { useEffect, useMemo, useRef } from "../html.js";
+
+const PACE_MILLISECONDS = 3_000;
+
+/**
+ * Give what asks for the work: it is done at once, then at most once in a while, and after the last asking
+ * in any case. While it is `busy`, it is not begun again: that would give up what is under way.
+ */
+export function usePaced(work, busy = false) {
+  const latest = useRef(null);
+  latest.current = { work, busy };
+  const pace = useMemo(() => paced(latest), []);
+  useEffect(() => pace.end, []);
+  return pace.ask;
+}
+
+function paced(latest) {
+  let timer = null;
+  let wanted = false;
+  const ask = () => {
+    wanted = true;
+    if (timer === null) due();
+  };
+  const due = () => {
+    timer = wanted ? window.setTimeout(due, PACE_MILLISECONDS) : null;
+    if (!wanted || latest.current.busy) return;
+    wanted = false;
+    latest.current.work();
+  };
+  return { ask, end: () => window.clearTimeout(timer) };
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which period and which products a page is about: read from the address, and chosen here (spec,
+// "Metrics page (dashboard)"). What the page shows of them is not known here.
+
+import { addressOf, change } from "../address.js";
+import { productName } from "../format.js";
+import { html } from "../html.js";
+import { Badge } from "./values.js";
+
+const PERIODS = [7, 30, 90];
+const DAYS_DEFAULT = 30;
+
+const OF_OTHER_ROWS = /\.(page|boxes)$/;
+
+/** What the address asks about. */
+export function scopeOf(query) {
+  return {
+    days: query.get("days") || DAYS_DEFAULT,
+    repoKey: query.get("repoKey"),
+    suite: query.get("suite"),
+    asOf: query.get("asOf"),
+  };
+}
+
+/** The way from a period of the past to the one up to now. */
+export function UpToNow({ address, scope }) {
+  if (!scope.asOf) return null;
+  const query = { ...Object.fromEntries(address.query), asOf: null };
+  return html`<a class="quiet" href=${addressOf(address.page, address.params, query)}>up to now</a>`;
+}
+
+/** The date control; an address may ask for other days, which then are one more choice. */
+export function Periods({ days }) {
+  const chosen = Number(days);
+  const offered = PERIODS.includes(chosen) || !chosen ? PERIODS : [...PERIODS, chosen].sort((a, b) => a - b);
+  return html`<fieldset class="choice">
+    <legend class="unseen">Period</legend>
+    ${offered.map(
+      (period) => html`<label key=${period}>
+        <input type="radio" name="days" value=${period} checked=${period === chosen}
+          onChange=${() => changeScope({ days: period === DAYS_DEFAULT ? null : period })} />
+        <span>${period}d</span>
+      </label>`,
+    )}
+  </fieldset>`;
+}
+
+/**
+ * The product selector: all products, those of one repository where there are several, or one. `onChoose`
+ * takes the choice, which is the page's scope unless told otherwise; `first`: a reference to the field.
+ */
+export function Products({ products, scope, several, onChoose = changeScope, first }) {
+  const chosen = scope.repoKey || scope.suite ? valueOf(scope) : "";
+  const choose = (event) => {
+    const [repoKey, suite] = event.target.value ? JSON.parse(event.target.value) : [null, null];
+    onChoose({ repoKey, suite });
+  };
+  const offered = [...repositories(products ?? [])];
+  const values = offered.flatMap(([repoKey, suites]) =>
+    [...(several ? [null] : []), ...suites].map((suite) => valueOf({ repoKey, suite })),
+  );
+  return html`<select ref=${first} class="product" aria-label="Product" value=${chosen} onChange=${choose}>
+    <option value="">All products</option>
+    ${chosen && !values.includes(chosen) && html`<option value=${chosen}>${scopeName(scope)}</option>`}
+    ${offered.map(([repoKey, suites]) => {
+      const options = suites.map((suite) => html`<option key=${suite} value=${valueOf({ repoKey, suite })}>${suite}</option>`);
+      if (!several) return options;
+      return html`<optgroup key=${repoKey} label=${repoKey}>
+        <option value=${valueOf({ repoKey, suite: null })}>${allOf(repoKey)}</option>
+        ${options}
+      </optgroup>`;
+    })}
+  </select>`;
+}
+
+/** Whether the product asked about, if it is one, is among those that were heard of. */
+export function isKnown(products, { repoKey, suite }) {
+  return !repoKey || products.some((one) => one.repoKey === repoKey && (!suite || one.suite === suite));
+}
+
+/**
+ * The product's column, where all products are shown. `product`: the one that the page is about;
+ * `several`: repositories.
+ */
+export function productColumn(product, several) {
+  if (product?.suite) return [];
+  const cell = (row) => html`${row.suite ?? html`<${Badge} kind="quiet">Unassigned<//>`}
+    ${several && html`<span class="under">${row.repoKey}</span>`}`;
+  return [{ key: "product", title: "Product", sort: "suite", words: true, cell }];
+}
+
+/** Ask about another period or product, or others of its rows: what was turned over and unfolded is of those before. */
+export function changeScope(changes) {
+  const left = [...new URLSearchParams(window.location.search).keys()].filter((name) => OF_OTHER_ROWS.test(name));
+  change({ ...Object.fromEntries(left.map((name) => [name, null])), ...changes });
+}
+
+/** Whether products are of more than one repository, so that a product needs its repository's name. */
+export function severalRepositories(products) {
+  return repositories(products ?? []).size > 1;
+}
+
+function repositories(products) {
+  const suites = new Map();
+  for (const { repoKey, suite } of [...products].sort(byName)) {
+    suites.set(repoKey, [...(suites.get(repoKey) ?? []), suite]);
+  }
+  return suites;
+}
+
+function byName(a, b) {
+  return a.repoKey.localeCompare(b.repoKey) || a.suite.localeCompare(b.suite);
+}
+
+function valueOf({ repoKey, suite }) {
+  return JSON.stringify([repoKey, suite]);
+}
+
+function scopeName({ repoKey, suite }) {
+  return suite ? productName({ repoKey, suite }, Boolean(repoKey)) : allOf(repoKey);
+}
+
+function allOf(repoKey) {
+  return `All of ${repoKey}`;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of the API: sorted, searched and turned over by the server, its state in the address
+// (`<name>.page`, `<name>.sort`, `<name>.search`). What the columns hold is the caller's to say.
+
+import { change } from "../address.js";
+import { useAnswer } from "../asking.js";
+import { count, counted } from "../format.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { Empty, Failed, Renewing, Waiting } from "./notice.js";
+import { Rows } from "./rows.js";
+
+export const ROWS = 20;
+const WORTH_A_SEARCH = 6; // rows: fewer are seen at a glance
+const TYPING_PAUSE_MILLISECONDS = 250;
+
+/**
+ * Show a paged list of the API. `columns`: as `Rows` takes them; `first`: the first page, when it is known
+ * already (`undefined`: ask for it; null: somebody asks); `turn`: another one asks anew; `below(row)`: what
+ * stands under a row; `thing`: what a row is, for "3 merges"; `searched`: whether the API searches it; that
+ * is offered once there are rows enough; `totalled`: how many rows there are is said in any case.
+ */
+export function PagedTable(props) {
+  const { name, path, query, address, first, turn, thing, label, searched = true, totalled } = props;
+  const asked = tableState(name, address.query);
+  const known = first !== undefined && asked.plain;
+  const answer = useAnswer(known ? null : path, { ...query, ...asked.query, limit: ROWS }, turn);
+  const list = useKept(known ? first : answer.loading ? null : answer.data);
+  // A search that found little does not take its own field away.
+  const searchable = useRef(false);
+  searchable.current ||= searched && Boolean(asked.search || list?.total >= WORTH_A_SEARCH);
+  if (!list) return answer.error ? html`<${Failed} error=${answer.error} again=${answer.again} table=${name} />` : html`<${Waiting} />`;
+  const busy = answer.loading && !known;
+  const failed = !known && answer.error;
+  return html`
+    ${failed && html`<${Failed} error=${answer.error} again=${answer.again} table=${name} />`}
+    ${(totalled || searchable.current) &&
+    html`<${Tools} ...${{ name, label, asked, thing, busy }} searched=${searchable.current} total=${list.total} />`}
+    ${!(failed && !answer.data) && html`<${Found} ...${props} asked=${asked} list=${list} busy=${busy} />`}
+  `;
+}
+
+function Found({ name, columns, rowKey, below, thing, empty, label, asked, list, busy }) {
+  if (list.items.length === 0) return html`<${Nothing} ...${{ name, asked, list, thing, empty }} />`;
+  const onSort = (sort) => change({ [`${name}.sort`]: sort, [`${name}.page`]: null });
+  return html`
+    <${Rows} columns=${columns} rows=${list.items} rowKey=${rowKey} below=${below} label=${label} busy=${busy}
+      sort=${asked.sort} onSort=${onSort} />
+    <${Pages} name=${name} list=${list} label=${label} />
+  `;
+}
+
+/** A table whose rows are all there: no search, no pages. */
+export function PlainTable({ columns, rows, rowKey, label }) {
+  return html`<${Rows} columns=${columns} rows=${rows} rowKey=${rowKey} label=${label} />`;
+}
+
+/** What the address says of a table. `plain`: nothing, so that it shows its first rows. */
+export function tableState(name, query) {
+  const read = (part) => query.get(`${name}.${part}`);
+  const [page, sort, search] = ["page", "sort", "search"].map(read);
+  return { sort, search: search ?? "", plain: !page && !sort && !search, query: { page, sort, search } };
+}
+
+/** Give what was there last, until there is something again. */
+function useKept(value) {
+  const kept = useRef(null);
+  if (value) kept.current = value;
+  return kept.current;
+}
+
+/** The search of a table, unless it is not `searched`, beside how many rows it has. `asked`: its `tableState`. */
+export function Tools({ name, label, asked, total, thing, busy, searched = true }) {
+  const [text, search] = useTyped(name, asked.search);
+  return html`<div class="table-tools">
+    ${searched && html`<input type="search" aria-label=${`Search ${label}`} placeholder="Search" value=${text}
+      onInput=${search} maxlength="200" />`}
+    <span class="quiet" role="status">${counted(total, thing)}</span>
+    <${Renewing} on=${busy} />
+  </div>`;
+}
+
+/** What is typed: it goes into the address after a pause, and comes from there when that changes. */
+function useTyped(name, searched) {
+  const [text, setText] = useState(searched);
+  const timer = useRef(null);
+  const sent = useRef(searched);
+  useEffect(() => {
+    if (searched === sent.current) return;
+    window.clearTimeout(timer.current);
+    sent.current = searched;
+    setText(searched);
+  }, [searched]);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  const send = (value) => {
+    // The way back leads to what was there before the search, not through its letters.
+    const replace = sent.current !== "";
+    sent.current = value;
+    change({ [`${name}.search`]: value || null, [`${name}.page`]: null }, { replace });
+  };
+  const typed = (event) => {
+    const { value } = event.target;
+    setText(value);
+    window.clearTimeout(timer.current);
+    if (value.trim() === sent.current) return;
+    timer.current = window.setTimeout(() => send(value.trim()), TYPING_PAUSE_MILLISECONDS);
+  };
+  return [text, typed];
+}
+
+function Nothing({ name, asked, list, thing, empty }) {
+  if (list.total === 0) return html`<${Empty}>${asked.search ? `No ${thing} matches “${asked.search}”.` : empty}<//>`;
+  const toLast = () => turnTo(name, lastPage(list));
+  return html`<${Empty}>
+    There is no page ${count(list.page)} any more. <button type="button" onClick=${toLast}>Show the last one</button>
+  <//>`;
+}
+
+function Pages({ name, list, label }) {
+  const last = lastPage(list);
+  if (last === 1 || list.items.length === 0) return null;
+  return html`<nav class="pages" aria-label=${`Pages of ${label}`}>
+    <${Turn} title="Previous" to=${list.page - 1} may=${list.page > 1} name=${name} />
+    <span>Page ${count(list.page)} of ${count(last)}</span>
+    <${Turn} title="Next" to=${list.page + 1} may=${list.page < last} name=${name} />
+  </nav>`;
+}
+
+// A button at the end of the way stays where the keyboard is: it says that it is of no use, no more.
+function Turn({ title, to, may, name }) {
+  return html`<button type="button" aria-disabled=${may ? undefined : "true"} onClick=${() => may && turnTo(name, to)}>${title}</button>`;
+}
+
+function turnTo(name, page) {
+  change({ [`${name}.page`]: page === 1 ? null : page });
+}
+
+function lastPage(list) {
+  return Math.max(1, Math.ceil(list.total / list.limit));
+}

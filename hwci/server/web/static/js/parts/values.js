@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small values as they are shown everywhere: a time, a commit's hash, a badge.
+
+import { change } from "../address.js";
+import { ago, moment, short } from "../format.js";
+import { html, useEffect, useState } from "../html.js";
+
+const COPIED_MILLISECONDS = 1500;
+const MINUTE_MILLISECONDS = 60_000;
+const aging = new Set();
+let minutes = null; // the one timer of all times that are shown
+
+/** A time: how long ago, and in full; which of them is read, the address says (`ExactTimes`). */
+export function Time({ at }) {
+  useAging();
+  const [read, beside] = isExact() ? [moment(at), ago(at)] : [ago(at), moment(at)];
+  return html`<time datetime=${at} title=${beside}>${read}</time>`;
+}
+
+/** The switch between "3 days ago" and the time in full, of all times of a page and those it leads to. */
+export function ExactTimes() {
+  const exact = isExact();
+  const turn = () => change({ times: exact ? null : "exact" }, { replace: true });
+  return html`<button type="button" aria-pressed=${exact ? "true" : "false"} onClick=${turn}>Exact times</button>`;
+}
+
+// Another address draws all of a page anew, so that nobody has to be told.
+function isExact() {
+  return new URLSearchParams(window.location.search).get("times") === "exact";
+}
+
+/** Draw a view anew each minute: "3 days ago" is so for a day. */
+function useAging() {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const age = () => draw((was) => was + 1);
+    aging.add(age);
+    minutes ??= window.setInterval(() => aging.forEach((one) => one()), MINUTE_MILLISECONDS);
+    return () => {
+      aging.delete(age);
+      if (aging.size > 0) return;
+      window.clearInterval(minutes);
+      minutes = null;
+    };
+  }, []);
+}
+
+/** A commit's hash, short; a click copies all of it. */
+export function Sha({ sha }) {
+  return html`<${Copied} text=${sha} shown=${short(sha)} />`;
+}
+
+/** A text that a click copies whole, or shows whole where nothing can be copied. `shown`: less of it. */
+export function Copied({ text, shown = text }) {
+  const [told, setTold] = useState("");
+  const copy = async (event) => {
+    const done = await copied(text, event.currentTarget);
+    setTold(done ? "copied" : text);
+    if (done) window.setTimeout(() => setTold(""), COPIED_MILLISECONDS);
+  };
+  return html`<span class="sha-all"><button type="button" class="sha" title=${`Copy ${text}`} onClick=${copy}>
+    <code>${shown}</code></button><span class="sha-told" role="status">${told}</span></span>`;
+}
+
+/** Copy a text; says whether that was done. `button`: what has the focus after. */
+export async function copied(text, button) {
+  try {
+    // Without HTTPS a page has no clipboard of its own, and copies what is selected.
+    if (!navigator.clipboard) return copiedBySelection(text, button);
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedBySelection(text, button);
+  }
+}
+
+function copiedBySelection(text, button) {
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "unseen";
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  button.focus({ preventScroll: true });
+  return done;
+}
+
+/** A commit's first line, as the bench told it. */
+export function Subject({ text }) {
+  return text || html`<span class="quiet">no subject: the bench told an empty one</span>`;
+}
+
+// After these a name may go on in the next line: it reads on, and what is copied of it stays whole.
+const PAUSES = /(?<=::|[_/.[])(?=[^_/.:[])/;
+
+/** A long name, such as a test's: it breaks between its parts, and within one only where nothing else helps. */
+export function LongName({ name }) {
+  return name.split(PAUSES).map((part, i) => (i === 0 ? part : html`<wbr />${part}`));
+}
+
+/** A word that stands for a state; `kind` gives its colour, never the colour alone its meaning. */
+export function Badge({ kind, title, children }) {
+  return html`<span class=${`badge badge-${kind}`} title=${title}>${children}</span>`;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the API's answers as they are written on every page: verdicts, classes, runs, and kinds of
+// files. Which of them an answer has is the API's to say.
+
+import { addressOf } from "../address.js";
+import { html } from "../html.js";
+import { Badge, LongName } from "./values.js";
+
+const VERDICTS = { device: ["bad", "Device"], infra: ["warn", "Infra"], unknown: ["quiet", "None reported"] };
+const CLASSES = {
+  real_fw_bug: ["bad", "Real FW bug", "a real firmware bug"],
+  bench_or_harness: ["warn", "Bench or harness", "a bench or harness problem"],
+  ambiguous: ["quiet", "Ambiguous", "ambiguous"],
+  dismissed: ["quiet", "Dismissed", "dismissed"],
+};
+
+/** What a file is to the product, in the order in which kinds are counted. */
+export const KINDS = ["firmware", "harness", "both", "other"];
+
+/** What the harness said. */
+export function verdict(value) {
+  const [kind, text] = VERDICTS[value];
+  return html`<${Badge} kind=${kind}>${text}<//>`;
+}
+
+/** Whose fault a resolved failure was. */
+export function classBadge(value) {
+  const [kind, text] = CLASSES[value];
+  return html`<${Badge} kind=${kind}>${text}<//>`;
+}
+
+/** The classes of failures that are no real firmware bugs, as the API names them. */
+export const OTHER_CLASSES = Object.keys(CLASSES).filter((name) => name !== "real_fw_bug");
+
+/** What a class is called. */
+export function className(value) {
+  return CLASSES[value][1];
+}
+
+/** The same within a sentence: "it counts as a real firmware bug". */
+export function classText(value) {
+  return CLASSES[value]?.[2] ?? value;
+}
+
+/** "run 71", and its attempt where it is not the first. */
+export function runText({ runId, runAttempt }) {
+  return runAttempt === 1 ? `run ${runId}` : `run ${runId}, attempt ${runAttempt}`;
+}
+
+/** A run of an answer about failures, which leads to its own page. */
+export function RunLink({ run, orgId }) {
+  return html`<a href=${addressOf("run", { orgId, runId: run.runRecordId })}>${runText(run)}</a>`;
+}
+
+/** A failure by its test, box and branch, which leads to its evidence. */
+export function FailureLink({ failure, orgId }) {
+  return html`<a href=${addressOf("failure", { orgId, failureId: failure.id })}><${LongName} name=${failure.testId} /></a>
+    <span class="under">${failure.boxKey} · ${failure.branch}</span>`;
+}
+
+/** The kind of a file, as a word with its colour. */
+export function Kind({ kind, children }) {
+  return html`<span class=${`kind kind-${kind}`}>${children ?? kind}</span>`;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pages are told when the server refuses or does not answer.
+
+const RETRIED = new Set([0, 408, 425, 429]); // and all of 500 and above
+
+/**
+ * What went wrong, in words for a person. `status` 0: no answer came. `issues`: faults of fields.
+ * `retryAfter`: the seconds after which the server wants to be asked again; null: it named none.
+ */
+export class ApiError extends Error {
+  constructor(status, message, requestId, { issues = [], retryAfter = null } = {}) {
+    super(message);
+    this.status = status;
+    this.requestId = requestId;
+    this.issues = issues;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same question may be answered another time. */
+  get isPassing() {
+    return RETRIED.has(this.status) || this.status >= 500;
+  }
+}
+
+const PATIENCE_MILLISECONDS = 90_000; // a server that takes longer gives no answer
+
+/** What ends a question that nobody answers. */
+export function patience() {
+  return AbortSignal.timeout(PATIENCE_MILLISECONDS);
+}
+
+/** Nobody is signed in in this browser. */
+export function signedOut() {
+  return new ApiError(401, "You are signed out", null);
+}
+
+/** No answer came. */
+export function unanswered() {
+  return new ApiError(0, "The server did not answer; look at your network, then try again", null);
+}
+
+/** What to throw when an answer did not come whole: it is no longer wanted, or there is none. */
+export function cutShort(fault) {
+  return fault.name === "AbortError" ? fault : unanswered();
+}
+
+/** Say what an answer refuses. */
+export async function refusal(response) {
+  const requestId = response.headers.get("x-request-id");
+  const retryAfter = secondsOf(response.headers.get("retry-after"));
+  try {
+    const body = await response.json();
+    const issues = body.issues ?? [];
+    return new ApiError(response.status, body.message ?? response.statusText, requestId, { issues, retryAfter });
+  } catch {
+    return new ApiError(response.status, response.statusText || "The server gave no reason", requestId, { retryAfter });
+  }
+}
+
+/** Our servers write seconds; a proxy between may write a date. */
+function secondsOf(header) {
+  if (header === null) return null;
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
+}

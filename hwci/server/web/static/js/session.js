@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sign-in of this browser (contract, "Auth"). The refresh token stands in a cookie that no
+// script can read; the access token only in the memory of this module, one in each tab. A refresh
+// token that is used twice ends every sign-in of its user, so tabs renew one after the other, under one
+// lock, and a tab asks the others before it renews; and a renewal is never cut short, however long it
+// takes. What is asked with the token is not known here.
+
+import { bePresent, othersPresent, underLock } from "./lock.js";
+import { forgetRenewal, mark, noteRenewal, settled } from "./mark.js";
+import { patience, refusal, unanswered } from "./refusal.js";
+
+const LOCK = "hwci-renewal";
+const TAB = "hwci-tab";
+const RENEW_AT = 0.8; // of the access token's life
+const TABS_ANSWER_WITHIN = 250; // milliseconds
+const channel = new BroadcastChannel("hwci-session");
+
+let access = null; // {token, renewAt}: milliseconds of this page's own clock
+let given = null; // told of a token that another tab has
+const watchers = new Set();
+
+/** Give an access token, renewed when it is due; null: nobody is signed in. */
+export async function accessToken() {
+  if (!isFresh()) await renew(access?.token);
+  return access?.token ?? null;
+}
+
+/** Renew what the server refused, unless another caller or tab did so meanwhile. */
+export function renew(refused) {
+  return alone(async () => {
+    if (isFresh(refused)) return;
+    await settled();
+    if (mark() === undefined) return keep(null);
+    if (await givenByAnotherTab(refused)) return;
+    await renewed();
+  });
+}
+
+/** Sign in, or register. Throws what the server refuses. */
+export async function signIn(path, body) {
+  await alone(async () => {
+    keep(await answered(path, body, patience()));
+    channel.postMessage({ kind: "signed-in" });
+  });
+}
+
+/** Sign out, in every tab. Throws when the server did not do it. */
+export async function signOut() {
+  await alone(async () => {
+    await settled();
+    await answered("/api/auth/logout", {}, patience());
+    channel.postMessage({ kind: "signed-out" });
+    keep(null);
+  });
+}
+
+/** Be told when a sign-in begins (true) or ends (false). Gives what ends the telling. */
+export function watchSession(watcher) {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Work while no other tab does. Nobody waits for ever: what has begun by then goes on without them. */
+function alone(work) {
+  const waiting = new AbortController();
+  return new Promise((give, fail) => {
+    patience().addEventListener("abort", () => {
+      fail(unanswered());
+      waiting.abort();
+    });
+    underLock(LOCK, work, waiting.signal).then(give, fail);
+  });
+}
+
+async function renewed() {
+  const used = mark();
+  const note = () => noteRenewal(used);
+  note();
+  window.addEventListener("pagehide", note); // the answer may come after the page is gone
+  try {
+    keep(await answered("/api/auth/refresh"));
+    forgetRenewal();
+  } catch (fault) {
+    if (fault.status === 0) note(); // the token may be used up
+    else forgetRenewal();
+    if (fault.status !== 401) throw fault; // a server that is busy ends no sign-in
+    keep(null);
+  } finally {
+    window.removeEventListener("pagehide", note);
+  }
+}
+
+async function answered(path, body = {}, signal = null) {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ ...body, session: "cookie" }),
+    signal,
+    keepalive: true, // the answer's cookie counts, even when this page is left before it comes
+  }).catch(neverCame);
+  if (!response.ok) throw await refusal(response);
+  if (response.status === 204) return null;
+  const { accessToken: token, expiresIn } = await response.json().catch(neverCame);
+  return { token, renewIn: expiresIn * 1000 * RENEW_AT };
+}
+
+function neverCame() {
+  throw unanswered();
+}
+
+function isFresh(refused) {
+  return access !== null && access.token !== refused && performance.now() < access.renewAt;
+}
+
+function keep(pair) {
+  const was = access;
+  access = pair && { token: pair.token, renewAt: performance.now() + pair.renewIn };
+  if (Boolean(was) !== Boolean(access)) for (const watcher of watchers) watcher(Boolean(access));
+}
+
+// A tab has a token that serves all: it is given to those who ask.
+
+async function givenByAnotherTab(refused) {
+  if (!(await othersPresent(TAB))) return false;
+  const answer = new Promise((resume) => {
+    given = (pair) => pair.token !== refused && resume(pair);
+    window.setTimeout(resume, TABS_ANSWER_WITHIN, null);
+  });
+  channel.postMessage({ kind: "asked" });
+  const pair = await answer;
+  given = null;
+  if (pair) keep(pair);
+  return Boolean(pair);
+}
+
+const HEARD = {
+  asked() {
+    const renewIn = access && access.renewAt - performance.now();
+    if (renewIn > 0) channel.postMessage({ kind: "given", pair: { token: access.token, renewIn } });
+  },
+  given: ({ pair }) => given?.(pair),
+  "signed-out": () => keep(null),
+  "signed-in"() {
+    // It may be another person's; what this page shows is of the one before.
+    if (access) window.location.reload();
+    else for (const watcher of watchers) watcher(true);
+  },
+};
+
+channel.onmessage = ({ data }) => HEARD[data.kind]?.(data);
+bePresent(TAB);

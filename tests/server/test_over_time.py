@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the metrics page draws over time, over HTTP (contract, "CI metrics").
+
+What is counted where is the engine's, and shown there; here it is seen to arrive, and to add up to
+the figures that the page gives for the same query.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hwci.wire.base import ListPage
+from hwci.wire.over_time import FlakyTestHistory, TrendAnswer
+from tests.server.asking import Reply, ask, bearer
+from tests.server.running import RunningServer, running_in_thread
+from tests.server.test_tables import tell
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server with something to draw."""
+    with running_in_thread(tmp_path_factory.mktemp("told")) as server:
+        tell(server)
+        yield server
+
+
+def reply(server: RunningServer, path: str, query: str) -> Reply:
+    url = f"/api/orgs/{server.org_id}/ci-metrics{path}?{query}"
+    return ask(server.url, "GET", url, bearer(server.member_token))
+
+
+def get(server: RunningServer, path: str, query: str) -> Any:
+    answer = reply(server, path, query)
+    assert answer.status == 200, answer
+    return answer.json
+
+
+PERIODS = [
+    "asOf=2026-02-01T00:00:00Z",
+    "asOf=2026-02-01T00:00:00Z&days=90&repoKey=acme/firmware",
+    "asOf=2026-01-10T04:00:00Z&days=1&repoKey=acme/firmware&suite=hardware",
+    "asOf=2026-01-11T03:00:00Z&days=1",
+    "asOf=2026-02-01T00:00:00Z&days=3650",
+    "asOf=2026-02-01T00:00:00Z&repoKey=unheard-of",
+    "asOf=0001-01-01T00:00:00Z",
+    "",
+]
+
+
+@pytest.mark.parametrize("query", PERIODS)
+def test_the_trend_is_of_the_pages_period_and_product_and_adds_up_to_its_tiles(
+    told: RunningServer, query: str
+) -> None:
+    page, trend = get(told, "", query), get(told, "/trend", query)
+    tiles, slots = page["tiles"], trend["slots"]
+
+    if query:
+        assert (trend["period"], trend["product"]) == (page["period"], page["product"])
+    assert len(slots) == min(page["period"]["days"], 90)
+    assert {name: sum(slot[name] for slot in slots) for name in list(slots[0])[2:]} == {
+        "mergesChecked": tiles["mergesChecked"]["checked"],
+        "mergesAnnounced": tiles["mergesChecked"]["announced"],
+        "realFwBugs": tiles["realFwBugs"]["real"],
+        "flakyFailures": tiles["flakyFailures"]["count"],
+        "infraRuns": tiles["infraRuns"]["infra"],
+        "runs": tiles["infraRuns"]["total"],
+    }
+
+
+def test_slots_lie_side_by_side_and_the_last_ends_with_the_period(told: RunningServer) -> None:
+    trend = get(told, "/trend", "asOf=2026-01-10T12:00:00Z&days=2")
+
+    nothing = dict.fromkeys(list(trend["slots"][0])[2:], 0)
+    assert trend["slots"] == [
+        {"from": "2026-01-08T12:00:00Z", "to": "2026-01-09T12:00:00Z", **nothing},
+        {
+            "from": "2026-01-09T12:00:00Z",
+            "to": "2026-01-10T12:00:00Z",
+            "mergesChecked": 0,
+            "mergesAnnounced": 4,
+            "realFwBugs": 2,
+            "flakyFailures": 1,
+            "infraRuns": 0,
+            "runs": 7,
+        },
+    ]
+    assert trend == TrendAnswer.model_validate(trend).model_dump(mode="json")
+
+
+@pytest.mark.parametrize("query", ["days=0", "asOf=today", "suite=hardware"])
+def test_a_trend_of_no_period_or_product_is_at_fault(told: RunningServer, query: str) -> None:
+    assert reply(told, "/trend", query).issue_paths == [["query", query.partition("=")[0]]]
+
+
+TABLES = ["", "&limit=1&page=2", "&sort=-testId&limit=2", "&search=hardware%20u", "&search=none"]
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("period", PERIODS[:4])
+def test_flaky_tests_over_time_are_the_rows_of_their_table_and_add_up_to_them(
+    told: RunningServer, period: str, table: str
+) -> None:
+    rows = get(told, "/flakiest-tests", period + table)
+    history = get(told, "/flakiest-tests/history", period + table)
+
+    def total(row: dict[str, Any], name: str) -> int:
+        return sum(slot[name] for slot in row["slots"])
+
+    names = ["repoKey", "suite", "testId"]
+    assert [
+        (*[row[name] for name in names], total(row, "attempts"), total(row, "failedAttempts"))
+        for row in history["items"]
+    ] == [
+        (*[row[name] for name in names], row["attempts"], row["failedAttempts"])
+        for row in rows["items"]
+    ]
+    assert [row["boxesTotal"] for row in history["items"]] == [
+        row["boxes"] for row in rows["items"]
+    ]
+    for name in ("total", "page", "limit"):
+        assert history[name] == rows[name]
+
+
+def test_a_slot_of_a_flaky_test_is_one_of_the_trend(told: RunningServer) -> None:
+    query = "asOf=2026-01-10T12:00:00Z&days=2"
+    history = get(told, "/flakiest-tests/history", query)
+    (usb,) = (row for row in history["items"] if row["testId"] == "usb")
+
+    assert usb == {
+        "repoKey": "acme/firmware",
+        "suite": "hardware",
+        "testId": "usb",
+        "slots": [{"slot": 1, "attempts": 7, "failedAttempts": 4}],
+        "boxes": [
+            {"boxKey": "bench-1", "slots": [{"slot": 1, "attempts": 7, "failedAttempts": 4}]}
+        ],
+        "boxesTotal": 1,
+    }
+    assert history == ListPage[FlakyTestHistory].model_validate(history).model_dump(mode="json")
+
+
+def test_the_history_of_flaky_tests_takes_the_query_of_their_table(told: RunningServer) -> None:
+    for query in ("limit=101", "sort=class", "search=", "days=0"):
+        path = ["query", query.partition("=")[0]]
+        assert reply(told, "/flakiest-tests/history", query).issue_paths == [path]

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The four tables and the list of failures, sorted and searched over HTTP (contract, "CI metrics").
+
+Which rows match and how they stand is the engine's, and shown there; here it is seen that each
+table is asked, by every column that its answers name.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+import pytest
+
+from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
+from tests.server.asking import Reply, ask, bearer, ci_key
+from tests.server.running import RunningServer, running_in_thread
+from tests.server.test_metrics import AS_OF, CONFIG, START, run
+
+TABLES: dict[str, type[StrEnum]] = {
+    "ci-metrics/unchecked-merges": MergeColumn,
+    "ci-metrics/real-bugs": ResolvedColumn,
+    "ci-metrics/other-failures": ResolvedColumn,
+    "ci-metrics/flakiest-tests": FlakyColumn,
+    "ci-failures": FailureColumn,
+}
+COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns]
+RUNS = [
+    run("1", 1, {"boot": "fail", "usb": "fail", "adc": "fail"}, "src/boot.c"),
+    run("2", 2, {"boot": "pass", "usb": "fail", "adc": "fail"}, "src/usb.c"),
+    run("3", 3, {"boot": "fail", "usb": "pass", "adc": "fail"}, "docs/notes.md"),
+    run("4", 4, {"boot": "pass", "usb": "fail", "adc": "pass"}, "src/boot.c"),
+    run("4", 5, {"usb": "pass"}),
+    run("5", 6, {"boot": "fail", "usb": "fail", "adc": "pass"}, "docs/notes.md"),
+    run("6", 7, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/usb.c"),
+]
+MERGES = [("a", "main", "hardware"), ("b", "topic", None), ("c", "main", None), ("d", "old", "app")]
+
+
+def tell(server: RunningServer) -> None:
+    """Send what fills each table with several rows."""
+    key = ci_key(server.ci_key)
+    ask(server.url, "PUT", "/api/ci/suite-config", key, json_body=CONFIG)
+    for hour, (letter, branch, suite) in enumerate(MERGES):
+        at = (START + timedelta(hours=hour)).isoformat()
+        body = {"repo_key": "acme/firmware", "sha": letter * 40, "branch": branch}
+        body |= {"merged_at": at} | ({} if suite is None else {"suite": suite})
+        ask(server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+    for body in RUNS:
+        assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server whose tables have several rows each."""
+    with running_in_thread(tmp_path_factory.mktemp("told")) as server:
+        tell(server)
+        yield server
+
+
+def reply(server: RunningServer, table: str, query: str = "") -> Reply:
+    url = f"/api/orgs/{server.org_id}/{table}?{AS_OF}&{query}"
+    return ask(server.url, "GET", url, bearer(server.member_token))
+
+
+def rows(server: RunningServer, table: str, query: str = "") -> list[dict[str, Any]]:
+    answer = reply(server, table, query)
+    assert answer.status == 200, answer
+    assert answer.json["total"] == len(answer.json["items"])
+    return list(answer.json["items"])
+
+
+def told_in(row: dict[str, Any], column: str) -> Any:
+    """What a row says of a column; of the first failure its start, of an Unassigned merge ""."""
+    value = row["firstFailure"]["startedAt"] if column == "startedAt" else row[column]
+    return "" if value is None else value
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_a_table_stands_by_each_column_of_its_rows_either_way(
+    told: RunningServer, table: str, column: StrEnum
+) -> None:
+    whole = rows(told, table)
+    up = sorted(whole, key=lambda row: told_in(row, column.value))
+    down = sorted(whole, key=lambda row: told_in(row, column.value), reverse=True)
+
+    assert len(whole) > 1
+    assert rows(told, table, f"sort={column}") == up
+    assert rows(told, table, f"sort=-{column}") == down
+
+
+@pytest.mark.parametrize(
+    ("table", "search", "total"),
+    [
+        ("ci-metrics/unchecked-merges", "topic", 1),
+        ("ci-metrics/unchecked-merges", "unassigned", 2),
+        ("ci-metrics/unchecked-merges", "Unassigned%20MAIN", 1),
+        ("ci-metrics/unchecked-merges", "dddd", 1),
+        ("ci-metrics/real-bugs", "adc", 1),
+        ("ci-metrics/other-failures", "ACME%20boot", 2),
+        ("ci-metrics/flakiest-tests", "%20hardware%20", 3),
+        ("ci-metrics/flakiest-tests", "u", 1),
+        ("ci-metrics/flakiest-tests", "nowhere", 0),
+        ("ci-failures", "USB%20bench-1", 4),
+        ("ci-failures", "444444%20hardware", 1),
+        ("ci-failures", "nowhere", 0),
+    ],
+)
+def test_a_search_gives_the_rows_that_match_and_their_number(
+    told: RunningServer, table: str, search: str, total: int
+) -> None:
+    found = rows(told, table, f"search={search}")
+
+    assert len(found) == total
+    assert found == [row for row in rows(told, table) if row in found]
+
+
+def test_a_page_is_cut_from_what_matches_in_the_order_asked_for(told: RunningServer) -> None:
+    query = "search=hardware&sort=testId&limit=2&page=2"
+    answer = reply(told, "ci-metrics/flakiest-tests", query).json
+
+    assert [row["testId"] for row in answer["items"]] == ["usb"]
+    assert (answer["total"], answer["page"], answer["limit"]) == (3, 2, 2)
+
+
+def test_failures_are_narrowed_by_test_and_label_before_they_are_searched(
+    told: RunningServer,
+) -> None:
+    every = rows(told, "ci-failures")
+    usb = [row for row in every if row["testId"] == "usb"]
+    flakes = [row for row in usb if row["label"] == "flake"]
+
+    assert 0 < len(flakes) < len(usb) < len(every)
+    product = "repoKey=acme/firmware&suite=hardware"
+    assert rows(told, "ci-failures", f"{product}&testId=usb") == usb
+    assert rows(told, "ci-failures", "testId=usb&label=flake") == flakes
+    assert rows(told, "ci-failures", "testId=usb&search=boot") == []
+    assert rows(told, "ci-failures", "testId=us") == rows(told, "ci-failures", "testId=USB") == []
+    answer = reply(told, "ci-failures", "testId=usb&sort=sha&limit=1&page=2").json
+    assert answer["items"] == sorted(usb, key=lambda row: str(row["sha"]))[1:2]
+    assert answer["total"] == len(usb)
+
+
+def test_what_is_no_id_of_a_test_is_a_fault_of_the_query(told: RunningServer) -> None:
+    for test_id in ("", "x" * 513, "%00"):
+        found = reply(told, "ci-failures", f"testId={test_id}")
+        assert found.issue_paths == [["query", "testId"]]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_an_unknown_column_and_an_empty_search_are_faults_of_the_query(
+    told: RunningServer, table: str
+) -> None:
+    assert reply(told, table, "sort=colour").issue_paths == [["query", "sort"]]
+    assert reply(told, table, "search=%20").issue_paths == [["query", "search"]]
+    assert reply(told, table, f"search={'x' * 201}").issue_paths == [["query", "search"]]
+
+
+def test_broken_tests_are_left_out_of_the_table_and_its_history(told: RunningServer) -> None:
+    def rows(table: str, broken: str) -> list[str]:
+        path = f"/api/orgs/{told.org_id}/ci-metrics/{table}?{AS_OF}{broken}"
+        reply = ask(told.url, "GET", path, bearer(told.token))
+        assert reply.status == 200
+        return [str(row["testId"]) for row in reply.json["items"]]
+
+    every, broken, flaky = (
+        rows("flakiest-tests", said) for said in ("", "&broken=true", "&broken=false")
+    )
+
+    assert broken
+    assert flaky
+    assert sorted(every) == sorted(broken + flaky)
+    assert rows("flakiest-tests/history", "&broken=false") == flaky
+    reply = ask(
+        told.url,
+        "GET",
+        f"/api/orgs/{told.org_id}/ci-metrics/flakiest-tests?broken=maybe",
+        bearer(told.token),
+    )
+    assert (reply.status, reply.json["issues"][0]["path"]) == (400, ["query", "broken"])
+
+
+def test_other_failures_are_listed_by_class(told: RunningServer) -> None:
+    def classes(of: str) -> list[str]:
+        path = f"/api/orgs/{told.org_id}/ci-metrics/other-failures?{AS_OF}{of}"
+        reply = ask(told.url, "GET", path, bearer(told.token))
+        return sorted(str(row["class"]) for row in reply.json["items"])
+
+    bugs = f"/api/orgs/{told.org_id}/ci-metrics/real-bugs?{AS_OF}"
+    bug = ask(told.url, "GET", bugs, bearer(told.token)).json["items"][0]["id"]
+    review = f"/api/orgs/{told.org_id}/ci-failures/{bug}"
+    assert ask(told.url, "POST", f"{review}/dismiss", bearer(told.token)).status == 200
+
+    every = classes("")
+    for name in ("bench_or_harness", "ambiguous", "dismissed"):
+        assert classes(f"&class={name}") == [one for one in every if one == name]
+    assert set(every) == {"bench_or_harness", "dismissed"}
+    assert ask(told.url, "POST", f"{review}/reset", bearer(told.token)).status == 200
+    path = f"/api/orgs/{told.org_id}/ci-metrics/other-failures?class=real_fw_bug"
+    reply = ask(told.url, "GET", path, bearer(told.token))
+    assert (reply.status, reply.json["issues"][0]["path"]) == (400, ["query", "class"])

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims about the dashboard, in a real browser."""

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real browser before a real server: Chromium as the system's packages install it, and `hwci
+demo` with its ninety days of history.
+
+These tests run in a process of their own (`make test` says how): the driver of the browser keeps an
+event loop running, beside which no test that waits could start its own.
+"""
+
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+PATIENCE_SECONDS = 180.0
+SHOWN_MILLISECONDS = 60_000
+"""What a page should come to show, it shows within this; how soon is no claim of these tests."""
+expect.set_options(timeout=SHOWN_MILLISECONDS)
+ROOT_NEEDS_NO_SANDBOX = ("--no-sandbox",) if os.geteuid() == 0 else ()
+# A test's browser asks nobody but the server of the test.
+QUIET = ("--disable-quic", "--disable-background-networking", "--disable-component-update")
+
+
+HERE = Path(__file__).parent
+IN_BROWSER = {"browser", "context", "page"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a browser where it cannot run, and say why."""
+    reason = None
+    if CHROMIUM is None:
+        reason = "no Chromium on this machine: apt-get install chromium"
+    elif not all(HERE in item.path.parents for item in items):
+        reason = "tests in a browser run apart from others: pytest tests/web"
+    if reason is None:
+        return
+    for item in items:
+        needed = IN_BROWSER.intersection(getattr(item, "fixturenames", ()))
+        if HERE in item.path.parents and needed:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def base_url() -> None:
+    """Each test says whom it asks; the plugin's own fixture is of a kind that pytest gives up."""
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Start the system's Chromium rather than one that the driver would fetch."""
+    arguments = [*ROOT_NEEDS_NO_SANDBOX, *QUIET]
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": arguments}
+
+
+class Account(NamedTuple):
+    """Who may sign in."""
+
+    email: str
+    password: str
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """A server with a dashboard, and who may sign in to it."""
+
+    url: str
+    account: Account
+
+    def sign_in(self, context: BrowserContext, account: Account | None = None) -> str:
+        """Sign a browser in, as the page does; give the id of the account's organization."""
+        account = account or self.account
+        body = {"email": account.email, "password": account.password, "session": "cookie"}
+        answer = context.request.post(
+            f"{self.url}/api/auth/login", data=body, headers={"Origin": self.url}
+        )
+        assert answer.ok, answer.text()
+        return str(answer.json()["organization"]["id"])
+
+    def ask(self, path: str, token: str) -> Any:
+        """Read from the API without the browser."""
+        request = Request(self.url + path, headers={"Authorization": f"Bearer {token}"})
+        with urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+            return json.load(answer)
+
+    def token(self, account: Account | None = None) -> str:
+        """Sign in without the browser; give the access token."""
+        account = account or self.account
+        body = json.dumps({"email": account.email, "password": account.password}).encode()
+        request = Request(
+            f"{self.url}/api/auth/login", body, headers={"Content-Type": "application/json"}
+        )
+        with urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+            return str(json.load(answer)["accessToken"])
+
+
+@pytest.fixture(scope="session")
+def demo() -> Iterator[Dashboard]:
+    """`hwci demo`, until the tests end. What a test changes there, it changes back."""
+    with running_demo() as dashboard:
+        yield dashboard
+
+
+@contextmanager
+def running_demo() -> Iterator[Dashboard]:
+    """Run `hwci demo`."""
+    command = (sys.executable, "-m", "hwci", "demo", "--port", "0")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+    ) as process:
+        try:
+            told = _read_until(process, b"Serving until")
+            yield _dashboard(told)
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def _read_until(process: "subprocess.Popen[bytes]", word: bytes) -> str:
+    assert process.stdout is not None
+    told, end = b"", monotonic() + PATIENCE_SECONDS
+    while word not in told:
+        assert monotonic() < end, told.decode()
+        ready, _, _ = select.select([process.stdout], [], [], 1)
+        if ready:
+            # A reader with a buffer would hold back lines that `select` then waits for.
+            more = os.read(process.stdout.fileno(), 65_536)
+            assert more, told.decode()
+            told += more
+    return told.decode()
+
+
+def _dashboard(told: str) -> Dashboard:
+    url = re.search(r"^Server +(\S+)$", told, re.MULTILINE)
+    account = re.search(r"^Sign-in +(\S+), password (\S+)$", told, re.MULTILINE)
+    assert url is not None, told
+    assert account is not None, told
+    return Dashboard(url[1], Account(account[1], account[2]))
+
+
+@pytest.fixture(autouse=True)
+def quiet_console(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """No page says anything in the browser's console, or breaks one of its own rules; a test that
+    expects a complaint takes it out of the list.
+    """
+    said: list[str] = []
+    if "page" in request.fixturenames:
+        page: Page = request.getfixturevalue("page")
+        page.context.set_default_timeout(SHOWN_MILLISECONDS)
+        page.on("console", lambda message: said.append(_complaint(message)))
+        page.on("pageerror", lambda error: said.append(str(error)))
+    yield said
+    assert [line for line in said if line] == []
+
+
+def _complaint(message: ConsoleMessage) -> str:
+    if message.type not in {"error", "warning"}:
+        return ""
+    return f"{message.type}: {message.text} ({message.location['url']})"

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server that was told sixty strings as if each were a name: in every free text of a report, as
+the name of a person, an organization, a box and a key. What would run, would set `window.hacked`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from tests.server.asking import Header, ask, bearer, ci_key
+from tests.server.running import PASSWORD, RunningServer, report, running_in_thread
+
+_RUN = "window.hacked=1"
+HOSTILE: Sequence[str] = (
+    # markup that runs
+    f"<script>{_RUN}</script>",
+    f"</script><script>{_RUN}</script>",
+    f"<SCRIPT SRC=//example.org/x.js></SCRIPT><script>{_RUN}",
+    f"<img src=x onerror={_RUN}>",
+    f'"><img src=x onerror="{_RUN}">',
+    f"'><svg onload={_RUN}>",
+    f"<svg><script>{_RUN}</script></svg>",
+    f"<svg><animate onbegin={_RUN} attributeName=x dur=1s>",
+    f"<math><mtext><table><mglyph><style><img src=x onerror={_RUN}>",
+    f'<math href="javascript:{_RUN}">CLICK</math>',
+    f"<iframe srcdoc='<script>parent.{_RUN}</script>'></iframe>",
+    f"<iframe src=javascript:parent.{_RUN}>",
+    f"<body onload={_RUN}>",
+    f"<details open ontoggle={_RUN}>",
+    f"<input autofocus onfocus={_RUN}>",
+    f"<a href='javascript:{_RUN}'>x</a>",
+    "<base href=//example.org/>",
+    "<meta http-equiv=refresh content=0;url=//example.org/>",
+    f"<form action=javascript:{_RUN}><button>x</button></form>",
+    f"<object data=javascript:{_RUN}></object>",
+    f"<template><script>{_RUN}</script></template>",
+    f"<noscript><p title='</noscript><img src=x onerror={_RUN}>'>",
+    "<!--",
+    "--><!-- ]]>",
+    "<textarea></title></style>",
+    f"<style>@import '//example.org/x.css';*{{background:url(javascript:{_RUN})}}</style>",
+    # addresses
+    f"javascript:{_RUN}",
+    f"JaVaScRiPt:{_RUN}//",
+    f"java\tscript:{_RUN}",
+    f"data:text/html,<script>parent.{_RUN}</script>",
+    "//example.org/",
+    "../../../../etc/passwd",
+    "..%2f..%2fsign-in?next=//example.org",
+    "%00%0d%0aSet-Cookie:%20x=1",
+    "?other=open&days=7#flaky",
+    # languages of templates, styles, shells, queries
+    f"${{{_RUN}}}",
+    f"`+({_RUN})+`",
+    f"{{{{constructor.constructor('{_RUN}')()}}}}",
+    f"<%= {_RUN} %>",
+    f"#{{{_RUN}}}",
+    f"expression({_RUN})",
+    "x;}*{display:none}",
+    "'; DROP TABLE run; --",
+    "$(reboot) `reboot` | reboot &",
+    "\\\"'\\x3cscript\\x3e\\u003cb\\u003e",
+    "&lt;script&gt;&amp;&#x3c;b&#62;",
+    # names of objects
+    "__proto__",
+    "constructor",
+    "toString",
+    "null",
+    # text that is hard to show
+    "\u202egnp.exe\u202d \u2066left\u2069 \u200frtl",
+    "zero\u200bwidth\u200c\u200d\ufeffjoiner",
+    "\x01\x02\x07\x08\x0b\x0c\x1b[31mred\x7f\x85",
+    "line\r\nbreak\u2028and\u2029paragraph",
+    "Z\u0351\u036b\u0343\u036a\u0302\u036b\u033d" * 20,
+    "اختبار على לוח \u05d0 漢字 テスト",
+    "👩‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿👍🏿",
+    "W" * 255,
+    "﷽" * 60,
+    "  leading, trailing and    inner  spaces  ",
+)
+START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TID251 - of now
+
+
+@contextmanager
+def hostile_server(folder: Path) -> Iterator[RunningServer]:
+    """Run a server that was told all of `HOSTILE`."""
+    with running_in_thread(folder) as server:
+        told = _Told(server)
+        for number, text in enumerate(HOSTILE):
+            told.by_ci(number, text)
+            told.by_people(number, text)
+        told.reviewed()
+        yield server
+
+
+class _Told:
+    def __init__(self, server: RunningServer) -> None:
+        self._server = server
+        self._reviewers: dict[str, str] = {}
+
+    def by_ci(self, number: int, text: str) -> None:
+        """A merge that never ran, and tests that failed once."""
+        product = {"repo_key": text, "suite": text}
+        paths = {"firmware_paths": ["**"], "harness_paths": [], "merge_trigger": True}
+        self._ci("PUT", "suite-config", {**product, **paths})
+        merge = {"sha": _sha(number, "d"), "branch": text, "merged_at": START.isoformat()}
+        self._ci("POST", "merge-announce", {**product, **merge})
+        for step, outcome in enumerate(("pass", "fail", "pass")):
+            self._ci("POST", "run-report", {**_run(number, step, text, outcome), **product})
+
+    def by_people(self, number: int, text: str) -> None:
+        """A person who may review, an organization, a box and a key of this name."""
+        email = f"reviewer{number}@example.org"
+        person = {"email": email, "password": PASSWORD, "name": text, "organization": text}
+        made = self._ask("POST", "/api/auth/register", person)
+        self._reviewers[text] = made["accessToken"]
+        owner = bearer(self._server.token)
+        self._ask("POST", "/api/orgs", {"name": text}, owner)
+        self._own("POST", "members", {"email": email, "role": "admin"})
+        self._own("POST", "boxes", {"name": text})
+        self._own("POST", "ci-keys", {"name": text})
+
+    def reviewed(self) -> None:
+        """Each person confirms the failure of the bench that has their name."""
+        found = self._own("GET", "ci-metrics/other-failures?search=reviewed&limit=100")
+        for row in found["items"]:
+            path = f"/api/orgs/{self._server.org_id}/ci-failures/{row['id']}/confirm"
+            self._ask("POST", path, None, bearer(self._reviewers[row["repoKey"]]))
+
+    def _own(self, method: str, path: str, body: Any = None) -> Any:
+        path = f"/api/orgs/{self._server.org_id}/{path}"
+        return self._ask(method, path, body, bearer(self._server.token))
+
+    def _ci(self, method: str, path: str, body: Mapping[str, Any]) -> None:
+        self._ask(method, f"/api/ci/{path}", body, ci_key(self._server.ci_key))
+
+    def _ask(self, method: str, path: str, body: Any, *headers: Header) -> Any:
+        answer = ask(self._server.url, method, path, *headers, json_body=body)
+        assert answer.status < 300, (answer.body, body)
+        return answer.json if answer.body else None
+
+
+def ids_of(text: str) -> tuple[str, str, str]:
+    """Give the tests of a text: a bug of firmware, one of the bench, and one that was reviewed."""
+    return (text, f"bench {text}", f"reviewed {text}")
+
+
+def _run(number: int, step: int, text: str, outcome: str) -> dict[str, Any]:
+    """Give a run on one of the commits a, b and c, each after the one before."""
+    start = START + timedelta(minutes=10 * step)
+    item = {"outcome": outcome, "attempts": 1, "duration_s": 1.5}
+    verdicts = ("device", "infra", "infra") if outcome == "fail" else ("unknown",) * 3
+    sha = _sha(number, "abc"[step])
+    commit = {"sha": sha, "subject": text, "files": [text]}
+    return report(
+        workflow=text,
+        branch=text,
+        box_key=text,
+        sha=sha,
+        run_id=10 * number + step,
+        started_at=start.isoformat(),
+        ended_at=(start + timedelta(minutes=1)).isoformat(),
+        conclusion=text[:50],
+        tests=[
+            {**item, "id": test_id, "verdict": verdict}
+            for test_id, verdict in zip(ids_of(text), verdicts, strict=True)
+        ],
+        changes=_since(_sha(number, "abc"[step - 1]), commit) if step else None,
+    )
+
+
+def _since(base: str, commit: Mapping[str, Any]) -> dict[str, Any]:
+    return {"base_sha": base, "commits": [commit]}
+
+
+def _sha(number: int, letter: str) -> str:
+    return f"{number:02}{letter}".ljust(40, "0")
+
+
+def in_address(text: str) -> str:
+    """Write a text into an address."""
+    return quote(text, safe="")

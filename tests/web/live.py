@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server with boxes for tests of pages that move, and a browser that is signed in to it; and a
+server that is stopped and comes back at the same address.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+
+from hwci.server.app import serving
+from hwci.server.settings import Settings
+from tests.server.benches import Benches
+from tests.server.running import Hands, RunningServer, running_in_thread
+from tests.web.conftest import Account, Dashboard
+
+
+class Site:
+    """Benches, and a browser beside them whose owner looks at the organization's pages."""
+
+    def __init__(self, page: Page, server: RunningServer, hands: Hands) -> None:
+        self.page = page
+        self.benches = Benches(server, hands)
+        self.server = server
+        self.dashboard = Dashboard(server.url, Account(server.email, server.password))
+
+    def sign_in(self, email: str | None = None) -> None:
+        account = Account(email or self.server.email, self.server.password)
+        self.dashboard.sign_in(self.page.context, account)
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.server.url}/orgs/{self.server.org_id}/{path}")
+
+    def follow(self, path: str) -> None:
+        """Open a page that moves, and wait until it does."""
+        self.open(path)
+        expect(sign(self.page)).to_have_text("Live")
+
+    def ask(self, path: str) -> Any:
+        reply = self.benches.member("GET", path)
+        assert reply.status == 200, reply.body
+        return reply.json
+
+
+@contextmanager
+def site(page: Page, folder: Path, **options: Any) -> Iterator[Site]:
+    """Run a server and sign its owner in; `options` as of `running`."""
+    hands = Hands()
+    with running_in_thread(folder, clock=hands, **options) as server:
+        made = Site(page, server, hands)
+        made.sign_in()
+        yield made
+
+
+def sign(page: Page) -> Locator:
+    """Give the sign that says whether a page is live."""
+    return page.locator(".live-sign")
+
+
+def row(page: Page, text: str) -> Locator:
+    """Give the row of a table that has this text."""
+    return page.locator("tbody tr", has_text=text)
+
+
+def cells(found: Locator) -> list[str]:
+    """Give the texts of a row."""
+    return [text.strip() for text in found.locator("td").all_inner_texts()]
+
+
+class Comeback:
+    """A server on one database that stops, and comes back at the same address or at another."""
+
+    def __init__(self, first: RunningServer, hands: Hands) -> None:
+        self._hands = hands
+        self.first = first
+        self.settings = Settings(
+            database=str(first.database),
+            port=urlsplit(first.url).port or 0,
+            rate_limit="off",
+            auth_rate_limit="off",
+        )
+
+    @contextmanager
+    def again(self) -> Iterator[Benches]:
+        """Serve at the same address."""
+        with serving_in_thread(self.settings, self._hands) as url:
+            yield self._benches(url)
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[Benches]:
+        """Serve where no page of the first one looks."""
+        with serving_in_thread(replace(self.settings, port=0), self._hands) as url:
+            yield self._benches(url)
+
+    def _benches(self, url: str) -> Benches:
+        return Benches(replace(self.first, url=url), self._hands)
+
+
+@contextmanager
+def serving_in_thread(settings: Settings, hands: Hands) -> Iterator[str]:
+    """Serve in a thread of its own; give the address."""
+    started: Future[str] = Future()
+    stop = threading.Event()
+
+    async def serve() -> None:
+        async with serving(settings, clock=hands) as server:
+            started.set_result(server.url)
+            await asyncio.to_thread(stop.wait)
+
+    with ThreadPoolExecutor(1, "server-that-comes-back") as thread:
+        served = thread.submit(lambda: asyncio.run(serve()))
+        either: list[Future[Any]] = [started, served]
+        wait(either, return_when=FIRST_COMPLETED)
+        if served.done():
+            served.result()
+        try:
+            yield started.result()
+        finally:
+            stop.set()
+            served.result()

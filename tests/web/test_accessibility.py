@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everyone can read and use every page: axe finds no violation of WCAG 2.2 AA on any of them, in
+any state, light and dark, wide and narrow; and a whole review is done by keyboard.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.server.running import MEMBER_EMAIL, RunningServer, running_in_thread
+from tests.web.conftest import Account, Dashboard
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+FOUND = """async (tags) => {
+  const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags } });
+  const told = (node) => `${node.target}: ${node.failureSummary}`;
+  return violations.map(({ id, nodes }) => [id, nodes.map(told)]);
+}"""
+SIZES = ((1280, 900), (360, 740))
+SCHEMES = ("light", "dark")
+OTHER = "Resolved by a bench or harness change"
+NO_ID = "00000000-0000-4000-8000-000000000000"
+# What leaves no row of the lists, and what they can be asked for by links.
+EMPTIED = "?testId=none&branch=none&sha=12&runs.page=9&audit.page=9"
+CHOSEN = "?label=flake&testId=radio.lora_join&days=90&helloOk=false&from=2020-01-01T00:00:00Z"
+TABS = 400  # more than the controls of any page
+
+
+def see(page: Page) -> None:
+    """See that axe finds nothing on the page as it stands, in every look."""
+    expect(page.locator(".waiting")).to_have_count(0)
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            found = page.evaluate(FOUND, TAGS)
+            assert found == [], f"{scheme} {width} {page.url} {json.dumps(found, indent=1)}"
+
+
+@pytest.fixture
+def home(page: Page, demo: Dashboard) -> str:
+    """Sign in to the demo; give the beginning of its organization's addresses."""
+    return f"{demo.url}/orgs/{demo.sign_in(page.context)}"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """Run a server that nothing was reported to."""
+    with running_in_thread(tmp_path_factory.mktemp("own")) as server:
+        yield server
+
+
+@pytest.fixture
+def new(page: Page, own: RunningServer) -> str:
+    """Sign in as the owner of an organization without any report."""
+    Dashboard(own.url, Account(own.email, own.password)).sign_in(page.context)
+    return f"{own.url}/orgs/{own.org_id}"
+
+
+def test_axe_finds_what_is_wrong(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/sign-in")
+    page.get_by_label("Password").evaluate("node => node.closest('label').replaceWith(node)")
+    with pytest.raises(AssertionError, match="label"):
+        see(page)
+
+
+def test_the_doors(page: Page, demo: Dashboard, quiet_console: list[str]) -> None:
+    page.goto(f"{demo.url}/sign-in")
+    see(page)
+    page.get_by_label("E-mail").fill("nobody@example.org")
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    see(page)
+    page.goto(f"{demo.url}/setup#token")
+    see(page)
+    page.get_by_label("E-mail").fill("nobody@example.org")
+    page.get_by_label("Password").fill("password1234")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    see(page)
+    quiet_console.clear()  # the browser itself tells of what was refused
+
+
+@pytest.mark.parametrize("query", ["", "?other=open&daily=open&days=7", "?merges.search=zz"])
+def test_the_metrics_page(page: Page, home: str, query: str) -> None:
+    page.goto(f"{home}/metrics{query}")
+    page.locator("#flaky").scroll_into_view_if_needed()
+    expect(page.locator("#flaky .heat rect").first).to_be_attached()
+    page.locator("#flaky tbody .fold").first.click()
+    expect(page.locator("#flaky .strips")).to_be_visible()
+    see(page)
+
+
+def test_the_metrics_page_that_the_server_refuses(
+    page: Page, home: str, quiet_console: list[str]
+) -> None:
+    page.route(re.compile(r"/ci-metrics\b"), lambda route: route.fulfill(status=503, json={}))
+    page.goto(f"{home}/metrics?daily=open")
+    expect(page.get_by_role("alert").first).to_be_visible()
+    see(page)
+    quiet_console.clear()
+
+
+@pytest.mark.parametrize("label", ["resolved", "flake", "pending"])
+def test_the_page_of_a_failure(page: Page, demo: Dashboard, home: str, label: str) -> None:
+    organization = home.rpartition("/")[2]
+    asked = f"/api/orgs/{organization}/ci-failures?days=90&label={label}"
+    failure = demo.ask(asked, demo.token())["items"][0]
+    page.goto(f"{home}/failures/{failure['id']}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    see(page)
+
+
+@pytest.mark.parametrize("place", ["failures", "runs", "boxes", "audit-log"])
+@pytest.mark.parametrize("query", ["", EMPTIED, CHOSEN])
+def test_the_pages_of_lists(page: Page, home: str, place: str, query: str) -> None:
+    page.goto(f"{home}/{place}{query}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    see(page)
+
+
+def test_the_page_of_a_run(page: Page, home: str) -> None:
+    page.goto(f"{home}/runs")
+    page.locator("td[data-title=Run] a").first.click()
+    expect(page.locator("#tests tbody tr").first).to_be_visible()
+    for fold in page.locator(".changes .fold").all():
+        fold.click()
+    see(page)
+
+
+@pytest.mark.parametrize("place", ["failures/" + NO_ID, "runs/" + NO_ID, "nothing"])
+def test_what_is_not_there(page: Page, home: str, place: str, quiet_console: list[str]) -> None:
+    page.goto(f"{home}/{place}")
+    expect(page.get_by_role("heading", level=1, name=re.compile("^No such"))).to_be_visible()
+    see(page)
+    quiet_console.clear()
+
+
+@pytest.mark.parametrize("place", ["metrics", "failures", "runs", "boxes", "audit-log"])
+def test_an_organization_without_reports(page: Page, new: str, place: str) -> None:
+    page.goto(f"{new}/{place}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    see(page)
+
+
+def test_a_box_whose_install_token_is_shown(page: Page, new: str) -> None:
+    page.goto(f"{new}/boxes")
+    page.get_by_role("textbox").first.fill("bench-1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("cell", name="bench-1", exact=True)).to_be_visible()
+    see(page)
+
+
+def test_what_a_member_sees(page: Page, own: RunningServer) -> None:
+    dashboard = Dashboard(own.url, Account(MEMBER_EMAIL, own.password))
+    dashboard.sign_in(page.context)
+    for place in ("metrics", "failures", "runs", "boxes", "audit-log"):
+        page.goto(f"{own.url}/orgs/{own.org_id}/{place}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        see(page)
+
+
+def reach(page: Page, target: Locator, key: str = "Tab") -> None:
+    """Go on by keyboard until the target has the focus, and see that it shows."""
+    for _ in range(TABS):
+        if target.count() and target.first.evaluate("node => node === document.activeElement"):
+            expect(target.first).to_be_in_viewport()
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{target} is not reached")
+
+
+def test_a_review_is_done_without_a_mouse(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/sign-in")
+    expect(page.get_by_label("E-mail")).to_be_focused()
+    page.keyboard.type(demo.account.email)
+    page.keyboard.press("Tab")
+    page.keyboard.type(demo.account.password)
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Tiles")).to_be_visible()
+
+    reach(page, page.get_by_role("radio", checked=True))
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("days=90"))
+    expect(page.get_by_role("radio", name="90d")).to_be_checked()
+
+    reach(page, page.get_by_role("button", name=OTHER))
+    page.keyboard.press("Enter")
+    failure = page.locator("#other tbody a").first
+    expect(failure).to_be_visible()
+    reach(page, failure)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+
+    confirm = page.get_by_role("button", name=re.compile("^Confirm"))
+    reset = page.get_by_role("button", name=re.compile("^Reset"))
+    reach(page, confirm)
+    page.keyboard.press("Enter")
+    expect(reset).to_be_visible()
+    reach(page, reset)
+    page.keyboard.press("Enter")
+    expect(reset).to_have_count(0)
+    expect(confirm).to_be_visible()
+
+    reach(page, page.get_by_role("button", name="Sign out"), "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Password")).to_be_visible()

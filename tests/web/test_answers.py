@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers that come late, torn or not at all: a page says so, keeps what it showed, and offers to
+ask again (contract, "Auth").
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.server.running import running_in_thread
+from tests.web.conftest import Account, Dashboard
+from tests.web.slow_proxy import slow_proxy
+
+UNANSWERED = "The server did not answer"
+# The browser's own clock of such signals cannot be moved: it is told to be quicker.
+QUICKER = """
+  const after = AbortSignal.timeout.bind(AbortSignal);
+  window.waited = [];
+  AbortSignal.timeout = (milliseconds) => window.waited.push(milliseconds) && after(2000);
+"""
+PATIENCE_MILLISECONDS = 90_000
+
+
+@pytest.mark.parametrize("path", ["/api/auth/me", "/api/auth/refresh"])
+def test_what_is_never_answered_is_given_up_and_can_be_asked_again(
+    page: Page, tmp_path: Path, path: str
+) -> None:
+    with running_in_thread(tmp_path) as server, slow_proxy(server.url, path) as proxy:
+        Dashboard(proxy.url, Account(server.email, server.password)).sign_in(page.context)
+        page.add_init_script(QUICKER)
+        proxy.hold()
+        page.goto(proxy.url)
+
+        expect(page.get_by_role("alert").first).to_contain_text(UNANSWERED)
+        assert set(page.evaluate("window.waited")) == {PATIENCE_MILLISECONDS}
+        expect(page.get_by_role("button", name="Try again").first).to_be_visible()
+
+
+def test_who_asks_too_often_is_told_until_when_to_wait(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    refused = {"status": 429, "json": {"message": "Too much"}, "headers": {"Retry-After": "30"}}
+    page.route("**/ci-metrics?*", lambda route: route.fulfill(**refused))
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
+    box = page.get_by_role("alert")
+    expect(box).to_contain_text("Too much")
+    expect(box).to_contain_text(re.compile(r"patience until \d+:\d\d:\d\d"))
+    page.unroute("**/ci-metrics?*")
+
+    box.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    quiet_console.clear()
+
+
+def test_a_torn_answer_is_said_in_our_words(page: Page, demo: Dashboard) -> None:
+    page.route("**/api/auth/me", lambda route: route.fulfill(body='{"user": {"na'))
+    demo.sign_in(page.context)
+    page.goto(demo.url)
+
+    expect(page.get_by_role("alert")).to_contain_text(UNANSWERED)
+    page.unroute("**/api/auth/me")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".person .name")).to_be_visible()
+
+
+def test_a_refused_history_of_flaky_tests_is_said_and_asked_for_again(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    histories = re.compile("/flakiest-tests/history")
+    page.route(histories, lambda route: route.abort())
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
+    flaky = page.locator("section#flaky")
+    flaky.get_by_role("button", name=re.compile("show the boxes")).first.click()
+
+    expect(flaky.get_by_role("alert")).to_have_count(2)
+    expect(flaky.locator(".below")).to_contain_text(UNANSWERED)
+    page.unroute(histories)
+    flaky.locator(".below").get_by_role("button", name="Try again").click()
+    expect(flaky.locator(".strips li").first).to_be_visible()
+    expect(flaky.get_by_role("alert")).to_have_count(0)
+    quiet_console.clear()  # the browser names what it could not load
+
+
+def test_a_second_asking_that_fails_leaves_the_evidence_there(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    org, token = demo.sign_in(page.context), demo.token()
+    bugs = demo.ask(f"/api/orgs/{org}/ci-metrics/real-bugs?days=90", token)["items"]
+    bug = next(row["id"] for row in bugs if row["review"] is None)
+    page.goto(f"{demo.url}/orgs/{org}/failures/{bug}")
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    late = {"message": "Somebody was quicker"}
+    page.route("**/dismiss", lambda route: route.fulfill(status=409, json=late))
+    page.route(f"**/ci-failures/{bug}", lambda route: route.abort())
+    page.get_by_role("button", name="Dismiss").click()
+
+    expect(page.get_by_role("alert").first).to_contain_text(UNANSWERED)
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    page.unroute(f"**/ci-failures/{bug}")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text(UNANSWERED)).to_have_count(0)
+    quiet_console.clear()  # the browser names what it could not load

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the audit log: who did what to which thing, for owners and admins (contract,
+"Organizations").
+"""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.server.asking import ask, bearer
+from tests.server.running import ADMIN_EMAIL, MEMBER_EMAIL
+from tests.web.conftest import Dashboard
+from tests.web.live import Site, cells, site
+
+ROWS = 20
+TIMES = "nodes => nodes.map(one => one.dateTime)"
+ACTIONS = "nodes => nodes.map(one => one.querySelector('td:nth-child(3) span').title)"
+DEEDS = {
+    "box.created": ("added a box", "bench-7"),
+    "box.install_token": ("made a new install token", "bench-7"),
+    "box.installed": ("was installed with a new key", "bench-7"),
+    "ci_key.created": ("created a CI key", "nightly"),
+    "ci_key.revoked": ("revoked a CI key", "nightly"),
+    "member.role": ("changed a role", "member@example.org"),
+    "member.removed": ("removed a member", "member@example.org"),
+    "invite.created": ("invited somebody", "new@example.org"),
+    "ci_metrics.enabled": ("turned CI Metrics on", "the organization"),
+}
+
+
+def do_all(own: Site) -> None:
+    """Do what leaves an entry of each kind that one person can make."""
+    member = own.benches.member
+    own.benches.installed("bench-7")
+    member("POST", f"boxes/{own.ask('boxes')['items'][0]['id']}/install-token")
+    made = member("POST", "ci-keys", {"name": "nightly"}).json["id"]
+    member("DELETE", f"ci-keys/{made}")
+    people = {one["user"]["email"]: one["user"]["id"] for one in own.ask("members")["items"]}
+    member("PATCH", f"members/{people[MEMBER_EMAIL]}", {"role": "admin"})
+    member("DELETE", f"members/{people[MEMBER_EMAIL]}")
+    member("POST", "invites", {"email": "new@example.org", "role": "member"})
+
+
+def test_every_deed_is_told_in_words_with_who_and_which(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        do_all(own)
+        own.open("audit-log")
+        told = own.ask("audit-log?limit=20")["items"]
+        rows = page.locator("tbody tr")
+        expect(rows).to_have_count(len(told))
+
+        assert rows.evaluate_all(ACTIONS) == [entry["action"] for entry in told]
+        assert page.locator("tbody time").evaluate_all(TIMES) == [entry["at"] for entry in told]
+        assert {entry["action"] for entry in told} == set(DEEDS)
+        for place, entry in enumerate(told):
+            _, who, what, which = cells(rows.nth(place))
+            deed, thing = DEEDS[entry["action"]]
+            assert (who, what) == (entry["actor"]["name"], deed)
+            named = "tests" if entry["details"].get("name") == "tests" else thing
+            assert which.startswith(named)
+
+
+def test_a_review_leads_to_its_failure(page: Page, demo: Dashboard) -> None:
+    org, token = demo.sign_in(page.context), demo.token()
+    entries = demo.ask(f"/api/orgs/{org}/audit-log", token)["items"]
+    place, entry = next(
+        (place, one) for place, one in enumerate(entries) if one["action"] == "dismiss"
+    )
+    page.goto(f"{demo.url}/orgs/{org}/audit-log")
+    shown = page.locator("tbody tr").nth(place)
+    expect(shown).to_contain_text("a real firmware bug → dismissed")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    shown.get_by_role("button", name=entry["details"]["sha"][:10]).click()
+    expect(shown.get_by_role("status")).to_have_text("copied")
+    assert page.evaluate("navigator.clipboard.readText()") == entry["details"]["sha"]
+
+    shown.get_by_role("link", name=entry["details"]["testId"]).click()
+
+    assert page.url.endswith(f"/failures/{entry['target']}")
+
+
+def test_the_log_is_paged_as_the_api_pages_it(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        for number in range(ROWS + 4):
+            own.benches.member("POST", "ci-keys", {"name": f"key {number}"})
+        own.open("audit-log")
+        expect(page.locator("tbody tr")).to_have_count(ROWS)
+
+        page.get_by_role("button", name="Next").click()
+
+        told: list[Any] = own.ask(f"audit-log?page=2&limit={ROWS}")["items"]
+        expect(page.locator("tbody tr")).to_have_count(len(told))
+        assert page.locator("tbody time").evaluate_all(TIMES) == [one["at"] for one in told]
+        page.reload()
+        expect(page.get_by_text("Page 2 of 2")).to_be_visible()
+
+
+def test_an_admin_reads_it_too(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        own.sign_in(ADMIN_EMAIL)
+        own.open("audit-log")
+
+        expect(page.get_by_text("turned CI Metrics on")).to_be_visible()
+
+
+def test_a_member_is_told_plainly_whom_it_is_for(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        own.sign_in(MEMBER_EMAIL)
+        own.open("audit-log")
+
+        expect(page.get_by_text("The audit log is for owners and admins")).to_be_visible()
+        expect(page.get_by_role("link", name="Audit log")).to_have_count(0)
+        path = f"/api/orgs/{own.server.org_id}/audit-log"
+        assert ask(own.server.url, "GET", path, bearer(own.server.member_token)).status == 403

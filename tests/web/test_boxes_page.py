@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of boxes: which are there and online; owners and admins add one and see its install
+token once (contract, "Boxes").
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from hwci.demo.project import BOXES
+from tests.server.asking import ask
+from tests.server.running import ADMIN_EMAIL, MEMBER_EMAIL
+from tests.web.conftest import Dashboard
+from tests.web.live import Site, cells, row, site
+
+TOKEN = ".token .copyable code"
+
+
+@pytest.fixture
+def own(page: Page, tmp_path: Path) -> Iterator[Site]:
+    with site(page, tmp_path) as made:
+        yield made
+
+
+def add(page: Page, name: str) -> None:
+    page.get_by_label("New box").fill(name)
+    page.get_by_role("button", name="Add box").click()
+
+
+def installs(own: Site, token: str) -> int:
+    body = {"installToken": token}
+    return ask(own.server.url, "POST", "/api/boxes/install", json_body=body).status
+
+
+def state(shown: Locator) -> list[str]:
+    """Give status and key of a box."""
+    found = cells(shown)
+    return [found[1], found[4]]
+
+
+@pytest.mark.parametrize("email", [None, ADMIN_EMAIL])
+def test_a_box_that_is_added_shows_its_token_once(own: Site, email: str | None) -> None:
+    own.sign_in(email)
+    own.open("boxes")
+    expect(own.page.get_by_text("There is no box yet")).to_be_visible()
+    expect(own.page.get_by_text("hwci boxes create")).to_be_visible()
+
+    add(own.page, "bench-7")
+    shown = own.page.locator(".token")
+    expect(shown.get_by_role("heading")).to_be_focused()
+    expect(shown).to_contain_text(f"hwci box install --url {own.server.url}")
+    token = own.page.locator(TOKEN).first.inner_text()
+    expect(row(own.page, "bench-7")).to_contain_text("not installed")
+
+    own.page.reload()
+    expect(row(own.page, "bench-7")).to_be_visible()
+    assert token not in own.page.content()
+    assert token not in own.page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+    assert installs(own, token) == 201
+    own.page.reload()
+    expect(row(own.page, "bench-7")).to_contain_text("online")
+    assert state(row(own.page, "bench-7")) == ["online", "installed"]
+
+
+def test_a_new_install_token_works_and_is_forgotten_when_done(own: Site) -> None:
+    own.benches.installed("bench-7")
+    own.open("boxes")
+
+    own.page.get_by_role("button", name="New install token for bench-7").click()
+    token = own.page.locator(TOKEN).first.inner_text()
+    own.page.get_by_role("button", name="Done").click()
+
+    expect(own.page.locator(".token")).to_have_count(0)
+    expect(own.page.get_by_label("New box")).to_be_focused()
+    assert token not in own.page.content()
+    assert installs(own, token) == 201
+
+
+def test_a_token_can_be_copied(own: Site) -> None:
+    own.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    own.open("boxes")
+    add(own.page, "bench-7")
+
+    own.page.get_by_role("button", name="Copy install token").click()
+
+    expect(own.page.get_by_text("copied")).to_be_visible()
+    copied = own.page.evaluate("navigator.clipboard.readText()")
+    assert copied == own.page.locator(TOKEN).first.inner_text()
+
+
+def test_a_name_that_is_taken_is_told_beside_the_form(own: Site, quiet_console: list[str]) -> None:
+    own.benches.installed("bench-7")
+    own.open("boxes")
+
+    add(own.page, "bench-7")
+
+    expect(own.page.get_by_role("alert")).to_have_text(
+        "There is a box with this name already; the list below has it, and makes it a new install"
+        " token."
+    )
+    expect(own.page.get_by_label("New box")).to_have_value("bench-7")
+    quiet_console[:] = [line for line in quiet_console if "409" not in line]
+
+
+def test_a_box_that_is_heard_of_comes_online_while_one_looks(own: Site) -> None:
+    key = own.benches.installed("bench-7")
+    own.benches.hands.move(minutes=4)
+    own.page.clock.install()
+    own.open("boxes")
+    expect(row(own.page, "bench-7")).to_contain_text("offline")
+
+    own.benches.beat(key)
+    own.page.clock.fast_forward(60_000)
+
+    expect(row(own.page, "bench-7")).to_contain_text("online")
+
+
+def test_the_benches_of_the_demo_are_boxes_that_are_online(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/boxes")
+
+    for name in BOXES:
+        expect(row(page, name)).to_contain_text("online")
+        assert state(row(page, name)) == ["online", "installed"]
+
+
+def test_a_box_leads_to_its_runs(own: Site) -> None:
+    own.benches.installed("bench-7")
+    own.benches.report(run_id=71, box_key="bench-7")
+    own.benches.report(run_id=72, box_key="other")
+    own.open("boxes")
+
+    own.page.get_by_role("link", name="bench-7").click()
+
+    expect(own.page).to_have_url(re.compile(r"/runs\?boxKey=bench-7$"))
+    expect(row(own.page, "run 71")).to_be_visible()
+    expect(row(own.page, "run 72")).to_have_count(0)
+
+
+def test_a_member_sees_the_list_and_no_controls(own: Site) -> None:
+    own.benches.installed("bench-7")
+    own.sign_in(MEMBER_EMAIL)
+    own.open("boxes")
+
+    expect(row(own.page, "bench-7")).to_contain_text("online")
+    expect(own.page.get_by_role("link", name="Runs", exact=True)).to_be_visible()
+    expect(own.page.locator("main").get_by_role("textbox")).to_have_count(0)
+    names = own.page.locator("main button").all_inner_texts()
+    assert names == ["Exact times"]
+
+
+def test_a_member_without_boxes_is_told_who_adds_one(own: Site) -> None:
+    own.sign_in(MEMBER_EMAIL)
+    own.open("boxes")
+
+    expect(own.page.get_by_text("An owner or admin adds one")).to_be_visible()

@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of one failure: what it shows is the API's, and a reviewer can decide there (spec,
+"Classification of a resolved failure", "Review of a resolved failure").
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from hwci.engine.vocabulary import REASONS, Reason
+from hwci.wire.limits import EVIDENCE_MAX
+from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer
+from tests.web.conftest import Account, Dashboard
+from tests.web.failing import DRIVER, HARNESS, failing_server, pass_on_the_failing_commit
+from tests.web.live import site
+
+CHECKS = [reason.value for reason in REASONS if reason is not Reason.DISMISSED]
+DEMO_HAS = [
+    reason for reason in CHECKS if reason not in {"paths_not_configured", "fix_unconnected"}
+]
+ASKED = "nodes => nodes.map(n => [n.dataset.reason, n.querySelector('.found').textContent])"
+SHAS = "nodes => nodes.map(node => node.dataset.sha)"
+Evidence = dict[str, Any]
+
+
+class Reader:
+    """Someone signed in to a server, in a browser and beside it."""
+
+    def __init__(self, page: Page, dashboard: Dashboard, account: Account | None = None) -> None:
+        self.page, self.dashboard = page, dashboard
+        self.token = dashboard.token(account)
+        self.org = dashboard.sign_in(page.context, account)
+        self.api = f"/api/orgs/{self.org}"
+
+    def ask(self, path: str) -> Any:
+        return self.dashboard.ask(self.api + path, self.token)
+
+    def evidence(self, failure_id: str) -> Evidence:
+        found: Evidence = self.ask(f"/ci-failures/{failure_id}")
+        return found
+
+    def open(self, failure_id: str, query: str = "") -> None:
+        self.page.goto(f"{self.dashboard.url}/orgs/{self.org}/failures/{failure_id}{query}")
+        expect(self.page.get_by_role("heading", level=1)).to_be_visible()
+
+    def act(self, failure_id: str, action: str) -> None:
+        """Review without the browser."""
+        url = f"{self.dashboard.url}{self.api}/ci-failures/{failure_id}/{action}"
+        headers = {"Authorization": f"Bearer {self.token}"}
+        with urlopen(Request(url, headers=headers, method="POST")):
+            pass
+
+    def resolved(self, reason: str | None) -> Evidence:
+        """Give the evidence of a resolved failure that has this reason and no review."""
+        table = "real-bugs" if reason is None else "other-failures"
+        rows = self.ask(f"/ci-metrics/{table}?days=90&limit=100")["items"]
+        row = next(row for row in rows if row["reason"] == reason and row["review"] is None)
+        return self.evidence(row["id"])
+
+    def labelled(self, label: str) -> Evidence:
+        rows = self.ask(f"/ci-failures?days=90&label={label}&limit=100")["items"]
+        return self.evidence(rows[0]["id"])
+
+
+@pytest.fixture
+def reader(page: Page, demo: Dashboard) -> Reader:
+    return Reader(page, demo)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with failing_server(tmp_path_factory.mktemp("failing")) as server:
+        yield server
+
+
+@pytest.fixture
+def owner(page: Page, own: RunningServer) -> Reader:
+    return Reader(page, Dashboard(own.url, Account(own.email, own.password)))
+
+
+def shows_checks(page: Page, evidence: Evidence) -> None:
+    """See that the page has the API's checks, in order, and says which decided."""
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    asked = page.locator(".check[data-reason]").evaluate_all(ASKED)
+    assert asked == [[check["reason"], f"{check['found']}."] for check in evidence["checks"]]
+    assert [check[0] for check in asked] == CHECKS[: len(asked)]
+    expect(page.locator(".check", has_text="not reached")).to_have_count(len(CHECKS) - len(asked))
+    decided = [check["reasonText"] for check in evidence["checks"] if check["decided"]]
+    assert page.locator(".check.decided .reason").all_inner_texts() == decided
+
+
+@pytest.mark.parametrize("reason", DEMO_HAS)
+def test_a_reason_is_shown_with_its_checks_up_to_the_deciding_one(
+    reader: Reader, reason: str
+) -> None:
+    evidence = reader.resolved(reason)
+    reader.open(evidence["failure"]["id"])
+
+    expect(reader.page.locator(".verdict-line")).to_contain_text(evidence["resolved"]["reasonText"])
+    shows_checks(reader.page, evidence)
+    assert evidence["checks"][-1]["reason"] == reason
+
+
+@pytest.mark.parametrize("test_id", ["unconfigured", "unconnected"])
+def test_what_the_demo_has_not_is_shown_too(owner: Reader, test_id: str) -> None:
+    evidence = owner.evidence(id_of(owner, test_id))
+    owner.open(evidence["failure"]["id"])
+
+    shows_checks(owner.page, evidence)
+    assert evidence["checks"][-1]["decided"]
+
+
+def test_a_real_bug_passed_every_check(reader: Reader) -> None:
+    evidence = reader.resolved(None)
+    reader.open(evidence["failure"]["id"])
+
+    expect(reader.page.locator(".verdict-line")).to_contain_text("every check passed")
+    expect(reader.page.get_by_text("No check decided otherwise")).to_be_visible()
+    shows_checks(reader.page, evidence)
+    assert len(evidence["checks"]) == len(CHECKS)
+
+
+@pytest.mark.parametrize("reason", [None, "fix_mixed", "changes_incomplete", "fix_incomplete"])
+def test_the_commits_and_their_files_are_those_of_the_api(
+    reader: Reader, reason: str | None
+) -> None:
+    evidence = reader.resolved(reason)
+    reader.open(evidence["failure"]["id"], "?commits=all")
+
+    rows = reader.page.locator(".commit")
+    shown = rows.evaluate_all(SHAS)
+    lists = [evidence[name] for name in ("underTest", "beforeFix", "timelineChanges")]
+    told = {item["sha"]: item for commits in lists for item in commits}
+    tested = [commit["sha"] for commit in evidence["timeline"]]
+    assert set(shown) == {*tested, *told}
+    assert [sha for sha in shown if sha in tested] == tested
+    for sha, commit in told.items():
+        row = reader.page.locator(f".commit[data-sha='{sha}']")
+        if row.locator(".subject").get_attribute("aria-expanded") == "false":
+            row.get_by_role("button", name=commit["subject"]).click()
+        files = row.get_by_role("list", name="Files").get_by_role("listitem")
+        expect(files).to_have_count(len(commit["files"]))
+        assert kinds_and_paths(files) == [[one["kind"], one["path"]] for one in commit["files"]]
+        expect(row.get_by_text("not fully reported")).to_have_count(2 * commit["filesTruncated"])
+
+
+def kinds_and_paths(files: Locator) -> Any:
+    parts = "nodes => nodes.map(n => ['.kind', 'code'].map(s => n.querySelector(s).textContent))"
+    return files.evaluate_all(parts)
+
+
+def test_the_range_and_the_fix_are_marked(owner: Reader) -> None:
+    evidence = owner.evidence(id_of(owner, "range"))
+    owner.open(evidence["failure"]["id"], "?commits=all")
+
+    broken = [one["sha"] for one in evidence["resolved"]["brokenBy"]["commits"]]
+    marked = owner.page.locator(".commit", has_text="may have broken it")
+    suspects = owner.page.locator(".commit.suspect")
+    fix = owner.page.locator(".commit", has=owner.page.get_by_text("fix", exact=True))
+    assert marked.evaluate_all(SHAS) == broken
+    assert len(broken) == 2
+    assert suspects.evaluate_all(SHAS) == [broken[0], HARNESS, broken[1]]
+    assert fix.evaluate_all(SHAS) == [evidence["resolved"]["fix"]["sha"]]
+
+
+def test_a_check_leads_to_its_commit(reader: Reader) -> None:
+    evidence = reader.resolved("fix_touched_harness")
+    sha, file = (evidence["checks"][-1][key] for key in ("commit", "file"))
+    reader.open(evidence["failure"]["id"])
+
+    reader.page.locator(".check.decided").get_by_role("link", name=sha[:10]).click()
+
+    row = reader.page.locator(f".commit[data-sha='{sha}']")
+    expect(row.locator(".subject")).to_be_focused()
+    expect(row.locator(".subject")).to_be_in_viewport()
+    expect(row.locator(".files .looked-at")).to_contain_text(file)
+    assert f"commit={sha}" in reader.page.url
+
+
+def test_an_opened_commit_has_the_runs_of_the_api(reader: Reader) -> None:
+    evidence = reader.labelled("flake")
+    reader.open(evidence["failure"]["id"])
+
+    own = next(commit for commit in evidence["timeline"] if commit["this"])
+    rows = reader.page.locator(".opened tbody tr")
+    expect(rows).to_have_count(len(own["runs"]))
+    for row, run in zip(rows.all(), own["runs"], strict=True):
+        expect(row).to_contain_text(str(run["runId"]))
+        expect(row).to_contain_text(run["workflow"])
+        expect(row.get_by_text(run["outcome"], exact=True)).to_be_visible()
+
+
+def test_every_run_that_is_shown_leads_to_its_page(reader: Reader) -> None:
+    evidence = reader.resolved("fix_mixed")
+    reader.open(evidence["failure"]["id"])
+
+    own = next(commit for commit in evidence["timeline"] if commit["this"])
+    checked = [check["run"] for check in evidence["checks"] if check["run"]]
+    for place, runs in ((".opened", own["runs"]), (".looked", checked)):
+        links = reader.page.locator(place).get_by_role("link", name=re.compile(r"^run \d+"))
+        expect(links).to_have_count(len(runs))
+        hrefs = links.evaluate_all("nodes => nodes.map(node => node.getAttribute('href'))")
+        assert hrefs == [f"/orgs/{reader.org}/runs/{run['runRecordId']}" for run in runs]
+
+    first = str(evidence["resolved"]["firstFailure"]["runId"])
+    reader.page.locator(".facts").get_by_role("link", name=f"run {first}").click()
+    expect(reader.page.get_by_role("heading", level=1)).to_contain_text(first)
+
+
+def test_a_reviewer_confirms_and_resets_a_failure(reader: Reader) -> None:
+    failure_id = reader.resolved("fix_not_firmware")["failure"]["id"]
+    reader.open(failure_id)
+    review, line = reader.page.get_by_role("group", name="Review"), verdict_line(reader)
+    expect(review.get_by_role("button")).to_have_text(["Confirm"])
+
+    review.get_by_role("button", name="Confirm").click()
+    expect(line).to_contain_text("Confirmed as a real firmware bug, by Demo")
+    expect(review.get_by_role("status")).to_have_text("Confirmed: counted as a real firmware bug.")
+    expect(fact(reader, "Status")).to_have_text("Demo")
+    expect(review.get_by_role("button")).to_have_text(["Dismiss", "Reset"])
+    expect(review).to_be_focused()
+    expect(reader.page.get_by_text("Without the review the checks say")).to_be_visible()
+    assert reader.evidence(failure_id)["resolved"]["review"]["action"] == "confirm"
+
+    review.get_by_role("button", name="Reset").click()
+    expect(line).to_contain_text("Fix did not touch firmware")
+    expect(fact(reader, "Status")).to_have_text("Automatic")
+    expect(review.get_by_role("button")).to_have_text(["Confirm"])
+    assert reader.evidence(failure_id)["resolved"]["review"] is None
+
+
+def test_a_reviewer_dismisses_a_real_bug(reader: Reader) -> None:
+    failure_id = reader.resolved(None)["failure"]["id"]
+    reader.open(failure_id)
+    review = reader.page.get_by_role("group", name="Review")
+
+    review.get_by_role("button", name="Dismiss").click()
+    expect(verdict_line(reader)).to_contain_text("Dismissed by an admin")
+    expect(review.get_by_role("button")).to_have_text(["Confirm", "Reset"])
+
+    review.get_by_role("button", name="Reset").click()
+    expect(verdict_line(reader)).to_contain_text("every check passed")
+
+
+def test_a_review_that_came_too_late_says_why_and_shows_what_is_now(
+    reader: Reader, quiet_console: list[str]
+) -> None:
+    failure_id = reader.resolved("fix_mixed")["failure"]["id"]
+    reader.open(failure_id)
+    reader.act(failure_id, "confirm")
+
+    review = reader.page.get_by_role("group", name="Review")
+    review.get_by_role("button", name="Confirm").click()
+    expect(review.get_by_role("alert")).to_contain_text("already counted as a real firmware bug")
+    expect(review.get_by_role("button")).to_have_text(["Dismiss", "Reset"])
+    quiet_console.clear()  # the browser names every refused request
+
+    review.get_by_role("button", name="Reset").click()
+    expect(verdict_line(reader)).to_contain_text("Fix changed firmware and harness")
+
+
+def test_a_reset_failure_that_is_a_flake_by_now_becomes_the_page_of_one(
+    owner: Reader, own: RunningServer
+) -> None:
+    failure_id = id_of(owner, "passes-later")
+    owner.act(failure_id, "confirm")
+    pass_on_the_failing_commit(own)
+    owner.open(failure_id)
+    expect(verdict_line(owner)).to_contain_text("Confirmed as a real firmware bug, by Olga Owner")
+
+    owner.page.get_by_role("button", name="Reset").click()
+
+    expect(verdict_line(owner)).to_contain_text("A flake: the test also passed")
+    expect(owner.page.get_by_role("group", name="Review")).to_have_count(0)
+
+
+def test_a_member_reads_all_of_it_and_reviews_nothing(page: Page, own: RunningServer) -> None:
+    dashboard = Dashboard(own.url, Account(own.email, own.password))
+    member = Reader(page, dashboard, Account(MEMBER_EMAIL, PASSWORD))
+    member.open(id_of(member, "range"))
+
+    expect(verdict_line(member)).to_contain_text("every check passed")
+    expect(page.get_by_role("link", name="Runs", exact=True)).to_be_visible()
+    expect(page.get_by_role("group", name="Review").get_by_role("button")).to_have_count(0)
+
+
+def test_the_keyboard_reaches_every_commit_and_control(owner: Reader) -> None:
+    owner.open(id_of(owner, "range"), "?commits=all")
+    page = owner.page
+    controls = page.locator("main button:visible, main a:visible")
+    total = controls.count()
+    page.get_by_role("link", name="Back to metrics").focus()
+    reached = {0}
+    for _ in range(total + 2):  # two tables scroll, and take the focus too
+        page.keyboard.press("Tab")
+        reached.add(controls.evaluate_all("nodes => nodes.indexOf(document.activeElement)"))
+    assert reached - {-1} == set(range(total))
+
+    subject = page.locator(".subject").first
+    subject.focus()
+    page.keyboard.press("Enter")
+    expect(subject).to_have_attribute("aria-expanded", "true")
+    expect(page.locator(".opened")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(subject).to_have_attribute("aria-expanded", "false")
+
+
+def test_commits_alike_are_folded_until_they_are_asked_for(owner: Reader) -> None:
+    evidence = owner.evidence(id_of(owner, "long"))
+    owner.open(evidence["failure"]["id"])
+
+    tested = len(evidence["timeline"])
+    note = f"Of {evidence['timelineTotal']} commits that ran the test {tested} are shown"
+    expect(owner.page.get_by_text(note)).to_be_visible()
+    expect(owner.page.locator(".commit[data-sha]")).not_to_have_count(tested)
+    owner.page.get_by_role("button", name="more commits, failed").first.click()
+    expect(owner.page.locator(".commit[data-sha]")).to_have_count(tested)
+    expect(owner.page.locator(".subject:focus")).to_have_count(1)
+
+
+def test_what_is_not_shown_of_a_commit_is_counted(owner: Reader) -> None:
+    owner.open(id_of(owner, "range"), f"?commit={DRIVER}")
+
+    expect(owner.page.locator(".opened")).to_contain_text("and 340 more not shown")
+    expect(owner.page.locator(".opened")).to_contain_text("were not fully reported")
+
+
+def test_unknown_changes_are_told_with_the_reason(reader: Reader) -> None:
+    reader.open(reader.resolved("changes_unknown")["failure"]["id"])
+
+    expect(reader.page.locator(".notes")).to_contain_text("The changes under test are unknown")
+    expect(reader.page.locator(".notes")).to_contain_text("have no base commit")
+
+
+def test_a_flake_is_explained_by_its_passes(reader: Reader) -> None:
+    evidence = reader.labelled("flake")
+    reader.open(evidence["failure"]["id"])
+
+    own = next(commit for commit in evidence["timeline"] if commit["this"])
+    expect(verdict_line(reader)).to_contain_text(f"it ran there in {own['runsTotal']} runs")
+    expect(reader.page.get_by_text("asked of resolved failures only")).to_be_visible()
+    expect(reader.page.get_by_role("group", name="Review")).to_have_count(0)
+
+
+def test_the_runs_of_a_flake_are_counted_by_the_api(page: Page, tmp_path: Path) -> None:
+    test = {"id": "boot", "attempts": 1, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        for number in range(EVIDENCE_MAX + 1):
+            outcome = "pass" if number else "fail"
+            own.benches.report(run_id=number, tests=[{**test, "outcome": outcome}])
+        (failure,) = own.ask("ci-failures?label=flake")["items"]
+        own.open(f"failures/{failure['id']}")
+
+        words = "the test also passed on the same commit and on bench-1; it ran there in 201 runs."
+        expect(page.locator(".verdict-line")).to_contain_text(words)
+
+
+@pytest.mark.parametrize("test_id", ["long", "cut"])
+def test_every_commit_that_any_run_told_of_has_its_subject_and_files(
+    owner: Reader, test_id: str
+) -> None:
+    evidence = owner.evidence(id_of(owner, test_id))
+    owner.open(evidence["failure"]["id"], "?commits=all")
+
+    told = evidence["timelineChanges"]
+    assert told
+    assert {one["sha"] for one in told} <= {one["sha"] for one in evidence["timeline"]}
+    for commit in (told[0], told[-1]):
+        row = owner.page.locator(f".commit[data-sha='{commit['sha']}']")
+        expect(row.locator(".subject")).to_have_text(commit["subject"])
+        expect(row.locator(".counts")).to_have_text("1 firmware")
+        if row.locator(".subject").get_attribute("aria-expanded") == "false":
+            row.locator(".subject").click()
+        files = row.get_by_role("list", name="Files").get_by_role("listitem")
+        assert kinds_and_paths(files) == [["firmware", "src/main.c"]]
+
+
+def test_of_a_commit_that_no_run_told_of_nothing_is_guessed(owner: Reader) -> None:
+    evidence = owner.evidence(id_of(owner, "range"))
+    lists = [evidence[name] for name in ("underTest", "beforeFix", "timelineChanges")]
+    told = {commit["sha"] for commits in lists for commit in commits}
+    (untold,) = [one["sha"] for one in evidence["timeline"] if one["sha"] not in told]
+    owner.open(evidence["failure"]["id"], f"?commits=all&commit={untold}")
+
+    row = owner.page.locator(f".commit[data-sha='{untold}']")
+    expect(row.locator(".commit-detail")).to_contain_text("Which files it changed is not known.")
+    expect(row.locator(".commit-line")).to_contain_text(untold[:10])
+    expect(row.locator(".commit-line")).not_to_contain_text("subject")
+    expect(owner.page.get_by_text("of the commits that some run told of")).to_have_count(1)
+
+
+def test_files_of_a_product_without_paths_have_no_kind_and_lead_on(owner: Reader) -> None:
+    evidence = owner.evidence(id_of(owner, "unconfigured"))
+    owner.open(evidence["failure"]["id"], "?commits=all")
+
+    (commit,) = evidence["underTest"]
+    assert [one["kind"] for one in commit["files"]] == [None]
+    row = owner.page.locator(f".commit[data-sha='{commit['sha']}']")
+    expect(row.locator(".counts")).to_have_text("1 file")
+    expect(row.get_by_role("list", name="Files").get_by_role("listitem")).to_have_text("src/main.c")
+    expect(owner.page.locator(".kind")).to_have_count(0)
+    step = owner.page.locator(".notes code")
+    expect(step).to_have_text("hwci suite-config apply hwci.toml")
+
+
+def test_a_pending_failure_says_what_it_waits_for(reader: Reader) -> None:
+    reader.open(reader.labelled("pending")["failure"]["id"])
+
+    expect(verdict_line(reader)).to_contain_text("Still failing, since")
+    expect(verdict_line(reader)).to_contain_text("will resolve it; a pass on the same commit")
+    expect(reader.page.get_by_text("once the failure is resolved")).to_be_visible()
+
+
+@pytest.mark.parametrize("failure_id", ["00000000-0000-4000-8000-000000000000", "none"])
+def test_a_failure_that_is_not_there_is_said_so(
+    reader: Reader, quiet_console: list[str], failure_id: str
+) -> None:
+    reader.open(failure_id)
+
+    expect(reader.page.get_by_role("heading", level=1)).to_have_text("No such failure")
+    expect(reader.page.get_by_role("link", name="Back to metrics")).to_be_visible()
+    quiet_console.clear()  # the browser names the 404
+
+
+def test_the_way_back_leads_to_the_metrics_as_they_were(reader: Reader) -> None:
+    reader.page.goto(f"{reader.dashboard.url}/orgs/{reader.org}/metrics?days=90")
+    reader.page.get_by_role("region", name="Real FW bugs caught").get_by_role("link").first.click()
+    expect(reader.page.get_by_role("heading", name="Checks")).to_be_visible()
+    first = reader.ask("/ci-metrics/real-bugs?days=90")["items"][0]
+    expect(reader.page).to_have_title(f"{first['testId']} on {first['boxKey']} · hwci")
+
+    reader.page.get_by_role("link", name="Back to metrics").click()
+    expect(reader.page.get_by_role("radio", name="90d")).to_be_checked()
+
+
+def test_a_phone_needs_no_sideways_scrolling(reader: Reader) -> None:
+    reader.page.set_viewport_size({"width": 360, "height": 740})
+    reader.open(reader.resolved("fix_incomplete")["failure"]["id"])
+
+    expect(reader.page.get_by_role("heading", name="Checks")).to_be_visible()
+    assert reader.page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def id_of(reader: Reader, test_id: str) -> str:
+    tables = ("real-bugs", "other-failures")
+    lists = [reader.ask(f"/ci-metrics/{table}?days=90")["items"] for table in tables]
+    return str(next(row["id"] for rows in lists for row in rows if row["testId"] == test_id))
+
+
+def verdict_line(reader: Reader) -> Locator:
+    return reader.page.locator(".verdict-line")
+
+
+def fact(reader: Reader, title: str) -> Locator:
+    return reader.page.locator(f".facts div:has(dt:text-is('{title}')) dd")

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever CI, people and addresses say, a page shows it as text: nothing of it runs, nothing is
+loaded, no rule of the document is broken, and no page grows wider than its window.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.server.asking import ask, bearer
+from tests.server.running import RunningServer
+from tests.web.conftest import Account, Dashboard
+from tests.web.hostile import HOSTILE, hostile_server, ids_of, in_address
+
+WATCH = """
+window.broken = [];
+const note = (event) => window.broken.push(event.violatedDirective);
+document.addEventListener("securitypolicyviolation", note);
+"""
+# What a text could have done to a page, though nothing was said of it.
+HARM = """() => {
+  const all = [...document.querySelectorAll("*")];
+  return {
+    ran: "hacked" in window,
+    broken: window.broken,
+    listening: all.filter((e) => e.getAttributeNames().some((n) => n.startsWith("on"))).length,
+    foreign: document.querySelectorAll("body script, iframe, object, base, img, style").length,
+    leading: [...document.links].filter((a) => a.origin !== location.origin).map((a) => a.href),
+    wider: Math.max(0, document.documentElement.scrollWidth - window.innerWidth),
+  };
+}"""
+HARMLESS = {"ran": False, "broken": [], "listening": 0, "foreign": 0, "leading": [], "wider": 0}
+GO = """address => {
+  history.pushState(null, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+}"""
+NARROW, WIDE = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+TEXTS = "nodes => nodes.map(node => node.textContent)"
+# The browser itself tells of every answer that refuses; it is asked for what is not there.
+REFUSED = "error: Failed to load resource"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with hostile_server(tmp_path_factory.mktemp("hostile")) as server:
+        yield server
+
+
+NOT_OURS = (
+    "https://example.org/orgs/x/metrics",
+    "/\\\\example.org/orgs/x/metrics",
+    "//example.org/",
+    "javascript:window.hacked=1",
+)
+
+
+class Visitor:
+    """Someone who looks at pages, and sees whether they were harmed."""
+
+    def __init__(self, page: Page, server: RunningServer) -> None:
+        self.page, self.server = page, server
+        self.dashboard = Dashboard(server.url, Account(server.email, server.password))
+        self.dashboard.sign_in(page.context)
+        self.org = server.org_id
+        page.add_init_script(WATCH)
+        page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.server.url}/orgs/{self.org}/{path}")
+
+    def go(self, path: str) -> None:
+        """Go to another page of the kind that is shown, without loading the document anew."""
+        self.page.locator("h1").evaluate("node => { node.dataset.left = 1; }")
+        self.page.evaluate(GO, f"/orgs/{self.org}/{path}")
+        expect(self.page.locator("h1:not([data-left])")).to_be_visible()
+
+    def texts(self, selector: str) -> set[str]:
+        return set(self.page.locator(selector).evaluate_all(TEXTS))
+
+    def settled(self) -> None:
+        """See that nothing is awaited any more, and that the page is unharmed, narrow and wide."""
+        expect(self.page.locator(".waiting")).to_have_count(0)
+        for size in (NARROW, WIDE):
+            self.page.set_viewport_size(size)  # type: ignore[arg-type] # a dict
+            assert self.page.evaluate(HARM) == HARMLESS, self.page.url
+
+    def ask(self, path: str) -> Any:
+        """Read all items of a list of the API."""
+        address = f"/api/orgs/{self.org}/{path}"
+        joined = "&" if "?" in path else "?"
+        items: list[Any] = []
+        while True:
+            page = len(items) // 100 + 1
+            answer = ask(
+                self.server.url,
+                "GET",
+                f"{address}{joined}limit=100&page={page}",
+                bearer(self.server.token),
+            ).json
+            items += answer["items"]
+            if len(items) == answer["total"]:
+                return items
+
+
+@pytest.fixture
+def visitor(page: Page, told: RunningServer) -> Visitor:
+    return Visitor(page, told)
+
+
+def only_refused(said: list[str]) -> None:
+    """Take out what the browser says of answers that refuse."""
+    said[:] = [line for line in said if line and not line.startswith(REFUSED)]
+
+
+def test_there_are_sixty() -> None:
+    assert len(set(HOSTILE)) == 60
+
+
+def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
+    tests: set[str] = set()
+    branches: set[str] = set()
+    for number in range(1, 10):
+        tables = "&".join(f"{name}.page={number}" for name in ("merges", "bugs", "other", "flaky"))
+        visitor.open(f"metrics?other=open&daily=open&{tables}")
+        flaky = visitor.page.locator("#flaky")
+        # Tables above that fill up would push it out of sight again.
+        expect(flaky.locator("tbody tr").first).to_be_visible()
+        expect(visitor.page.locator(".waiting")).to_have_count(0)
+        flaky.scroll_into_view_if_needed()
+        expect(flaky.locator(".heat rect").first).to_be_attached()
+        visitor.settled()
+        tests |= visitor.texts("#bugs tbody a") | visitor.texts("#other tbody a")
+        branches |= visitor.texts("#merges td[data-title=Branch]")
+
+    assert tests == {test for text in HOSTILE for test in ids_of(text)}
+    assert branches == set(HOSTILE)
+
+
+def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> None:
+    told = visitor.ask("ci-failures")
+    tests: set[str] = set()
+    for number in range(1, (len(told) - 1) // 20 + 2):
+        visitor.open(f"failures?failures.page={number}")
+        expect(visitor.page.locator("tbody tr").first).to_be_visible()
+        visitor.settled()
+        tests |= visitor.texts("tbody td:first-child a")
+    assert tests == {row["testId"] for row in told}
+    assert tests == {test for text in HOSTILE for test in ids_of(text)}
+
+
+def test_the_failures_of_one_test_are_those_of_its_whole_name(visitor: Visitor) -> None:
+    for text in HOSTILE:
+        visitor.open(f"failures?testId={in_address(text)}")
+        expect(visitor.page.locator("tbody tr").first).to_be_visible()
+        visitor.settled()
+        assert visitor.texts("tbody td:first-child a") == {text}
+        assert text in visitor.texts(".only strong")
+
+
+def test_the_page_of_a_failure_shows_each_as_text(
+    visitor: Visitor, quiet_console: list[str]
+) -> None:
+    visitor.open("failures/none")
+    for row in visitor.ask("ci-metrics/real-bugs?search=reviewed"):
+        text = row["repoKey"]
+        visitor.go(f"failures/{row['id']}")
+        visitor.settled()
+        assert text in visitor.texts(".commit .subject")
+        assert text in visitor.texts(".files code")
+        said = visitor.page.locator("main").evaluate("node => node.textContent")
+        assert f"reviewed {text}" in said
+    only_refused(quiet_console)
+
+
+def test_the_pages_of_runs_show_each_as_text(visitor: Visitor) -> None:
+    boxes: set[str] = set()
+    for number in range(1, 10):
+        visitor.open(f"runs?runs.page={number}")
+        expect(visitor.page.locator("tbody tr")).to_have_count(20)
+        visitor.settled()
+        boxes |= visitor.texts("td[data-title=Box] a")
+    assert boxes == set(HOSTILE)
+
+
+def test_the_page_of_a_run_shows_each_as_text(visitor: Visitor, quiet_console: list[str]) -> None:
+    runs = [run for run in visitor.ask("runs") if run["tests"]["failed"]]
+    assert {run["branch"] for run in runs} == set(HOSTILE)
+    visitor.open("runs/none")
+    for run in runs:
+        visitor.go(f"runs/{run['id']}")
+        expect(visitor.page.locator("#tests tbody a")).to_have_count(3)
+        visitor.page.locator(".changes .fold").click()
+        visitor.settled()
+        assert visitor.texts("#tests tbody a") == set(ids_of(run["branch"]))
+        assert run["branch"] in visitor.texts(".subject-text")
+        assert run["branch"] in visitor.texts(".paths code")
+    only_refused(quiet_console)
+
+
+def test_the_pages_of_boxes_and_of_the_audit_log_show_each_as_text(visitor: Visitor) -> None:
+    boxes: set[str] = set()
+    people: set[str] = set()
+    for number in range(1, 4):
+        visitor.open(f"boxes?boxes.page={number}")
+        expect(visitor.page.locator("tbody tr")).to_have_count(20)
+        visitor.settled()
+        boxes |= visitor.texts("td[data-title=Box]")
+    for number in range(1, 13):
+        visitor.open(f"audit-log?audit.page={number}")
+        expect(visitor.page.locator("tbody tr").first).to_be_visible()
+        visitor.settled()
+        people |= visitor.texts("td[data-title=Who]")
+    assert boxes == set(HOSTILE)
+    assert set(HOSTILE) <= people
+
+
+def test_an_organization_and_a_person_may_have_each_as_their_name(visitor: Visitor) -> None:
+    visitor.open("boxes")
+    offered = visitor.page.get_by_label("Organization", exact=True).locator("option")
+    expect(offered).to_have_count(len(HOSTILE) + 1)
+    names = offered.evaluate_all("nodes => nodes.map(node => node.textContent)")
+    assert set(HOSTILE) <= set(names)
+
+
+def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[str]) -> None:
+    for number, text in enumerate(HOSTILE):
+        word = in_address(text)
+        places = (
+            f"metrics?repoKey={word}&suite={word}&other=open&flaky.boxes={word}#{word}",
+            f"metrics?days={word}&asOf={word}",
+            f"metrics?other={word}&daily={word}&flaky.search={word}&bugs.sort={word}",
+            f"runs?repoKey={word}&branch={word}&boxKey={word}&sha={word}&status={word}",
+            f"runs?helloOk={word}&from={word}&to={word}",
+            f"failures?label={word}&testId={word}&asOf={word}&days={word}",
+            f"failures?testId={word}&failures.search={word}&failures.sort={word}",
+        )
+        visitor.open(places[number % len(places)])
+        expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
+        visitor.settled()
+    only_refused(quiet_console)
+
+
+def test_a_path_may_hold_any_of_them(visitor: Visitor, quiet_console: list[str]) -> None:
+    page, own = visitor.page, f"/orgs/{visitor.org}"
+    for number, text in enumerate(HOSTILE):
+        word = in_address(text)
+        places = (
+            f"/orgs/{word}/metrics",
+            f"{own}/failures/{word}",
+            f"{own}/runs/{word}",
+            f"/{word}",
+        )
+        page.goto(visitor.server.url + places[number % len(places)])
+        expect(page.get_by_role("banner")).to_be_visible()
+        visitor.settled()
+    only_refused(quiet_console)
+
+
+def test_a_sign_in_leads_nowhere_but_to_a_page_of_ours(
+    page: Page, told: RunningServer, quiet_console: list[str]
+) -> None:
+    visitor = Visitor(page, told)
+    page.context.clear_cookies()
+    page.goto(f"{told.url}/sign-in")
+    for text in (*NOT_OURS, *HOSTILE[::6]):
+        page.goto(f"{told.url}/sign-in?next={in_address(text)}#{in_address(text)}")
+        page.get_by_label("E-mail").fill(told.email)
+        page.get_by_label("Password").fill(told.password)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
+        visitor.settled()
+        assert page.url.startswith(f"{told.url}/orgs/")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("Password")).to_be_visible()
+    only_refused(quiet_console)
+
+
+def test_a_set_up_link_may_hold_any_of_them(page: Page, told: RunningServer) -> None:
+    visitor = Visitor(page, told)
+    for text in HOSTILE:
+        page.goto(f"{told.url}/setup?{in_address(text)}#{in_address(text)}")
+        expect(page.get_by_label("Password")).to_be_visible()
+        visitor.settled()
+
+
+def test_what_is_typed_into_a_search_is_text(visitor: Visitor) -> None:
+    visitor.open("metrics")
+    field = visitor.page.get_by_label("Search Merges not checked on hardware")
+    for text in HOSTILE[:10]:
+        field.fill(text)
+        expect(visitor.page.locator("#merges td[data-title=Branch]").first).to_contain_text(text)
+        visitor.settled()

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every figure of the metrics page is the API's, over periods and products, at one moment (spec,
+"Metrics page (dashboard)"). Rows are compared as the words that a person reads, on every page of
+every table.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hwci.server.clock import system_clock
+from tests.web.conftest import Dashboard
+
+PRODUCTS: tuple[dict[str, str], ...] = (
+    {},
+    {"repoKey": "acme/sensor-node", "suite": "sensor-fw"},
+    {"repoKey": "acme/sensor-node", "suite": "gateway-fw"},
+)
+TABLES = {
+    "merges": "unchecked-merges",
+    "bugs": "real-bugs",
+    "other": "other-failures",
+    "flaky": "flakiest-tests",
+}
+VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
+# What stands in the cells, but for blanks and for times, which are told from now.
+CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
+    const read = cell.cloneNode(true);
+    read.querySelectorAll("time, .sha-told, .heat").forEach(one => one.remove());
+    return read.textContent.replace(/\\s/g, "");
+}))"""
+
+
+class Asked:
+    """The API at one moment, of one period and product."""
+
+    def __init__(self, demo: Dashboard, token: str, org: str, query: Mapping[str, Any]) -> None:
+        self._demo, self._token, self._org, self._query = demo, token, org, query
+
+    def page(self) -> Any:
+        return self._read("ci-metrics", {})
+
+    def pages(self, table: str) -> Iterator[list[Any]]:
+        """Give the rows of each page of a table, as the page shows them."""
+        for number in range(1, 100):
+            answer = self._read(f"ci-metrics/{TABLES[table]}", {"page": number})
+            if answer["items"] or number == 1:
+                yield answer["items"]
+            if number * answer["limit"] >= answer["total"]:
+                return
+
+    def failures(self, test: Any) -> Any:
+        """Give the failures of a row of "Flakiest tests"."""
+        return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
+
+    def _read(self, path: str, more: Mapping[str, Any]) -> Any:
+        query = urlencode({**self._query, **more})
+        return self._demo.ask(f"/api/orgs/{self._org}/{path}?{query}", self._token)
+
+
+@pytest.mark.parametrize("days", [7, 30, 90])
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: one.get("suite", "all"))
+def test_every_figure_on_the_page_is_the_apis(
+    page: Page, demo: Dashboard, days: int, product: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **product}
+    asked = Asked(demo, demo.token(), org, query)
+    address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'other': 'open'})}"
+    page.goto(address)
+    expect(page.get_by_label("Tiles")).to_be_visible()
+
+    assert [tile.inner_text() for tile in page.locator(".tile .figure, .tile .beside").all()] == (
+        tiles(asked.page())
+    )
+    for table in TABLES:
+        for number, rows in enumerate(asked.pages(table), 1):
+            if number > 1:
+                page.goto(f"{address}&{table}.page={number}")
+            expect(page.locator(f"#{table} tbody > tr")).to_have_count(len(rows))
+            if rows:
+                shown = page.locator(f"#{table} table").evaluate(CELLS)
+                assert shown == [bare(WRITTEN[table](row, not product)) for row in rows]
+
+
+@pytest.mark.parametrize("days", [7, 30, 90])
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: one.get("suite", "all"))
+def test_the_number_of_a_tile_leads_to_as_many_rows(
+    page: Page, demo: Dashboard, days: int, product: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **product}
+    counts = Asked(demo, demo.token(), org, query).page()["tiles"]
+    flakes, runs = counts["flakyFailures"]["count"], counts["infraRuns"]
+    infra = page.locator(".tile", has_text="Infra runs")
+    for link, rows in (
+        (
+            page.locator(".tile", has_text="Flaky failures").locator(".figure a"),
+            (flakes, "failure"),
+        ),
+        (infra.locator(".figure a"), (runs["infra"], "run")),
+        (infra.locator(".beside a"), (runs["total"], "run")),
+    ):
+        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+        link.click()
+        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(counted(*rows))
+        page.reload()
+        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(counted(*rows))
+
+
+def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": 90, "asOf": moment}
+    asked = Asked(demo, demo.token(), org, query)
+    tests = next(asked.pages("flaky"))
+    flaky = next(row for row in tests if row["flakyFailures"])
+    broken = next(row for row in tests if not row["retryPasses"])
+    for row in (flaky, broken):
+        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+        page.locator("#flaky").get_by_role("link", name=row["testId"], exact=True).click()
+
+        total = asked.failures(row)["total"]
+        assert total > 0
+        shown = page.locator(".table-tools").get_by_role("status")
+        expect(shown).to_have_text(counted(total, "failure"))
+        names = page.locator("tbody td:first-child a")
+        assert set(names.all_inner_texts()) == {row["testId"]}
+        expect(page.get_by_label("Product")).to_have_value(re.compile(row["suite"]))
+
+
+def tiles(page: Any) -> list[str]:
+    """Write the tiles as they are read."""
+    counts, unchecked = page["tiles"], page["uncheckedMerges"]["total"]
+    merges, bugs, runs = counts["mergesChecked"], counts["realFwBugs"], counts["infraRuns"]
+    beside = f"{bugs['benchOrHarness']} bench or harness, {bugs['ambiguous']} ambiguous"
+    dismissed = f", {bugs['dismissed']} dismissed" if bugs["dismissed"] else ""
+    return [
+        f"{merges['checked']:,}",
+        f"of {counted(merges['announced'], 'merge')}"
+        + share(merges["checked"], merges["announced"])
+        + (f" · {unchecked:,} not checked" if unchecked else ""),
+        f"{bugs['real']:,}",
+        beside + dismissed,
+        f"{counts['flakyFailures']['count']:,}",
+        "passed on the same commit and box",
+        f"{runs['infra']:,}",
+        f"of {counted(runs['total'], 'run report')}" + share(runs["infra"], runs["total"]),
+    ]
+
+
+def merge(row: Any, all_products: bool) -> list[str]:
+    """Write an unchecked merge."""
+    product = [row["suite"] or "Unassigned"] if all_products else []
+    return [row["sha"][:10] + " runs", *product, row["branch"], ""]
+
+
+def bug(row: Any, all_products: bool) -> list[str]:
+    """Write a real bug."""
+    commits = [f"{one['sha'][:10]} {one['subject']}" for one in row["brokenBy"]["commits"]]
+    range_of = [f"one of {len(commits)} commits"] if len(commits) > 1 else []
+    fix = row["fix"]["sha"][:10]
+    return [*failure(row, all_products), "".join(range_of + commits), fix, *judged(row)]
+
+
+def other(row: Any, all_products: bool) -> list[str]:
+    """Write another resolved failure."""
+    classes = {"bench_or_harness": "Bench or harness", "ambiguous": "Ambiguous"}
+    written = {**classes, "dismissed": "Dismissed"}[row["class"]] + row["reasonText"]
+    return [*failure(row, all_products), written, *judged(row)]
+
+
+def failure(row: Any, all_products: bool) -> list[str]:
+    """Write which failure a row is about."""
+    commits = counted(row["failingCommits"], "commit") if row["failingCommits"] > 1 else ""
+    product = [row["suite"]] if all_products else []
+    test = f"{row['testId']} {row['boxKey']} · {row['branch']}"
+    return [test, *product, row["firstFailure"]["sha"][:10] + commits]
+
+
+def judged(row: Any) -> list[str]:
+    """Write the verdict, who said so, and what the demo's owner may do about it."""
+    action = "Dismiss" if row["class"] == "real_fw_bug" else "Confirm"
+    return [VERDICTS[row["verdict"]], row["status"], action + ("Reset" if row["review"] else "")]
+
+
+def flaky(row: Any, all_products: bool) -> list[str]:
+    """Write a flaky test."""
+    product = [row["suite"]] if all_products else []
+    broken = " broken" if row["retryPasses"] == row["flakyFailures"] == 0 else ""
+    counts = ("boxes", "runReports", "attempts", "failedAttempts", "retryPasses")
+    figures = [f"{row[name]:,}" for name in counts]
+    rate = percent(Decimal(str(row["flakeRate"])))
+    return [row["testId"] + broken, *product, *figures, rate, ""]
+
+
+WRITTEN = {"merges": merge, "bugs": bug, "other": other, "flaky": flaky}
+
+
+def bare(cells: list[str]) -> list[str]:
+    """Leave out blanks."""
+    return ["".join(cell.split()) for cell in cells]
+
+
+def counted(value: int, word: str) -> str:
+    """Write a number of things."""
+    return f"{value:,} {word}{'' if value == 1 else 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """Write a part of a whole."""
+    return f" · {percent(Decimal(100 * part) / whole)}" if whole else ""
+
+
+def percent(value: Decimal) -> str:
+    """Write a percentage."""
+    return f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)} %"

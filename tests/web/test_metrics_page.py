@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page in a browser: what a person sees, and what they do there (spec, "Metrics page
+(dashboard)"). That its figures are the API's, `test_metrics_figures.py` claims.
+"""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, Route, expect
+
+from tests.web.conftest import Dashboard
+
+OTHER = "Resolved by a bench or harness change"
+
+
+def part(page: Page, anchor: str) -> Locator:
+    """Give a part of the page by its name in addresses."""
+    return page.locator(f"section#{anchor}")
+
+
+def rows(page: Page, anchor: str) -> Locator:
+    """Give the rows of a part's table, those below others left out."""
+    return part(page, anchor).locator("tbody > tr:not(.below)")
+
+
+@pytest.fixture
+def metrics(page: Page, demo: Dashboard) -> str:
+    """Sign in; give the address of the metrics page."""
+    return f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics"
+
+
+def test_a_reviewer_opens_a_failure_confirms_it_sees_it_among_the_bugs_and_resets_it(
+    page: Page, demo: Dashboard
+) -> None:
+    page.goto(f"{demo.url}/sign-in")
+    page.get_by_label("E-mail").fill(demo.account.email)
+    page.get_by_label("Password").fill(demo.account.password)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_text("90d", exact=True).click()
+    with page.expect_response(re.compile(r"/ci-metrics\?.*suite=sensor-fw")):
+        page.get_by_label("Product").select_option(label="sensor-fw")
+    expect(page.locator(".page-head")).not_to_contain_text("Loading")
+    page.get_by_role("button", name=OTHER).click()
+    row = rows(page, "other").filter(has=page.get_by_role("button", name=re.compile("^Confirm")))
+    link = row.first.get_by_role("link").first
+    failure = str(link.get_attribute("href")).rpartition("/")[2]
+    ours = page.locator(f'a[href*="{failure}"]')
+    before = rows(page, "bugs").count()
+
+    link.click()
+    page.get_by_role("button", name="Confirm").click()
+
+    expect(page.get_by_role("status").filter(has_text="real firmware bug")).to_be_visible()
+    page.get_by_role("link", name="Back to metrics").click()
+    expect(rows(page, "bugs")).to_have_count(before + 1)
+    expect(page).to_have_url(re.compile("days=90.*suite=sensor-fw"))
+    expect(rows(page, "bugs").filter(has=ours)).to_contain_text("Demo")
+
+    bug = rows(page, "bugs").filter(has=ours)
+    bug.get_by_role("button", name=re.compile("^Reset")).click()
+
+    expect(page.get_by_role("status").filter(has_text="automatic label")).to_be_visible()
+    expect(rows(page, "bugs")).to_have_count(before)
+    expect(rows(page, "other").filter(has=ours)).to_contain_text("Automatic")
+
+
+def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_it_back(
+    page: Page, metrics: str
+) -> None:
+    page.goto(f"{metrics}?other=open")
+    row = rows(page, "bugs").filter(has_text="Automatic").first
+    test = row.get_by_role("link").inner_text()
+
+    row.get_by_role("button", name=re.compile("^Dismiss")).click()
+
+    dismissed = rows(page, "other").filter(has_text="Dismissed by an admin").filter(has_text=test)
+    expect(dismissed).to_contain_text("Demo")
+    expect(page.get_by_label("Tiles")).to_contain_text("1 dismissed")
+
+    dismissed.get_by_role("button", name=re.compile("^Reset")).click()
+
+    expect(rows(page, "bugs").filter(has_text="Automatic").first).to_contain_text(test)
+    expect(page.get_by_label("Tiles")).not_to_contain_text("dismissed")
+
+
+def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, metrics: str) -> None:
+    page.goto(f"{metrics}?other=open")
+    button = rows(page, "other").first.get_by_role("button", name=re.compile("^Confirm"))
+    test = rows(page, "other").first.get_by_role("link").inner_text()
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="reviewed by")).to_be_visible()
+    moved = rows(page, "bugs").filter(has_text="Demo").filter(has_text=test)
+    expect(moved.first).to_be_visible()
+
+    expect(rows(page, "other").locator(":focus")).to_have_count(1)
+
+    moved.first.get_by_role("button", name=re.compile("^Reset")).click()
+    expect(page.get_by_role("status").filter(has_text="automatic label")).to_be_visible()
+
+
+def test_what_the_server_refuses_is_said_beside_the_row(
+    page: Page, metrics: str, quiet_console: list[str]
+) -> None:
+    page.goto(f"{metrics}?other=open")
+    row = rows(page, "other").first
+    page.route(
+        "**/confirm",
+        lambda route: route.fulfill(
+            status=500, json={"message": "Something broke"}, headers={"x-request-id": "request-1"}
+        ),
+    )
+
+    row.get_by_role("button", name=re.compile("^Confirm")).click()
+
+    expect(row.get_by_role("alert")).to_have_text("Something broke Request request-1")
+    expect(row.get_by_role("button", name=re.compile("^Confirm"))).to_be_enabled()
+    quiet_console.clear()  # the browser itself tells of the status
+
+
+def test_the_other_table_is_closed_until_its_title_is_clicked(page: Page, metrics: str) -> None:
+    page.goto(metrics)
+    title = page.get_by_role("button", name=OTHER)
+    expect(title).to_have_attribute("aria-expanded", "false")
+    expect(rows(page, "other")).to_have_count(0)
+
+    title.click()
+
+    expect(rows(page, "other").first).to_be_visible()
+    expect(page).to_have_url(re.compile("other=open"))
+
+
+def test_other_days_of_the_address_are_a_chosen_extra(page: Page, metrics: str) -> None:
+    page.goto(f"{metrics}?days=14")
+    expect(page.get_by_role("radio", name="14d")).to_be_checked()
+    expect(page.get_by_role("radio")).to_have_count(4)
+
+
+def test_the_page_shows_thirty_days_unless_asked(page: Page, metrics: str) -> None:
+    page.goto(metrics)
+    expect(page.get_by_role("radio", name="30d")).to_be_checked()
+    expect(page.get_by_label("Product")).to_have_value("")
+
+
+def test_a_number_leads_to_its_rows(page: Page, metrics: str) -> None:
+    page.goto(metrics)
+
+    page.get_by_role("link", name=re.compile("bench or harness")).click()
+
+    expect(page).to_have_url(re.compile("other=open&other.class=bench_or_harness#other$"))
+    for row in rows(page, "other").all():
+        expect(row).to_contain_text("Bench or harness")
+    expect(rows(page, "other").first).to_be_in_viewport()
+    expect(page.get_by_role("button", name=OTHER)).to_be_focused()
+
+
+def test_the_merges_that_were_not_checked_are_what_their_link_counts(
+    page: Page, metrics: str
+) -> None:
+    page.goto(f"{metrics}?days=90")
+    link = page.get_by_label("Tiles").get_by_role("link", name=re.compile("not checked"))
+    told = str(link.text_content()).split()[0]
+
+    link.click()
+
+    expect(part(page, "merges").get_by_role("heading")).to_contain_text(told)
+    expect(part(page, "merges").get_by_role("heading")).to_be_in_viewport()
+
+
+def test_an_address_leads_to_a_part_of_the_page(page: Page, metrics: str) -> None:
+    page.goto(f"{metrics}?flaky.sort=-attempts#flaky")
+    expect(page.get_by_role("heading", name="Flakiest tests")).to_be_in_viewport()
+    expect(page.get_by_role("columnheader", name="Attempts", exact=True)).to_have_attribute(
+        "aria-sort", "descending"
+    )
+
+
+def test_a_strip_unfolds_to_one_for_each_box(page: Page, metrics: str) -> None:
+    page.goto(f"{metrics}?days=90&flaky.search=lora_join")
+    row = rows(page, "flaky")
+    expect(row).to_have_count(1)
+    row.scroll_into_view_if_needed()
+    expect(
+        row.get_by_role("img", name=re.compile("failed on .* of .* days with runs"))
+    ).to_be_visible()
+
+    row.get_by_role("button", name=re.compile("show the boxes")).click()
+
+    boxes = part(page, "flaky").locator(".below li")
+    expect(boxes).to_have_count(2)
+    expect(boxes.first).to_contain_text("bench-1")
+    expect(boxes.first.get_by_role("img")).to_have_attribute("aria-label", re.compile("no attempt"))
+
+
+def test_the_strips_are_asked_for_when_their_table_comes_near(page: Page, metrics: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if "/history?" in one.url else None)
+    page.goto(metrics)
+    expect(rows(page, "flaky").first).to_be_visible()
+    assert asked == []
+
+    rows(page, "flaky").first.scroll_into_view_if_needed()
+
+    expect(rows(page, "flaky").first.get_by_role("img")).to_be_visible()
+    assert len(asked) == 1
+
+
+def test_a_test_that_never_passed_on_a_retry_is_called_broken(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    """Which of the demo's do is chance, and another one each day."""
+    api = metrics.removeprefix(demo.url).replace("/metrics", "/ci-metrics/flakiest-tests")
+    told = demo.ask(f"/api{api}?days=90&limit=100", demo.token())["items"]
+    for broken in (True, False):
+        test = next(
+            row["testId"]
+            for row in told
+            if (row["retryPasses"] == row["flakyFailures"] == 0) is broken
+        )
+        page.goto(f"{metrics}?days=90&flaky.search={test}")
+        expect(rows(page, "flaky").first).to_contain_text(test)
+        expect(rows(page, "flaky").get_by_text("broken", exact=True)).to_have_count(int(broken))
+
+
+def test_times_can_be_read_in_full_with_their_zone_by_whom_the_link_is_given(
+    page: Page, metrics: str
+) -> None:
+    page.goto(metrics)
+    time = rows(page, "merges").first.locator("time")
+    expect(time).to_have_text(re.compile("ago|last|yesterday"))
+
+    page.get_by_role("button", name="Exact times").click()
+
+    in_full = re.compile(r"20\d\d, \d\d:\d\d:\d\d [AP]M \S+$")  # and its zone
+    expect(time).to_have_text(in_full)
+    expect(page).to_have_url(f"{metrics}?times=exact")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    expect(time).to_have_text(in_full)
+    page.get_by_role("link", name="Boxes").click()
+    expect(page.locator("tbody time").first).to_have_text(in_full)
+    page.get_by_role("button", name="Exact times").click()
+    expect(page.locator("tbody time").first).to_have_text(re.compile("ago|just now"))
+    expect(page).not_to_have_url(re.compile("times"))
+
+
+AGO = """async ([address, ...seconds]) => {
+  const { ago } = await import(address);
+  return seconds.map((one) => ago(one * 1000, 0));
+}"""
+
+
+def test_what_is_to_come_is_rounded_and_what_is_past_is_full(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/sign-in")
+    main = str(page.locator("script[src$='main.js']").get_attribute("src"))
+
+    told = page.evaluate(AGO, [main.replace("main", "format"), 86_395, 5_500, 30, -5_500, -86_395])
+
+    assert told == ["in 24 hours", "in 2 hours", "just now", "1 hour ago", "23 hours ago"]
+
+
+OWN_ORDERS = {
+    "merges": ("unchecked-merges", "Merged", "mergedAt"),
+    "bugs": ("real-bugs", "First failure", "startedAt"),
+    "other": ("other-failures", "First failure", "startedAt"),
+    "flaky": ("flakiest-tests", "Flake rate", "flakeRate"),
+}
+
+
+def test_a_table_marks_the_order_that_it_has_to_begin_with(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
+    page.goto(f"{metrics}?other=open")
+    token, api = demo.token(), metrics.removeprefix(demo.url).replace("/metrics", "/ci-metrics")
+    for anchor, (table, title, column) in OWN_ORDERS.items():
+        marked = part(page, anchor).locator("th[aria-sort=descending]")
+        expect(marked).to_have_text(title)
+        expect(part(page, anchor).locator("th[aria-sort=ascending]")).to_have_count(0)
+        own, same = (
+            demo.ask(f"/api{api}/{table}?limit=100{sort}", token)["items"]
+            for sort in ("", f"&sort=-{column}")
+        )
+        assert own == same
+
+    merged = part(page, "merges").locator("th", has_text="Merged")
+    for order, sort in (("ascending", r"merges\.sort=mergedAt$"), ("descending", "other=open$")):
+        merged.get_by_role("button").click()
+        expect(merged).to_have_attribute("aria-sort", order)
+        expect(page).to_have_url(re.compile(sort))
+    part(page, "merges").get_by_role("button", name="Branch").click()
+    expect(merged).to_have_attribute("aria-sort", "none")
+    merged.get_by_role("button").click()
+    expect(merged).to_have_attribute("aria-sort", "descending")
+
+
+LISTS = {"runs": "Started", "boxes": "Added", "audit-log": "When", "failures": "First failed"}
+
+
+def test_lists_mark_their_order_too(page: Page, metrics: str) -> None:
+    for place, title in LISTS.items():
+        page.goto(metrics.replace("metrics", place))
+        expect(page.locator("th[aria-sort=descending]")).to_have_text(title)
+
+
+# The parts of each test's name that stand on more than one line.
+TORN = """links => links.flatMap((link) => [...link.childNodes]).filter((node) => {
+  if (node.nodeType !== Node.TEXT_NODE || !node.data.trim()) return false;
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return new Set([...range.getClientRects()].map((rect) => rect.top)).size > 1;
+}).map((node) => node.data)"""
+
+
+def test_names_of_tests_break_between_their_parts(page: Page, metrics: str) -> None:
+    page.goto(f"{metrics}?days=90&other=open&times=exact")
+    names = page.locator("#bugs td.name a, #other td.name a")
+    expect(names.first).to_be_visible()
+
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert names.evaluate_all(TORN) == []
+    assert page.locator("#bugs td.name a wbr").count() > 0
+    name = names.first
+    name.evaluate("node => getSelection().selectAllChildren(node)")
+    assert page.evaluate("getSelection().toString()") == name.text_content()
+
+
+def test_how_long_ago_something_was_grows_while_one_looks(page: Page, metrics: str) -> None:
+    page.clock.install()
+    page.goto(metrics)
+    time = rows(page, "merges").first.locator("time")
+    before = time.inner_text()
+
+    page.clock.fast_forward(40 * 86_400_000)
+
+    expect(time).not_to_have_text(before)
+    expect(time).to_contain_text("month")
+
+
+def test_a_hash_is_copied_whole_with_and_without_a_clipboard(page: Page, metrics: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{metrics}?merges.sort=sha")
+    sha = rows(page, "merges").first.get_by_role("button")
+    sha.click()
+    expect(rows(page, "merges").first.get_by_role("status")).to_have_text("copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch("[0-9a-f]{40}", copied)
+
+    page.evaluate("navigator.clipboard.writeText('nothing')")
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
+    )
+    sha.click()
+
+    expect(rows(page, "merges").first.get_by_role("status")).to_have_text("copied")
+    assert page.evaluate("delete navigator.clipboard && navigator.clipboard.readText()") == copied
+
+
+def test_a_narrow_screen_scrolls_in_one_direction(page: Page, metrics: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{metrics}?days=90&other=open&daily=open")
+    expect(rows(page, "flaky").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_slow_answer_keeps_the_figures_and_says_that_it_is_awaited(
+    page: Page, metrics: str
+) -> None:
+    page.goto(metrics)
+    expect(rows(page, "merges").first).to_be_visible()
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route(re.compile(r"/ci-metrics\?.*days=90"), hold)
+
+    page.get_by_text("90d", exact=True).click()
+
+    expect(page.locator(".page-head")).to_contain_text("Loading")
+    expect(rows(page, "merges").first).to_be_visible()
+    while not waiting:
+        page.wait_for_timeout(10)
+    waiting[0].continue_()
+    expect(page.locator(".page-head")).not_to_contain_text("Loading")
+
+
+def test_a_fault_is_shown_with_its_request_and_a_second_try(
+    page: Page, metrics: str, quiet_console: list[str]
+) -> None:
+    faulty = re.compile(r"/ci-metrics\?")
+    page.route(
+        faulty,
+        lambda route: route.fulfill(
+            status=503, json={"message": "Come back later"}, headers={"x-request-id": "request-2"}
+        ),
+    )
+    page.goto(metrics)
+    expect(page.get_by_role("alert")).to_contain_text("Come back later")
+    expect(page.get_by_role("alert")).to_contain_text("request-2")
+    page.unroute(faulty)
+
+    page.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    quiet_console.clear()
+
+
+def test_a_second_click_at_the_same_place_reviews_no_other_failure(
+    page: Page, metrics: str
+) -> None:
+    page.goto(f"{metrics}?days=90&other=open")
+    confirm = rows(page, "other").get_by_role("button", name=re.compile("^Confirm")).first
+    named = str(confirm.get_attribute("aria-label")).removeprefix("Confirm ")
+    confirm.scroll_into_view_if_needed()
+    box = confirm.bounding_box()
+    assert box is not None
+    reviewed: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            reviewed.append(request.url.rpartition("/")[2])
+
+    page.on("request", note)
+    page.evaluate("() => { const now = performance.now(); performance.now = () => now; }")
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.up()
+    expect(part(page, "bugs").get_by_role("button", name=f"Reset {named}").first).to_be_visible()
+
+    page.mouse.down()
+    page.mouse.up()
+    page.get_by_role("button", name=f"Reset {named}").first.click()
+
+    expect(page.get_by_role("status").filter(has_text="automatic label")).to_be_visible()
+    assert reviewed == ["confirm", "reset"]
+
+
+def test_figures_of_another_choice_do_not_stand_under_this_one(
+    page: Page, metrics: str, quiet_console: list[str]
+) -> None:
+    page.goto(metrics)
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    page.route("**/ci-metrics?*", lambda route: route.abort())
+
+    page.get_by_text("7d", exact=True).click()
+
+    expect(page.get_by_role("alert").first).to_contain_text("The server did not answer")
+    expect(page.get_by_label("Tiles")).to_have_count(0)
+    page.unroute("**/ci-metrics?*")
+    page.get_by_role("button", name="Try again").first.click()
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    quiet_console.clear()  # the browser itself tells of what was cut
+
+
+LOOKED_AT = """isHidden => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_a_page_that_was_left_for_a_while_asks_anew_when_it_is_looked_at(
+    page: Page, metrics: str
+) -> None:
+    page.clock.install()
+    page.goto(metrics)
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    expect(page.locator(".period")).to_contain_text("as of")
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if "/ci-metrics?" in request.url:
+            asked.append(request.url)
+
+    page.on("request", note)
+
+    page.evaluate(LOOKED_AT, True)
+    page.clock.fast_forward(30_000)
+    page.evaluate(LOOKED_AT, False)
+    assert asked == []
+    page.evaluate(LOOKED_AT, True)
+    page.clock.fast_forward(61_000)
+    with page.expect_response(re.compile(r"/ci-metrics\?")):
+        page.evaluate(LOOKED_AT, False)
+
+
+def test_what_fails_now_is_a_click_away(page: Page, metrics: str) -> None:
+    page.goto(f"{metrics}?days=90&repoKey=acme/sensor-node&suite=sensor-fw")
+    link = page.get_by_role("link", name=re.compile("still pending$"))
+    told = str(link.text_content()).split(" ")[0]
+
+    link.click()
+
+    expect(page).to_have_url(re.compile(r"/failures\?.*days=90.*suite=sensor-fw.*label=pending"))
+    expect(page.locator(".table-tools [role=status]")).to_have_text(f"{told} failures")
+
+
+def test_an_unchecked_merge_leads_to_what_ran_on_its_commit(page: Page, metrics: str) -> None:
+    page.goto(metrics)
+    row = rows(page, "merges").first
+    sha = str(row.locator("button.sha").get_attribute("title")).removeprefix("Copy ")
+
+    row.get_by_role("link").click()
+
+    expect(page).to_have_url(re.compile(rf"/runs\?repoKey=acme%2Fsensor-node&sha={sha}$"))
+
+
+def test_broken_tests_can_be_hidden(page: Page, metrics: str) -> None:
+    page.goto(f"{metrics}?days=90")
+    expect(rows(page, "flaky").filter(has_text="broken").first).to_be_visible()
+
+    part(page, "flaky").get_by_role("button", name="Hide broken tests").click()
+
+    expect(page).to_have_url(re.compile(r"flaky\.broken=false"))
+    expect(rows(page, "flaky").filter(has_text="broken")).to_have_count(0)
+    expect(rows(page, "flaky").first).to_be_visible()

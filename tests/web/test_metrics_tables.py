@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the metrics page with other data than the demo's: very many rows, none at all, and
+for a member (spec, "Metrics page (dashboard)").
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hwci.server.app import SetCiMetrics, operate
+from hwci.server.clock import system_clock
+from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
+from tests.web.conftest import Account, Dashboard
+from tests.web.test_metrics_page import part, rows
+
+MERGES = 5_000
+TESTS = 10_000
+TESTS_OF_A_REPORT = 1_000
+DOM_ROWS_MAX = 120
+
+
+def send(server: RunningServer, path: str, body: dict[str, Any]) -> None:
+    """Send a report as CI does."""
+    headers = {"X-API-Key": server.ci_key, "Content-Type": "application/json"}
+    with urlopen(Request(f"{server.url}/api/ci/{path}", json.dumps(body).encode(), headers)):
+        pass
+
+
+def metrics(page: Page, server: RunningServer, email: str | None = None) -> str:
+    """Sign in; give the address of the server's metrics page."""
+    dashboard = Dashboard(server.url, Account(email or server.email, PASSWORD))
+    return f"{server.url}/orgs/{dashboard.sign_in(page.context)}/metrics"
+
+
+def switch(server: RunningServer, *, on: bool) -> None:
+    """Turn CI Metrics on or off, as the operator does; beside the browser's own loop."""
+    request = SetCiMetrics(org_id=server.org_id, enabled=on)
+    with ThreadPoolExecutor(1) as operator:
+        operator.submit(operate, str(server.database), request).result()
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server that nothing was ever reported to."""
+    with running_in_thread(tmp_path_factory.mktemp("empty")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server with 5,000 unchecked merges and 10,000 flaky tests."""
+    with (
+        running_in_thread(tmp_path_factory.mktemp("full")) as server,
+        ThreadPoolExecutor(4) as four,
+    ):
+        list(
+            four.map(
+                lambda number: send(server, "merge-announce", announcement(number)), range(MERGES)
+            )
+        )
+        for number in range(TESTS // TESTS_OF_A_REPORT):
+            send(server, "run-report", flaky_report(number))
+        yield server
+
+
+def announcement(number: int) -> dict[str, Any]:
+    """Give a merge that nothing checked."""
+    at = system_clock() - timedelta(minutes=number)
+    return {
+        "repo_key": "acme/firmware",
+        "suite": "hardware",
+        "branch": "main",
+        "sha": f"{number:040x}",
+        "merged_at": at.isoformat(),
+    }
+
+
+def flaky_report(number: int) -> dict[str, Any]:
+    """Give a report whose tests all passed at the second attempt."""
+    first = number * TESTS_OF_A_REPORT
+    tests = [
+        {"id": f"test_{first + i:05}", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
+        for i in range(TESTS_OF_A_REPORT)
+    ]
+    return report(run_id=number + 1, sha="f" * 40, tests=tests)
+
+
+def test_thousands_of_rows_are_shown_a_page_at_a_time(page: Page, full: RunningServer) -> None:
+    page.goto(metrics(page, full))
+    expect(part(page, "merges").locator(".total")).to_have_text("5,000")
+    expect(part(page, "flaky").locator(".total")).to_have_text("10,000")
+    assert page.locator("tr").count() <= DOM_ROWS_MAX
+
+    part(page, "merges").get_by_role("button", name="Next").click()
+
+    expect(part(page, "merges")).to_contain_text("Page 2 of 250")
+    expect(rows(page, "merges")).to_have_count(20)
+
+
+def test_typing_asks_seldom_and_keeps_the_focus(page: Page, full: RunningServer) -> None:
+    """The page's clock is moved by hand: a busy machine would be a slow typist."""
+    page.clock.install()
+    page.goto(metrics(page, full))
+    expect(rows(page, "flaky")).to_have_count(20)
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if "/flakiest-tests?" in one.url else None)
+    field = page.get_by_label("Search Flakiest tests")
+
+    page.clock.pause_at(system_clock() + timedelta(minutes=1))
+    for letter in "test_01234":
+        field.press(letter)
+        page.clock.run_for(20)
+    page.clock.resume()
+
+    expect(rows(page, "flaky")).to_have_count(1)
+    expect(rows(page, "flaky")).to_contain_text("test_01234")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("test_01234")
+    assert len(asked) <= 2
+
+
+def test_what_is_typed_is_not_changed_under_the_hand(page: Page, full: RunningServer) -> None:
+    page.goto(metrics(page, full))
+    field = page.get_by_label("Search Flakiest tests")
+    field.press_sequentially("test_0123 ")
+    expect(rows(page, "flaky")).to_have_count(10)
+    expect(field).to_have_value("test_0123 ")
+    field.press_sequentially("nothing")
+    expect(part(page, "flaky")).to_contain_text("No test matches “test_0123 nothing”.")
+    expect(field).to_be_focused()
+    field.fill("")
+    expect(rows(page, "flaky")).to_have_count(20)
+
+
+BACK = """() => new Promise(gone => {
+  addEventListener("popstate", gone, { once: true });
+  history.back();
+})"""
+
+
+def test_what_was_typed_just_before_the_way_back_is_not_searched_for(
+    page: Page, tmp_path: Path
+) -> None:
+    """The page's clock is moved by hand: the way back is taken before what is typed counts."""
+    page.clock.install()
+    tests = [
+        {"id": f"test_{number:02}", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
+        for number in range(12)
+    ]
+    with running_in_thread(tmp_path) as server:
+        send(server, "run-report", report(tests=tests))
+        page.goto(metrics(page, server))
+        field = page.get_by_label("Search Flakiest tests")
+        field.press_sequentially("test_0")
+        expect(rows(page, "flaky")).to_have_count(10)
+
+        page.clock.pause_at(system_clock() + timedelta(minutes=1))
+        field.press("5")
+        page.evaluate(BACK)
+        page.clock.run_for(100)  # less than the pause after which it counts
+        expect(field).to_have_value("")
+        page.clock.run_for(1_000)
+
+        assert page.evaluate("location.search") == ""
+        page.clock.resume()
+        expect(rows(page, "flaky")).to_have_count(12)
+
+
+def test_the_way_back_undoes_page_search_and_order(page: Page, full: RunningServer) -> None:
+    page.goto(metrics(page, full))
+    merges = part(page, "merges")
+    first = rows(page, "merges").first.locator("code")
+    expect(first).to_have_text("0" * 10)
+    merges.get_by_role("button", name="Branch").click()
+    expect(page).to_have_url(re.compile("merges.sort=branch"))
+    merges.get_by_role("button", name="Next").click()
+    expect(merges).to_contain_text("Page 2 of 250")
+    page.get_by_label("Search Merges").fill("f" * 39)
+    expect(merges).to_contain_text("No merge matches")
+
+    page.go_back()
+
+    expect(page.get_by_label("Search Merges")).to_have_value("")
+    expect(merges).to_contain_text("Page 2 of 250")
+    page.go_back()
+    expect(merges).to_contain_text("Page 1 of 250")
+    page.go_back()
+    expect(page).not_to_have_url(re.compile("sort"))
+
+
+def test_few_rows_are_not_searched_unless_the_address_says_so(page: Page, tmp_path: Path) -> None:
+    with running_in_thread(tmp_path) as server:
+        for number in range(5):
+            send(server, "merge-announce", announcement(number))
+        address, field = metrics(page, server), page.get_by_role("searchbox")
+        page.goto(address)
+        expect(rows(page, "merges")).to_have_count(5)
+        expect(field).to_have_count(0)
+
+        page.goto(f"{address}?merges.search={1:040x}")
+        expect(rows(page, "merges")).to_have_count(1)
+        field.fill("")
+        expect(rows(page, "merges")).to_have_count(5)
+        expect(field).to_be_focused()
+
+        send(server, "merge-announce", announcement(6))
+        page.goto(address)
+        expect(field).to_have_count(1)
+
+
+def test_an_address_holds_order_search_and_page_of_a_table(page: Page, full: RunningServer) -> None:
+    page.goto(f"{metrics(page, full)}?flaky.sort=-testId&flaky.search=test_09&flaky.page=2")
+    expect(rows(page, "flaky").first).to_contain_text("test_09979")
+    expect(part(page, "flaky")).to_contain_text("Page 2 of 50")
+    expect(page.get_by_label("Search Flakiest tests")).to_have_value("test_09")
+
+
+def test_a_page_beyond_the_last_leads_to_the_last(page: Page, full: RunningServer) -> None:
+    page.goto(f"{metrics(page, full)}?merges.page=900")
+    page.get_by_role("button", name="Show the last one").click()
+    expect(part(page, "merges")).to_contain_text("Page 250 of 250")
+
+
+def test_the_strip_of_a_test_is_of_boxes_too_that_are_not_shown(page: Page, tmp_path: Path) -> None:
+    with running_in_thread(tmp_path) as server:
+        for number in range(52):
+            outcome = "fail" if number == 51 else "pass"
+            test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1.0}
+            send(server, "run-report", report(run_id=1, box_key=f"box-{number:02}", tests=[test]))
+        page.goto(metrics(page, server))
+
+        strip = rows(page, "flaky").locator(".heat")
+        expect(strip).to_have_accessible_name(re.compile(r"^failed on 1 of 1 day.*: 1\.9 %$"))
+        page.get_by_role("button", name="52, show the boxes of boot").click()
+        expect(page.locator(".strips")).to_contain_text("and 2 more boxes")
+
+
+def test_an_organization_without_reports_is_told_how_to_begin(
+    page: Page, empty: RunningServer
+) -> None:
+    page.goto(metrics(page, empty))
+    expect(page.get_by_role("heading", name="No report has come yet")).to_be_visible()
+    expect(page.get_by_text("hwci merge-announce")).to_be_visible()
+
+
+def test_while_ci_metrics_is_off_its_pages_say_calmly_how_to_begin(
+    page: Page, empty: RunningServer, quiet_console: list[str]
+) -> None:
+    switch(empty, on=False)
+    try:
+        address = metrics(page, empty)
+        for place in ("metrics", "failures", "runs"):
+            page.goto(address.replace("metrics", place))
+            expect(page.get_by_role("heading", name="turn CI Metrics on")).to_be_visible()
+            expect(page.locator(".first-steps")).to_contain_text(
+                f"hwci admin ci-metrics enable {empty.org_id}"
+            )
+            expect(page.locator(".first-steps")).to_contain_text("--database FILE")
+            expect(page.get_by_role("alert")).to_have_count(0)
+            expect(page.get_by_text("No run was reported yet")).to_have_count(0)
+    finally:
+        switch(empty, on=True)
+    quiet_console.clear()  # the browser itself tells of the status
+
+
+def test_a_member_sees_the_status_and_no_actions(page: Page, full: RunningServer) -> None:
+    for number, outcome in enumerate(("fail", "pass")):
+        at = system_clock() - timedelta(hours=8 - number)
+        test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1.5}
+        times = {"started_at": at.isoformat(), "ended_at": at.isoformat()}
+        send(
+            full,
+            "run-report",
+            report(run_id=100 + number, sha=f"{number}" * 40, tests=[test], **times),
+        )
+
+    page.goto(f"{metrics(page, full)}?other=open")
+    expect(page.get_by_role("button", name="Confirm boot on bench-1")).to_be_visible()
+    page.goto(f"{metrics(page, full, MEMBER_EMAIL)}?other=open")
+
+    expect(rows(page, "other")).to_contain_text("Automatic")
+    expect(page.get_by_role("button", name=re.compile("^(Confirm|Dismiss|Reset)"))).to_have_count(0)

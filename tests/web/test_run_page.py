@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of one run: all that was told of it, as it goes (contract, "Runs and streams")."""
+
+import re
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import chain, count, takewhile
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hwci.engine.identity import run_record_id
+from tests.server.running import report
+from tests.web.conftest import Dashboard
+from tests.web.live import Site, cells, row, sign, site
+
+OUTCOMES = {"pass": "passed", "fail": "failed"}
+VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
+FACTS = "nodes => nodes.map(one => [one.querySelector('dt'), one.querySelector('dd')]"
+FACTS += ".map(part => part.innerText.trim().replace(/\\s+/g, ' ')))"
+EVENTS, PACE_SECONDS = 60, 3
+OUTCOMES_SHOWN = "nodes => nodes.map(one => one.cells[1].innerText.trim())"
+
+
+@pytest.fixture
+def own(page: Page, tmp_path: Path) -> Iterator[Site]:
+    with site(page, tmp_path) as made:
+        yield made
+
+
+class Demo:
+    """The demo, and a browser that is signed in to it."""
+
+    def __init__(self, page: Page, dashboard: Dashboard) -> None:
+        self.page, self.dashboard = page, dashboard
+        self.org, self.token = dashboard.sign_in(page.context), dashboard.token()
+
+    def ask(self, path: str) -> Any:
+        return self.dashboard.ask(f"/api/orgs/{self.org}/{path}", self.token)
+
+    def run(self, fits: Any) -> Any:
+        """Give the latest run of which this is true, whole; how long ago it was is chance."""
+        pages = (self.ask(f"runs?limit=100&page={number}")["items"] for number in count(1))
+        runs = chain.from_iterable(takewhile(bool, pages))
+        return self.ask(f"runs/{next(run for run in runs if fits(run))['id']}")
+
+    def open(self, run: Any) -> None:
+        self.page.goto(f"{self.dashboard.url}/orgs/{self.org}/runs/{run['id']}")
+        expect(self.page.locator(".facts")).to_be_visible()
+
+
+@pytest.fixture
+def reader(page: Page, demo: Dashboard) -> Demo:
+    return Demo(page, demo)
+
+
+def test_a_run_is_shown_with_all_that_the_api_tells_of_it(reader: Demo) -> None:
+    run = reader.run(lambda one: one["tests"]["failed"] and one["tests"]["retried"] > 1)
+    reader.open(run)
+
+    facts = dict(reader.page.locator(".facts > div").evaluate_all(FACTS))
+    assert facts["Product"] == f"{run['suite']} {run['repoKey']}"
+    assert facts["Run id"] == f"{run['runId']} attempt {run['runAttempt']}"
+    plain = {"Branch": "branch", "Box": "boxKey", "Workflow": "workflow", "Trigger": "trigger"}
+    for title, field in {**plain, "Conclusion": "conclusion"}.items():
+        assert facts[title] == run[field], title
+    assert facts["Commit"] == run["sha"][:10]
+    assert facts["Hardware"] == "reached"
+    times = reader.page.locator(".facts time").evaluate_all("nodes => nodes.map(n => n.dateTime)")
+    assert times == [run["startedAt"], run["endedAt"]]
+    counts = f"{run['tests']['passed']} tests passed, {run['tests']['failed']} failed"
+    expect(reader.page.locator(".verdict-line")).to_contain_text(counts)
+    assert shown_tests(reader.page) == sorted(map(as_shown, run["items"]))
+
+
+def as_shown(item: Any) -> list[str]:
+    retried = item["outcome"] == "pass" and item["attempts"] > 1
+    outcome = "passed on a retry" if retried else OUTCOMES[item["outcome"]]
+    verdict = VERDICTS[item["verdict"]] if item["outcome"] == "fail" else ""
+    return [item["id"], outcome, str(item["attempts"]), seconds(item["durationS"]), verdict]
+
+
+def seconds(value: float) -> str:
+    """Round to a tenth as people do, half up."""
+    tenths = Decimal(str(value)).quantize(Decimal("0.1"), ROUND_HALF_UP)
+    return str(tenths).removesuffix(".0")
+
+
+def shown_tests(page: Page) -> list[list[str]]:
+    rows = page.locator("#tests tbody tr")
+    found = [cells(rows.nth(place)) for place in range(rows.count())]
+    return sorted([*one[:3], one[3].removesuffix("s"), one[4]] for one in found)
+
+
+def test_failed_tests_stand_first_and_tests_can_be_searched(reader: Demo) -> None:
+    run = reader.run(lambda one: one["tests"]["failed"] and one["tests"]["retried"])
+    reader.open(run)
+    shown = reader.page.locator("#tests tbody tr").evaluate_all(OUTCOMES_SHOWN)
+    order = ["failed", "passed on a retry", "passed"]
+    assert shown == sorted(shown, key=order.index)
+
+    wanted = run["items"][-1]["id"]
+    reader.page.get_by_label("Search tests").fill(wanted.upper())
+    expect(reader.page.locator("#tests tbody tr")).to_have_count(1)
+    expect(row(reader.page, wanted)).to_be_visible()
+    reader.page.reload()
+    expect(reader.page.locator("#tests tbody tr")).to_have_count(1)
+    reader.page.get_by_label("Search tests").fill("no such test")
+    expect(reader.page.get_by_text("No test matches “no such test”")).to_be_visible()
+
+
+def test_a_failed_test_leads_to_its_evidence(reader: Demo) -> None:
+    run = reader.run(lambda one: one["tests"]["failed"] == 1)
+    test = next(item["id"] for item in run["items"] if item["outcome"] == "fail")
+    reader.open(run)
+
+    reader.page.locator("#tests").get_by_role("link", name=test).click()
+
+    expect(reader.page).to_have_url(re.compile("/failures/"))
+    expect(reader.page.get_by_role("heading", level=1)).to_contain_text(test)
+    failure = reader.ask(f"ci-failures/{reader.page.url.split('/')[-1]}")["failure"]
+    keys = ("boxKey", "branch", "sha", "suite", "repoKey")
+    assert [failure[key] for key in keys] == [run[key] for key in keys]
+
+
+def test_each_of_many_failed_tests_leads_to_its_evidence(own: Site) -> None:
+    tests = [{"id": f"t{number:03}", "outcome": "fail", "attempts": 1} for number in range(150)]
+    own.benches.report(tests=[{**test, "duration_s": 1.0} for test in tests], conclusion="failure")
+    own.open(f"runs/{own.benches.listed()[0]['id']}")
+    own.page.get_by_role("button", name="Show more of 50 further tests").click()
+
+    expect(own.page.locator("#tests tbody td:first-child a")).to_have_count(150)
+
+
+BOX = "bench-1"
+LONG_BOX = "bench " + "\N{GRINNING FACE}" * 200
+ALIKE = {  # what a search for the run's commit and box finds too
+    "box": (BOX, {"box_key": f"{BOX} of others"}),
+    "long box": (LONG_BOX, {"box_key": f"{LONG_BOX} of others"}),
+    "branch": (BOX, {"branch": "other"}),
+    "commit": (BOX, {"sha": report()["sha"] + "b" * 24}),
+}
+
+
+@pytest.mark.parametrize("what", ALIKE)
+def test_a_failed_test_leads_to_the_evidence_of_no_other_run(own: Site, what: str) -> None:
+    box, other = ALIKE[what]
+    test = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    told = {"tests": [test], "conclusion": "failure", "box_key": box}
+    own.benches.report(**{**told, "run_id": 1, **other})
+    own.benches.hands.move(seconds=1)
+    own.benches.report(**{**told, "run_id": 2})
+    own.benches.report(**{**told, "run_id": 3, **other})
+    run = next(one for one in own.benches.listed() if one["runId"] == 2)
+    own.open(f"runs/{run['id']}")
+
+    link = own.page.locator("#tests").get_by_role("link", name="boot")
+    failure_id = str(link.get_attribute("href")).split("/")[-1]
+
+    failure = own.ask(f"ci-failures/{failure_id}")["failure"]
+    keys = ("boxKey", "branch", "sha", "suite", "repoKey")
+    assert [failure[key] for key in keys] == [run[key] for key in keys]
+
+
+def test_a_run_asks_for_the_failures_of_its_commit_alone(own: Site) -> None:
+    tests = [{"id": f"t{number:03}", "outcome": "fail", "attempts": 1} for number in range(150)]
+    failed = [{**test, "duration_s": 1.0} for test in tests]
+    for number in range(3):
+        own.benches.report(run_id=number, sha=f"{number}" * 40, tests=failed)
+    own.benches.report(run_id=9, sha="a" * 40, tests=failed[:1])
+    run = next(one for one in own.benches.listed() if one["runId"] == 9)
+    with own.page.expect_response(re.compile("/ci-failures[?]")) as answer:
+        own.open(f"runs/{run['id']}")
+
+    asked = parse_qs(urlsplit(answer.value.url).query)
+    assert asked["search"] == [f"{run['sha']} {run['boxKey']}"]
+    assert answer.value.json()["total"] == 1
+    expect(own.page.locator("#tests").get_by_role("link", name="t000")).to_be_visible()
+
+
+def test_the_changes_are_those_of_the_api(reader: Demo) -> None:
+    run = reader.run(lambda one: one["trigger"] == "merge")
+    reader.open(run)
+
+    changes = reader.page.locator("#changes")
+    expect(changes).to_contain_text(f"Since {run['changes']['baseSha'][:10]}")
+    commits = changes.locator(".changes > li")
+    expect(commits).to_have_count(len(run["changes"]["commits"]))
+    for shown, commit in zip(commits.all(), run["changes"]["commits"], strict=True):
+        expect(shown).to_contain_text(commit["subject"])
+        shown.get_by_role("button", expanded=False).click()
+        assert shown.locator(".paths li").all_inner_texts() == commit["files"]
+
+
+def test_the_other_attempts_of_a_run_are_a_click_away(reader: Demo) -> None:
+    run = reader.run(lambda one: one["runAttempt"] == 2)
+    reader.open(run)
+
+    first = f"attempt 1 on {run['boxKey']}"
+    reader.page.locator("#others").get_by_role("link", name=first).click()
+
+    expect(reader.page.get_by_role("heading", level=1)).not_to_contain_text("attempt 2")
+    second = reader.page.get_by_role("link", name=f"attempt 2 on {run['boxKey']}")
+    expect(second).to_be_visible()
+
+
+CUT = {"sha": "c" * 40, "subject": "cut short", "files": ["a.c"], "files_truncated": True}
+NOT_TOLD: dict[str, tuple[Any, str]] = {
+    "nothing": (None, "What changed since the run before was not told"),
+    "base": ({"base_sha": None, "commits": []}, "Which commit was tested before is not known"),
+    "commits": (
+        {"base_sha": "b" * 40, "commits": [CUT], "truncated": True},
+        "There are more commits than were told",
+    ),
+    "files": ({"base_sha": "b" * 40, "commits": [CUT]}, "1 of its files, not all were told"),
+    "subject": (
+        {"base_sha": "b" * 40, "commits": [{**CUT, "subject": ""}]},
+        "no subject: the bench told an empty one",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NOT_TOLD)
+def test_what_was_not_told_of_changes_is_said_in_words(own: Site, what: str) -> None:
+    changes, words = NOT_TOLD[what]
+    own.benches.report(changes=changes)
+    own.open(f"runs/{own.benches.listed()[0]['id']}")
+
+    expect(own.page.locator("#changes")).to_contain_text(words)
+
+
+def test_pushes_that_a_run_covered_are_shown(own: Site) -> None:
+    own.benches.report(covers_shas=["b" * 40, report()["sha"]])
+    own.open(f"runs/{own.benches.listed()[0]['id']}")
+
+    expect(own.page.get_by_text("what 1 other push brought: bbbbbbbbbb")).to_be_visible()
+
+
+def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Site) -> None:
+    key = own.benches.installed("bench-7")
+    run = own.benches.opened(key, run_id=71)
+    own.benches.feed(key, run, {"id": "before", "outcome": "pass", "attempts": 1})
+    own.follow(f"runs/{run}")
+    expect(own.page.locator(".verdict-line")).to_contain_text("1 test began so far")
+
+    own.benches.feed(key, run, {"id": "flash"}, {"id": "boot"})
+    expect(row(own.page, "flash")).to_contain_text("running")
+    own.benches.feed(key, run, {"id": "boot", "outcome": "fail", "attempts": 3})
+    expect(row(own.page, "boot")).to_contain_text("failed")
+    expect(own.page.locator("#tests tbody tr").first).to_contain_text("boot")
+    expect(own.page.locator(".verdict-line")).to_contain_text("1 test passed, 1 failed")
+
+    tests = [
+        {"id": "boot", "outcome": "fail", "attempts": 3, "duration_s": 2.5, "verdict": "infra"}
+    ]
+    own.benches.report(run_id=71, box_key="bench-7", conclusion="failure", tests=tests)
+    expect(own.page.locator(".verdict-line")).to_contain_text("failure")
+    expect(sign(own.page)).to_have_count(0)
+    assert cells(row(own.page, "boot")) == ["boot", "failed", "3", "2.5s", "Infra"]
+    expect(row(own.page, "flash")).to_have_count(0)
+
+
+def test_many_events_ask_for_the_run_a_few_times_only_and_it_counts_as_the_api(own: Site) -> None:
+    key = own.benches.installed("bench-7")
+    run = own.benches.opened(key, run_id=71)
+    own.follow(f"runs/{run}")
+    expect(own.page.locator(".verdict-line")).to_contain_text("0 tests began so far")
+    asked: list[str] = []
+    own.page.on("request", lambda one: asked.append(one.url) if one.url.endswith(run) else None)
+
+    tests = [{"id": f"t{number}", "outcome": "pass", "attempts": 2} for number in range(EVENTS)]
+    began = monotonic()
+    for test in tests:
+        own.benches.feed(key, run, test)
+
+    told = own.ask(f"runs/{run}")["tests"]
+    outcomes = f"{told['passed']} tests passed, {told['failed']} failed"
+    words = f"{told['total']} tests began so far: {outcomes}"
+    expect(own.page.locator(".verdict-line")).to_contain_text(words)
+    expect(own.page.locator(".verdict-line")).to_contain_text(f"{told['retried']} took more than")
+    assert 0 < len(asked) <= 2 + (monotonic() - began) / PACE_SECONDS
+
+
+def test_a_run_with_many_tests_shows_them_by_and_by(own: Site) -> None:
+    tests = [{"id": f"t{number}", "outcome": "pass", "attempts": 1} for number in range(700)]
+    own.benches.report(tests=[{**test, "duration_s": 1.0} for test in tests])
+    own.open(f"runs/{own.benches.listed()[0]['id']}")
+    rows = own.page.locator("#tests tbody tr")
+    expect(rows).to_have_count(100)
+
+    own.page.get_by_role("button", name="Show more of 600 further tests").click()
+
+    expect(rows).to_have_count(600)
+
+
+def test_a_run_that_is_not_there_yet_appears_when_it_begins(
+    own: Site, quiet_console: list[str]
+) -> None:
+    key = own.benches.installed("bench-7")
+    head = own.benches.head(run_id=71)
+    later = run_record_id(own.server.org_id, head["repo_key"], 71, 1, "bench-7")
+    own.follow(f"runs/{later}")
+    expect(own.page.get_by_role("heading", name="No such run")).to_be_visible()
+
+    own.benches.opened(key, run_id=71)
+
+    expect(own.page.get_by_role("heading", level=1)).to_contain_text("run 71")
+    expect(own.page.locator(".verdict-line")).to_contain_text("running")
+    quiet_console[:] = [line for line in quiet_console if "404" not in line]

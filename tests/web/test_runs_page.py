@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of runs: it moves without being loaded anew, its filters stand in the address, and what
+it shows is the API's (contract, "Runs and streams").
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.conftest import Dashboard
+from tests.web.live import Site, cells, row, site
+
+COLUMNS = 11
+ROWS = 20
+EVENTS = 100
+
+
+@pytest.fixture
+def own(page: Page, tmp_path: Path) -> Iterator[Site]:
+    with site(page, tmp_path) as made:
+        yield made
+
+
+# As runs go
+
+
+def test_a_run_appears_counts_and_ends_without_a_reload(own: Site) -> None:
+    key = own.benches.installed("bench-7")
+    own.follow("runs")
+    expect(own.page.get_by_text("No run was reported yet")).to_be_visible()
+    own.page.evaluate("window.neverLoadedAnew = true")
+
+    run = own.benches.opened(key, run_id=71)
+    shown = row(own.page, "run 71")
+    expect(shown).to_contain_text("running")
+    own.benches.feed(key, run, {"id": "boot"}, {"id": "flash", "outcome": "fail", "attempts": 3})
+    expect(shown.locator("td").nth(9)).to_have_text("1")
+    own.benches.feed(key, run, {"id": "boot", "outcome": "pass", "attempts": 2})
+    expect(shown.locator("td").nth(8)).to_have_text("1")
+    expect(shown.locator("td").nth(10)).to_have_text("2")
+
+    own.benches.report(run_id=71, box_key="bench-7", conclusion="success")
+    expect(shown.locator("td").first).to_have_text("success")
+    assert own.page.evaluate("window.neverLoadedAnew")
+
+
+def test_a_run_that_goes_silent_is_shown_as_lost(own: Site) -> None:
+    key = own.benches.installed("bench-7")
+    own.benches.opened(key, run_id=71)
+    own.follow("runs")
+    expect(row(own.page, "run 71")).to_contain_text("running")
+
+    own.benches.hands.move(minutes=11)
+    own.benches.report(run_id=72)  # whatever happens next tells of the loss too
+
+    expect(row(own.page, "run 71")).to_contain_text("lost")
+
+
+def test_a_new_run_stands_at_the_top_and_one_that_fits_no_filter_nowhere(own: Site) -> None:
+    here, there = own.benches.installed("here"), own.benches.installed("there")
+    own.benches.report(run_id=70, box_key="here")
+    own.follow("runs?boxKey=here")
+
+    own.benches.opened(there, run_id=71)
+    own.benches.hands.move(minutes=1)
+    own.benches.opened(here, run_id=72)
+
+    expect(own.page.locator("tbody tr").first).to_contain_text("run 72")
+    expect(row(own.page, "run 71")).to_have_count(0)
+    own.page.get_by_role("button", name="Clear filters").click()
+    expect(row(own.page, "run 71")).to_have_count(1)
+
+
+def test_many_events_ask_for_the_rows_a_few_times_only(own: Site) -> None:
+    key = own.benches.installed("bench-7")
+    run = own.benches.opened(key, run_id=71)
+    own.follow("runs")
+    expect(row(own.page, "run 71")).to_be_visible()
+    asked: list[str] = []
+    own.page.on("request", lambda request: asked.append(request.url))
+
+    tests = [{"id": f"t{number}", "outcome": "pass", "attempts": 1} for number in range(EVENTS)]
+    own.benches.feed(key, run, *tests)  # at once: how fast a bench sends is no matter of the page
+
+    expect(row(own.page, "run 71").locator("td").nth(8)).to_have_text(str(EVENTS))
+    assert 0 < len(asked) <= EVENTS / 4
+
+
+# What a row says
+
+
+def test_a_run_whose_hello_failed_never_reached_the_hardware(own: Site) -> None:
+    own.benches.report(run_id=71, hello_ok=False, tests=[], conclusion="failure")
+    own.follow("runs")
+
+    expect(row(own.page, "run 71")).to_contain_text("never reached the hardware")
+
+
+def test_the_rows_are_those_of_the_api(page: Page, demo: Dashboard) -> None:
+    org, token = demo.sign_in(page.context), demo.token()
+    page.goto(f"{demo.url}/orgs/{org}/runs?runs.page=3")
+    expect(page.locator("tbody tr")).to_have_count(ROWS)
+
+    told = demo.ask(f"/api/orgs/{org}/runs?page=3&limit={ROWS}", token)["items"]
+    for place, run in enumerate(told):
+        shown = cells(page.locator("tbody tr").nth(place))
+        assert len(shown) == COLUMNS
+        assert shown[0] == (run["conclusion"] if run["helloOk"] else "never reached the hardware")
+        assert str(run["runId"]) in shown[1]
+        assert run["workflow"] in shown[1]
+        assert (run["suite"] in shown[2], shown[3]) == (True, run["boxKey"])
+        assert run["branch"] in shown[4]
+        assert shown[5] == run["sha"][:10]
+        counts = [run["tests"][part] for part in ("passed", "failed", "retried")]
+        assert shown[8:] == [str(count) for count in counts]
+
+
+# Filters and pages
+
+
+def test_filters_and_pages_stand_in_the_address(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/runs")
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("Page 2 of")).to_be_visible()
+
+    page.get_by_label("Product").select_option(label="gateway-fw")
+    page.get_by_label("Branch").fill("main")
+    page.get_by_label("Box").fill("bench-3")
+    page.get_by_label("Box").press("Enter")
+    page.get_by_label("Status").select_option("reported")
+
+    expect(page).to_have_url(re.compile(r"suite=gateway-fw.*boxKey=bench-3.*status=reported"))
+    assert "runs.page" not in page.url
+    shows(page, fits(demo, org, "suite=gateway-fw&branch=main&boxKey=bench-3&status=reported"))
+    page.reload()
+    shows(page, fits(demo, org, "suite=gateway-fw&branch=main&boxKey=bench-3&status=reported"))
+    expect(page.get_by_label("Branch")).to_have_value("main")
+    page.go_back()
+    expect(page.get_by_label("Status")).to_have_value("")
+
+
+def test_the_runs_of_all_products_of_a_repository_are_a_choice(own: Site) -> None:
+    for number, (repo, suite) in enumerate([("a/b", "x"), ("a/b", "y"), ("c/d", "x")]):
+        own.benches.report(run_id=70 + number, repo_key=repo, suite=suite)
+    own.open("runs")
+    expect(own.page.locator("tbody tr")).to_have_count(3)
+
+    own.page.get_by_label("Product").select_option(label="All of a/b")
+
+    expect(own.page.locator("tbody tr")).to_have_count(2)
+    expect(row(own.page, "run 72")).to_have_count(0)
+    expect(own.page).to_have_url(re.compile(r"/runs[?]repoKey=a(/|%2F)b$"))
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("suite=none", "none"),
+        ("repoKey=acme/sensor-node", "All of acme/sensor-node"),
+        ("repoKey=a/b&suite=none", "a/b · none"),
+    ],
+)
+def test_what_the_address_asks_for_is_a_choice_in_any_case(
+    page: Page, demo: Dashboard, query: str, name: str
+) -> None:
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/runs?{query}")
+    expect(page.get_by_label("Product").locator("option:checked")).to_have_text(name)
+    expect(page.get_by_label("Product").locator("option")).not_to_have_count(2)  # all have come
+    expect(page.get_by_label("Product").locator("option:checked")).to_have_text(name)
+
+
+@pytest.mark.parametrize("digits", [4, 10, 40])
+def test_a_commit_is_found_by_the_beginning_of_its_hash(
+    page: Page, demo: Dashboard, digits: int
+) -> None:
+    org = demo.sign_in(page.context)
+    sha = fits(demo, org, "page=4")["items"][0]["sha"]
+    page.goto(f"{demo.url}/orgs/{org}/runs")
+
+    page.get_by_label("Commit").fill(sha[:digits].upper())
+    page.get_by_label("Commit").press("Enter")
+
+    found = fits(demo, org, f"sha={sha[:digits]}")
+    expect(total(page)).to_have_text(counted(found["total"]))
+    shows(page, found)
+
+
+@pytest.mark.parametrize("text", ["6ef", "main", "6ef9-1"])
+def test_what_begins_no_hash_is_not_asked_for(page: Page, demo: Dashboard, text: str) -> None:
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/runs?sha=" + "0" * 40)
+    expect(page.get_by_text("No run fits these filters")).to_be_visible()
+
+    page.get_by_label("Commit").fill(text)
+    page.get_by_label("Commit").press("Enter")
+
+    expect(page.get_by_text(f"“{text}” begins no commit's hash. Give 4 or more")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.locator("tbody tr")).to_have_count(ROWS)
+
+
+@pytest.mark.parametrize(("choice", "hello_ok"), [("Reached", "true"), ("Never reached", "false")])
+def test_runs_are_found_by_whether_they_reached_the_hardware(
+    page: Page, demo: Dashboard, choice: str, hello_ok: str
+) -> None:
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/runs")
+    expect(page.locator("tbody tr")).to_have_count(ROWS)
+    expect(total(page)).to_have_count(0)
+
+    page.get_by_label("Hardware").select_option(label=choice)
+
+    found = fits(demo, org, f"helloOk={hello_ok}")
+    expect(total(page)).to_have_text(counted(found["total"]))
+    shows(page, found)
+    never = page.locator("tbody tr", has_text="never reached the hardware")
+    expect(never).to_have_count(0 if hello_ok == "true" else ROWS)
+
+
+def test_a_link_may_ask_for_the_runs_between_two_times(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    runs = fits(demo, org, "page=3")["items"]
+    between = urlencode({"from": runs[-1]["startedAt"], "to": runs[0]["startedAt"]})
+    page.goto(f"{demo.url}/orgs/{org}/runs?branch=main&{between}")
+
+    found = fits(demo, org, f"branch=main&{between}")
+    expect(total(page)).to_have_text(counted(found["total"]))
+    shows(page, found)
+    expect(page.get_by_text(re.compile(r"Started from .*20\d\d.* to .*20\d\d"))).to_be_visible()
+
+    page.get_by_role("button", name="Show all times").click()
+
+    expect(total(page)).to_have_text(counted(fits(demo, org, "branch=main")["total"]))
+    expect(page.get_by_label("Product")).to_be_focused()
+    assert page.url.endswith("/runs?branch=main")
+
+
+def test_a_time_that_is_none_is_shown_as_it_stands(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/runs?from=yesterday")
+    expect(page.get_by_text("Started from yesterday")).to_be_visible()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+    page.get_by_role("button", name="Show all times").click()
+
+    expect(page.locator("tbody tr")).to_have_count(ROWS)
+    quiet_console.clear()  # the browser itself tells of the status
+
+
+def test_filters_that_nothing_fits_can_be_taken_back(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/runs?branch=none&status=lost")
+
+    page.get_by_role("button", name="Show all runs").click()
+
+    expect(page.locator("tbody tr")).to_have_count(ROWS)
+    assert page.url.endswith("/runs")
+    expect(page.get_by_label("Product")).to_be_focused()
+    page.get_by_label("Status").select_option("reported")
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.get_by_label("Product")).to_be_focused()
+
+
+def test_a_row_leads_to_its_run(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    first = fits(demo, org, "")["items"][0]
+    page.goto(f"{demo.url}/orgs/{org}/runs")
+
+    page.locator("tbody tr").first.get_by_role("link", name=re.compile("^run ")).click()
+
+    expect(page).to_have_url(re.compile(f"/runs/{first['id']}$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(str(first["runId"]))
+
+
+def fits(demo: Dashboard, org: str, query: str) -> Any:
+    """Give what the API lists."""
+    scope = "repoKey=acme/sensor-node&" if "suite" in query else ""
+    return demo.ask(f"/api/orgs/{org}/runs?limit={ROWS}&{scope}{query}", demo.token())
+
+
+def total(page: Page) -> Locator:
+    """Give where the page says how many runs there are."""
+    return page.locator(".table-tools").get_by_role("status")
+
+
+def counted(number: int) -> str:
+    """Write a number of runs."""
+    return f"{number:,} run{'' if number == 1 else 's'}"
+
+
+def shows(page: Page, told: Any) -> None:
+    """See that the page has these runs, in this order."""
+    links = page.locator("tbody tr td:nth-child(2) a")
+    expect(links).to_have_count(len(told["items"]))
+    for place, run in enumerate(told["items"]):
+        expect(links.nth(place)).to_have_attribute("href", re.compile(f"/{run['id']}($|[?])"))

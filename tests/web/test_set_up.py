@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The set-up page in a browser: the first user of a server, and who was invited."""
+
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hwci.server.settings import Registration
+from tests.server.asking import ask, bearer
+from tests.server.running import RunningServer, running_in_thread
+
+LONG = "a pass phrase of mine"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    folder = tmp_path_factory.mktemp("server")
+    with running_in_thread(folder, registration=Registration.INVITE) as found:
+        yield found
+
+
+def invited(server: RunningServer, email: str) -> str:
+    """Invite somebody; give the link of the set-up page."""
+    path = f"/api/orgs/{server.org_id}/invites"
+    body = {"email": email, "role": "admin"}
+    made = ask(server.url, "POST", path, bearer(server.token), json_body=body).json
+    return f"{server.url}/setup#{made['inviteToken']}"
+
+
+def fill(page: Page, **fields: str) -> None:
+    for title, value in fields.items():
+        page.get_by_label(title).fill(value)
+    page.get_by_role("button", name="Register").click()
+
+
+@contextmanager
+def fresh(folder: Path) -> Iterator[str]:
+    """Run `hwci serve` on a new database; give the link that it prints."""
+    database = str(folder / "hwci.db")
+    command = [sys.executable, "-m", "hwci", "serve", "--port", "0", "--database", database]
+    with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, bufsize=0) as process:
+        assert process.stderr is not None
+        try:
+            told = b""
+            while not re.search(rb"/setup#\S+\n", told):
+                assert select.select([process.stderr], [], [], 60)[0], told
+                told += process.stderr.read(65_536) or b""
+                assert process.poll() is None, told
+            found = re.search(rb"\S+/setup#\S+", told)
+            assert found is not None
+            yield found[0].decode()
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def without_metrics(page: Page, said: list[str]) -> None:
+    """Take out of what the console said that a new organization has no metrics yet."""
+    page.wait_for_load_state("networkidle")
+    assert all("status of 403" in line for line in said if line)
+    said.clear()
+
+
+def test_the_first_user_registers_by_the_link_that_the_server_prints(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    with fresh(tmp_path) as link:
+        page.goto(link)
+        expect(page.get_by_label("E-mail")).to_be_focused()
+        assert "#" not in page.url, "the token has left the address"
+        fill_all(page, "first@example.org")
+
+        expect(page).to_have_title(re.compile("Metrics · First Firmware · hwci"))
+        expect(page.locator(".person")).to_contain_text("Fay First")
+        without_metrics(page, quiet_console)
+
+
+def fill_all(page: Page, email: str) -> None:
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Your name").fill("Fay First")
+    page.get_by_label("New organization").fill("First Firmware")
+    page.get_by_label("Password").fill(LONG)
+    page.get_by_role("button", name="Register").click()
+
+
+def test_who_is_invited_joins_by_the_link_without_an_organization_of_their_own(
+    page: Page, server: RunningServer
+) -> None:
+    page.goto(invited(server, "new@example.org"))
+    fill(page, **{"E-mail": "new@example.org", "Password": LONG})
+
+    expect(page).to_have_title("Metrics · Acme Firmware · hwci")
+    expect(page.get_by_role("link", name="Audit log")).to_be_visible()
+
+
+def test_the_rules_of_a_password_are_said_before(page: Page, server: RunningServer) -> None:
+    page.goto(f"{server.url}/setup")
+
+    password = page.get_by_label("Password")
+    expect(password).to_have_accessible_description(re.compile("12 characters or more"))
+    expect(password).to_have_attribute("minlength", "12")
+    expect(password).to_have_attribute("autocomplete", "new-password")
+
+
+def test_faults_are_said_beside_their_fields(
+    page: Page, server: RunningServer, quiet_console: list[str]
+) -> None:
+    page.goto(invited(server, "long@example.org"))
+    name = page.get_by_label("Your name")
+    fill(page, **{"E-mail": "long@example.org", "Your name": "x" * 256, "Password": LONG})
+
+    expect(name).to_have_attribute("aria-invalid", "true")
+    expect(name).to_have_accessible_description(re.compile("at most 255 characters"))
+    fill(page, **{"Your name": "Lo"})
+    expect(page.locator(".person")).to_contain_text("Lo")
+    assert all("status of 400" in line for line in quiet_console if line)
+    quiet_console.clear()
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("", "Registration needs an invitation; ask an owner of your organization"),
+        ("#made-up", "The invitation is unknown, was used or has expired; ask for a new one"),
+    ],
+)
+def test_without_a_good_invitation_one_is_told_whom_to_ask(
+    page: Page, server: RunningServer, quiet_console: list[str], token: str, said: str
+) -> None:
+    page.goto(f"{server.url}/setup{token}")
+    fill(page, **{"E-mail": "eve@example.org", "Password": LONG})
+
+    expect(page.get_by_role("alert")).to_have_text(said)
+    expect(page.get_by_role("heading", name="What to do now")).to_be_focused()
+    expect(page.get_by_text("ask the owner or admin who invited you")).to_be_visible()
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+    expect(page.get_by_label("Password")).to_be_hidden()
+    page.get_by_role("button", name="Back to what I typed").click()
+    expect(page.get_by_label("E-mail")).to_have_value("eve@example.org")
+    assert all("status of 403" in line for line in quiet_console if line)
+    quiet_console.clear()
+
+
+def test_where_anyone_may_register_the_page_needs_no_link(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
+        page.goto(f"{anyone.url}/sign-in")
+        page.get_by_role("link", name="register").click()
+        fill_all(page, "any@example.org")
+
+        expect(page.locator(".person")).to_contain_text("Fay First")
+        without_metrics(page, quiet_console)
+
+
+def test_a_taken_e_mail_is_said_beside_it_or_above(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
+        page.goto(f"{anyone.url}/setup")
+        fill_all(page, anyone.email)
+
+        expect(page.get_by_role("alert")).to_contain_text("email")
+    assert all("status of 409" in line for line in quiet_console if line)
+    quiet_console.clear()

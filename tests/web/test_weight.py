@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a browser has to fetch before a page is there: few bytes, and no file that the page does not
+need.
+"""
+
+import gzip
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import CDPSession, Page, expect
+
+from tests.server.asking import ask, bearer
+from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard
+
+FIRST_VIEW_BYTES = 100_000
+# The heading of each page that anyone who is signed in can come to by its address alone.
+HEADINGS = {
+    "metrics": "Metrics",
+    "failures": "Failures",
+    "runs": "Runs",
+    "boxes": "Boxes",
+    "audit-log": "Audit log",
+}
+MODULES_NAMED = "links => links.map(link => link.href)"
+
+
+class Answer(NamedTuple):
+    """What came back, with its head, as it went over the wire."""
+
+    url: str
+    bytes: int
+
+
+class Wire:
+    """What a page fetches, as the browser's own protocol tells it."""
+
+    def __init__(self, page: Page) -> None:
+        self.answers: list[Answer] = []
+        self._urls: dict[str, str] = {}
+        self._page = page
+        line: CDPSession = page.context.new_cdp_session(page)
+        line.on("Network.responseReceived", self._begun)
+        line.on("Network.loadingFinished", self._ended)
+        line.send("Network.enable")
+        line.send("Network.setCacheDisabled", {"cacheDisabled": True})
+
+    def _begun(self, event: dict[str, Any]) -> None:
+        self._urls[event["requestId"]] = event["response"]["url"]
+
+    def _ended(self, event: dict[str, Any]) -> None:
+        url = self._urls[event["requestId"]]
+        self.answers.append(Answer(url, int(event["encodedDataLength"])))
+
+    def wait_until(self, so: Callable[[], bool]) -> None:
+        """Wait for what the protocol tells later than the page uses what came."""
+        for _ in range(SHOWN_MILLISECONDS // 10):
+            if so():
+                return
+            self._page.wait_for_timeout(10)
+
+    @property
+    def modules(self) -> list[str]:
+        """Give the modules; what sets the theme is none."""
+        loaded = (answer.url for answer in self.answers if answer.url.endswith(".js"))
+        return [url for url in loaded if not re.fullmatch(r".*/static/\w+/theme\.js", url)]
+
+
+@pytest.fixture
+def wire(page: Page) -> Wire:
+    return Wire(page)
+
+
+def test_the_first_view_of_thirty_days_weighs_at_most_a_hundred_kilobytes(
+    page: Page, demo: Dashboard, wire: Wire
+) -> None:
+    organization = demo.sign_in(page.context)
+
+    page.goto(f"{demo.url}/orgs/{organization}/metrics")
+    expect(page.locator(".tile .trend rect").first).to_be_attached()
+    page.locator("#flaky").scroll_into_view_if_needed()
+    expect(page.locator("#flaky .heat rect").first).to_be_attached()
+    page.wait_for_load_state("networkidle")
+
+    heaviest = sorted(wire.answers, key=lambda answer: -answer.bytes)[:10]
+    assert any("flakiest-tests/history" in answer.url for answer in wire.answers)
+    assert sum(answer.bytes for answer in wire.answers) <= FIRST_VIEW_BYTES, heaviest
+
+
+@pytest.mark.parametrize("place", HEADINGS)
+def test_a_document_names_the_modules_of_its_page_and_no_others(
+    page: Page, demo: Dashboard, wire: Wire, place: str
+) -> None:
+    organization = demo.sign_in(page.context)
+
+    page.goto(f"{demo.url}/orgs/{organization}/{place}")
+    expect(page.get_by_role("heading", level=1, name=HEADINGS[place])).to_be_visible()
+
+    named = page.locator("link[rel=modulepreload]").evaluate_all(MODULES_NAMED)
+    wire.wait_until(lambda: len(wire.modules) >= len(named))
+    assert Counter(wire.modules) == Counter(named)
+
+
+def test_another_page_loads_what_it_adds(page: Page, demo: Dashboard, wire: Wire) -> None:
+    organization = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{organization}/boxes")
+    expect(page.get_by_role("heading", level=1, name="Boxes")).to_be_visible()
+    wire.answers.clear()
+
+    page.get_by_role("link", name="Audit log").click()
+
+    expect(page.get_by_role("heading", level=1, name="Audit log")).to_be_visible()
+    wire.wait_until(lambda: any(url.endswith("/pages/audit_log.js") for url in wire.modules))
+    assert any(url.endswith("/pages/audit_log.js") for url in wire.modules)
+    assert not any(url.endswith(("/pages/metrics.js", "/parts/table.js")) for url in wire.modules)
+
+
+def test_a_page_that_does_not_load_says_so_and_comes_with_a_second_try(
+    page: Page, demo: Dashboard, quiet_console: list[str]
+) -> None:
+    organization = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{organization}/boxes")
+    page.route("**/pages/audit_log.js", lambda route: route.abort())
+    page.get_by_role("link", name="Audit log").click()
+    expect(page.get_by_role("alert")).to_contain_text("did not load")
+    page.unroute("**/pages/audit_log.js")
+
+    page.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_role("heading", level=1, name="Audit log")).to_be_visible()
+    quiet_console.clear()  # the browser itself tells of what was cut
+
+
+def test_metrics_are_compressed_for_who_reads_that_and_tokens_never(demo: Dashboard) -> None:
+    token = demo.token()
+    organization = demo.ask("/api/orgs", token)["items"][0]["id"]
+    asked = ("GET", f"/api/orgs/{organization}/ci-metrics?asOf=2026-01-01T00:00:00Z")
+
+    plain = ask(demo.url, *asked, bearer(token))
+    packed = ask(demo.url, *asked, bearer(token), ("Accept-Encoding", "br, gzip"))
+    refused = ask(demo.url, *asked, bearer(token), ("Accept-Encoding", "gzip;q=0, *"))
+
+    assert gzip.decompress(packed.body) == plain.body == refused.body
+    assert packed.headers["content-encoding"] == "gzip"
+    assert {reply.headers["vary"] for reply in (plain, packed)} == {"Accept-Encoding"}
+    body = {"email": demo.account.email, "password": demo.account.password}
+    signed_in = ask(
+        demo.url, "POST", "/api/auth/login", ("Accept-Encoding", "gzip"), json_body=body
+    )
+    assert "content-encoding" not in signed_in.headers

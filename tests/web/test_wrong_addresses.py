@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses that somebody wrote by hand, shortened or kept too long: a page says what is wrong with
+them and leads on.
+"""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.conftest import Dashboard
+
+# What is asked for, which of it is named in which words, and what is left of it.
+REFUSED: Sequence[tuple[str, Sequence[str], str]] = (
+    ("metrics?days=0&other=open", ["days=0 should be greater than or equal to 1"], "?other=open"),
+    (
+        "metrics?days=abc&suite=x",
+        ["days=abc should be a whole number", "suite=x needs `repoKey`"],
+        "",
+    ),
+    ("metrics?days=9999", ["days=9999 should be less than or equal to 3650"], ""),
+    ("metrics?merges.sort=sha&merges.search=" + "x" * 201, ["200 characters"], "?merges.sort=sha"),
+    ("runs?status=bogus&branch=main", ["status=bogus should be 'running'"], "?branch=main"),
+    ("runs?runs.page=0", ["runs.page=0 should be greater than or equal to 1"], ""),
+)
+NO_ID = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def home(page: Page, demo: Dashboard) -> str:
+    """Sign in; give the beginning of the organization's addresses."""
+    return f"{demo.url}/orgs/{demo.sign_in(page.context)}"
+
+
+def says_what_is_refused(box: Locator, words: Sequence[str]) -> None:
+    expect(box).to_have_count(1)
+    expect(box.get_by_role("listitem")).to_have_count(len(words))
+    for said in words:
+        expect(box).to_contain_text(said)
+    expect(box.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_values_that_the_api_refuses_are_named_and_left_out_by_a_click(
+    page: Page, home: str, quiet_console: list[str]
+) -> None:
+    for asked, words, left in REFUSED:
+        page.goto(f"{home}/{asked}")
+        says_what_is_refused(page.get_by_role("alert"), words)
+
+        page.get_by_role("link", name=re.compile("^Show the page without")).click()
+
+        expect(page.get_by_role("alert")).to_have_count(0)
+        expect(page).to_have_url(f"{home}/{asked.partition('?')[0]}{left}")
+        expect(page.locator("table").first).to_be_visible()
+    quiet_console.clear()  # the browser itself tells of each refusal
+
+
+def test_what_is_wrong_with_a_table_is_said_once_at_the_table(
+    page: Page, home: str, quiet_console: list[str]
+) -> None:
+    page.goto(f"{home}/metrics?flaky.sort=bogus&flaky.page=-1")
+    with page.expect_response(re.compile("/flakiest-tests/history")) as strips:
+        page.locator("#flaky").scroll_into_view_if_needed()
+    assert strips.value.status == 400
+    strips.value.finished()
+
+    says_what_is_refused(page.get_by_role("alert"), ["flaky.sort=bogus", "flaky.page=-1"])
+    expect(page.get_by_role("alert")).to_contain_text("'testId'")
+    page.locator("#flaky").get_by_role("link", name="without these values").click()
+    expect(page.locator("#flaky tbody tr").first).to_be_visible()
+    expect(page).to_have_url(f"{home}/metrics")
+    quiet_console.clear()
+
+
+def test_other_addresses_of_a_page_lead_to_it(page: Page, home: str) -> None:
+    for path in ("", "/", "/metrics/"):
+        page.goto(f"{home}{path}?days=7#flaky")
+        expect(page.get_by_label("Tiles")).to_be_visible()
+        expect(page).to_have_url(f"{home}/metrics?days=7#flaky")
+    page.goto(f"{home}/boxes/")
+    expect(page.get_by_role("heading", level=1, name="Boxes")).to_be_visible()
+    expect(page).to_have_url(f"{home}/boxes")
+
+
+def test_what_is_not_there_is_named_with_ways_on(
+    page: Page, home: str, quiet_console: list[str]
+) -> None:
+    for path, title, sought in (
+        (f"{home}/nothing", "No such page", "/nothing"),
+        (f"{home}/../../nothing", "No such page", "/nothing"),
+        (f"{home}/../{NO_ID}/runs", "No such organization", NO_ID),
+        (f"{home}/failures/{NO_ID}", "No such failure", NO_ID),
+        (f"{home}/failures/short", "No such failure", "short"),
+        (f"{home}/runs/{NO_ID}", "No such run", NO_ID),
+        (f"{home}/runs/short", "No such run", "short"),
+    ):
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        if title in {"No such page", "No such organization"}:
+            expect(page).to_have_title(f"{title} · hwci")
+        expect(page.locator("main .empty code")).to_contain_text(sought)
+        ways = page.get_by_role("list", name="Ways on")
+        expect(ways.get_by_role("link", name="Metrics of ")).to_have_attribute(
+            "href", re.compile(re.escape(f"{home}/metrics".partition("/orgs")[2]))
+        )
+        expect(ways.get_by_role("link", name="Home page")).to_be_visible()
+        expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    quiet_console.clear()
+
+
+def test_an_unknown_product_is_said_to_be_unknown(page: Page, home: str) -> None:
+    page.goto(f"{home}/metrics?days=7&repoKey=acme/none&suite=none")
+    expect(page.get_by_role("heading", name="No such product")).to_be_visible()
+    expect(page.get_by_text("acme/none · none", exact=True).last).to_be_visible()
+    expect(page.get_by_label("Tiles")).to_have_count(0)
+
+    page.get_by_role("link", name="Show all products").click()
+
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    expect(page).to_have_url(f"{home}/metrics?days=7")
