@@ -4,15 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
-.PHONY: demo test check lint types contracts docs clean
+.PHONY: demo test check lint types contracts docs screenshots clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(STAMP)
 	$(BIN)/hwci demo
 
-## Pass all tests: checks first, then every test.
+## Pass all tests: checks first, then every test; those in a browser in a process of their own.
 test: check
-	$(BIN)/pytest -n auto -q
+	$(BIN)/pytest -n auto -q --ignore=tests/web
+	$(BIN)/pytest -n 2 -q tests/web
 
 ## Everything that can be said without running: lint, types, import contracts.
 check: lint types contracts
@@ -30,6 +31,10 @@ contracts: $(STAMP)
 ## Write the generated reference pages anew.
 docs: $(STAMP)
 	$(BIN)/python -m docs.generate
+
+## Take the pictures of the dashboard anew, in the system's Chromium.
+screenshots: $(STAMP)
+	$(BIN)/python -m docs.screenshots
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hwci needs Python 3.11 or newer: make PYTHON=python3.12 …")'

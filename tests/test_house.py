@@ -12,6 +12,7 @@ FUNCTION_LINES_MAX = 60
 FUNCTION_LINES_USUAL = 20
 USUAL_SHARE = 0.8
 MODULE_LINES_MAX = 400
+COLUMNS_MAX = 140  # of the dashboard's files; those of Python are the formatter's to measure
 ENGINE_LINES_MAX = 250
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
@@ -45,3 +46,23 @@ def test_most_functions_are_short() -> None:
     lengths = [size for path in MODULES for size in function_lengths(path).values()]
 
     assert sum(size <= FUNCTION_LINES_USUAL for size in lengths) >= USUAL_SHARE * len(lengths)
+
+
+SHOWN = sorted(
+    path
+    for path in (ROOT / "hwci/server/web/static").rglob("*")
+    if path.suffix in {".js", ".css"} and path.parent.name != "vendor"
+)
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_of_the_dashboard_keeps_its_measures(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    first, second = lines[:2]
+    opening = "//" if path.suffix == ".js" else "/*"
+
+    assert first == f"{opening} SPDX-License-Identifier: Apache-2.0"
+    assert second.startswith(("// ", " * "))
+    assert len(lines) <= MODULE_LINES_MAX
+    assert [line for line in lines if len(line) > COLUMNS_MAX] == []
+    assert path.stem not in FORBIDDEN_NAMES

@@ -123,8 +123,8 @@ async def narrow_equals_full(store: Storage, org_id: UUID, story: Story) -> None
             narrowly, fully = (read_period(one, scope, period) for one in (narrow, full))
             page = metrics_page(narrow, narrowly)
             assert page == metrics_page(full, fully), (story.seed, view)
-            failures = labelled_failures(narrowly, None, 0, EVERYTHING)
-            assert failures == labelled_failures(fully, None, 0, EVERYTHING), (story.seed, view)
+            failures = labelled_failures(narrowly, 0, EVERYTHING)
+            assert failures == labelled_failures(fully, 0, EVERYTHING), (story.seed, view)
 
     await store.read(look)
 

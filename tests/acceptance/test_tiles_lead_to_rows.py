@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each tile that counts runs or failures leads to them: the lists, asked for the period of a page,
+hold exactly what its tile counts (contract, "Runs and streams" and "CI metrics").
+
+Random histories are told over HTTP, with replaced reports and reports in parts, in some order of
+arrival, and looked at for every product, in periods that begin and end with a run, or right beside
+one. Which items a failure has is asked of the reference (`tests/reference`).
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.driving import Tenant
+from tests.acceptance.test_random_histories import new_tenant, server_on
+from tests.reference.facts import Event, Json
+from tests.reference.generator import LATEST, Story, generate, natural_key
+from tests.reference.lanes import Failure
+from tests.reference.reviews import all_groups, replay
+
+SEEDS = range(1_007, 1_012)
+EVER: Json = {"days": 3650, "asOf": LATEST}
+TICK = timedelta(microseconds=1)
+
+
+def periods(told: list[Event], flakes: list[Failure], rng: random.Random) -> Iterator[Json]:
+    """All time; and days that begin or end with a run, one of a flake too, or right beside it."""
+    yield EVER
+    starts = {report.started for report in replay(told).reports.values()}
+    flaky = {report.started for failure in flakes for report, _ in failure.hits}
+    for start in [rng.choice(sorted(some)) for some in (starts, flaky) if some]:
+        for beside in (-TICK, timedelta(0), TICK):
+            yield {"days": 2, "asOf": (start + beside).isoformat()}
+            yield {"days": 2, "asOf": (start + beside + timedelta(days=2)).isoformat()}
+
+
+async def scopes(tenant: Tenant) -> list[Json]:
+    """Everything, each repository and each product."""
+    products = await tenant.rows("products")
+    repositories = {one["repoKey"] for one in products}
+    return [
+        {},
+        *({"repoKey": repository} for repository in sorted(repositories)),
+        *({"repoKey": one["repoKey"], "suite": one["suite"]} for one in products),
+    ]
+
+
+async def runs_of_the_tile(tenant: Tenant, scope: Json, page: Json) -> Counter[str]:
+    """See that "Infra runs" leads to the runs that it counts; give how many of each it counts."""
+    tile, period = page["tiles"]["infraRuns"], page["period"]
+    within = {**scope, "status": "reported", "from": period["from"], "to": period["to"]}
+    lost = await tenant.rows("runs", helloOk="false", **within)
+    reached = await tenant.read("runs", limit=1, helloOk="true", **within)
+    every = await tenant.read("runs", limit=1, **within)
+    assert {run["helloOk"] for run in lost} <= {False}
+    assert {run["helloOk"] for run in reached["items"]} <= {True}
+    assert (len(lost), len(lost) + reached["total"]) == (tile["infra"], tile["total"]), within
+    assert every["total"] == tile["total"]
+    return Counter(infra=len(lost), reached=reached["total"])
+
+
+async def failures_of_the_tile(
+    tenant: Tenant, view: Json, page: Json, flakes: dict[tuple[str, ...], Failure]
+) -> Counter[str]:
+    """See that "Flaky failures" leads to the failures whose items it counts."""
+    tile = page["tiles"]["flakyFailures"]["count"]
+    first, last = (datetime.fromisoformat(page["period"][end]) for end in ("from", "to"))
+    rows = await tenant.rows("ci-failures", label="flake", **view)
+    counted = 0
+    kinds: Counter[str] = Counter(items=tile)
+    for row in rows:
+        hits = [report.started for report, _ in flakes[natural_key(row)].hits]
+        assert row["items"] == len(hits)
+        inside = [at for at in hits if first <= at <= last]
+        assert inside, row
+        counted += len(inside)
+        begins, ends = (datetime.fromisoformat(row[f"{one}StartedAt"]) for one in ("first", "last"))
+        # What the page can tell without a reference: all items count unless the row reaches out.
+        reaches_out = begins < first or ends > last
+        assert reaches_out is (len(inside) < row["items"])
+        kinds["more items than failures"] += len(inside) > 1
+        kinds["reaches out"] += reaches_out
+    assert counted == tile, view
+    return kinds
+
+
+async def look(tenant: Tenant, story: Story) -> Counter[str]:
+    told = await tenant.tell(story.events)
+    _, flaky = all_groups(replay(told))
+    flakes: dict[tuple[str, ...], Failure] = {failure.key: failure for failure in flaky}
+    seen: Counter[str] = Counter()
+    for period in periods(told, flaky, random.Random(story.seed)):
+        for scope in await scopes(tenant):
+            page = await tenant.read("ci-metrics", limit=1, **period, **scope)
+            seen += await runs_of_the_tile(tenant, scope, page)
+            seen += await failures_of_the_tile(tenant, {**period, **scope}, page, flakes)
+    return seen
+
+
+@pytest.mark.parametrize("store", ["sqlite", "memory"])
+async def test_infra_runs_and_flaky_failures_are_the_rows_of_their_lists(
+    store: str, tmp_path: Path
+) -> None:
+    seen: Counter[str] = Counter()
+    async with server_on("memory:" if store == "memory" else str(tmp_path / "hwci.db")) as (
+        http,
+        storage,
+    ):
+        for seed in SEEDS:
+            seen += await look(await new_tenant(http, storage), generate(seed))
+    kinds = ("infra", "reached", "items", "more items than failures", "reaches out")
+    assert all(seen[kind] > 0 for kind in kinds), seen
