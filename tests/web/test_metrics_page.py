@@ -485,6 +485,32 @@ def test_a_page_that_was_left_for_a_while_asks_anew_when_it_is_looked_at(
         page.evaluate(LOOKED_AT, False)
 
 
+def test_nothing_moves_when_what_comes_later_comes(page: Page, metrics: str) -> None:
+    trend, pending = (
+        re.compile(r"/ci-metrics/trend\?"),
+        re.compile(r"/ci-failures\?.*label=pending"),
+    )
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(trend, hold)
+    page.route(pending, hold)
+    with page.expect_request(trend), page.expect_request(pending):
+        page.goto(metrics)
+    table = part(page, "merges")
+    expect(table).to_be_visible()
+    before = table.bounding_box()
+
+    for route in held:
+        route.continue_()
+
+    expect(page.locator(".tile svg.trend")).to_have_count(4)
+    expect(page.locator(".pending").first).to_contain_text("pending")
+    assert table.bounding_box() == before
+
+
 def test_what_fails_now_is_a_click_away(page: Page, metrics: str) -> None:
     page.goto(f"{metrics}?days=90&repoKey=acme/sensor-node&suite=sensor-fw")
     link = page.get_by_role("link", name=re.compile("still pending$"))

@@ -99,11 +99,15 @@ function Shown({ page, trend, products, ...rest }) {
   </div>`;
 }
 
-/** What fails now: no later pass has resolved it, so no tile counts it yet. */
+/**
+ * What fails now: no later pass has resolved it, so no tile counts it yet. Its line is there before its
+ * figure, so that nothing below moves when it comes.
+ */
 function Pending({ orgId, scope, turn }) {
   const query = { ...scope, label: "pending" };
   const { data } = useAnswer(`/api/orgs/${orgId}/ci-failures`, { ...query, limit: 1 }, turn);
-  if (!data?.total) return null;
+  if (!data) return html`<p class="pending">\u00a0</p>`;
+  if (data.total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, query);
   return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a>
     ${" "}<span class="quiet">not passed again on their box yet</span></p>`;

@@ -11,12 +11,12 @@ const LEAST = 3; // of a bar that is not nothing
 const GAP = 1;
 
 /**
- * Bars of a figure: `of` reads it from a slot, `outOf` what it is a part of, drawn behind. Nothing is
- * drawn before the slots are there.
+ * Bars of a figure: `of` reads it from a slot, `outOf` what it is a part of, drawn behind. Before the
+ * slots are there the place is kept free, so that nothing below moves when they come.
  */
 export function Trend({ slots, of, outOf = () => 0, title, kind }) {
   const [pointed, setPointed] = useState(null);
-  if (!slots) return html`<div class="trend"></div>`;
+  if (!slots) return html`<div class="trend"></div><p class="trend-told"></p>`;
   const most = Math.max(1, ...slots.map(of), ...slots.map(outOf));
   const step = WIDTH / slots.length;
   const slot = slots[pointed];
