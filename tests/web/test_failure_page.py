@@ -24,8 +24,31 @@ DEMO_HAS = [
     reason for reason in CHECKS if reason not in {"paths_not_configured", "fix_unconnected"}
 ]
 ASKED = "nodes => nodes.map(n => [n.dataset.reason, n.querySelector('.found').textContent])"
+PARTS = "nodes => nodes.map(n => [...n.children].map(part => part.textContent))"
 SHAS = "nodes => nodes.map(node => node.dataset.sha)"
 Evidence = dict[str, Any]
+
+# Each question of the page with the answer of a real firmware bug (spec, "Classification of a
+# resolved failure"): whatever decides otherwise has the other answer.
+QUESTIONS = {
+    "verdict_infra": ("Did the harness blame the bench?", "no"),
+    "verdict_missing": ("Did the harness report a verdict?", "yes"),
+    "paths_not_configured": (
+        "Are firmware and harness paths configured for this product?",
+        "yes",
+    ),
+    "changes_unknown": ("Are the changes under test known?", "yes"),
+    "changes_incomplete": ("Was enough reported of the files changed under test?", "yes"),
+    "changes_not_firmware": ("Did a commit under test change firmware?", "yes"),
+    "fix_unconnected": ("Do run reports connect the failure to its fix without a gap?", "yes"),
+    "fix_touched_harness": (
+        "Did a commit before the fix change harness files and no firmware?",
+        "no",
+    ),
+    "fix_not_firmware": ("Can a change of firmware have fixed it?", "yes"),
+    "fix_mixed": ("Did one commit before the fix change both firmware and harness?", "no"),
+    "fix_incomplete": ("Were all files changed before the fix reported?", "yes"),
+}
 
 
 class Reader:
@@ -90,8 +113,18 @@ def shows_checks(page: Page, evidence: Evidence) -> None:
     assert asked == [[check["reason"], f"{check['found']}."] for check in evidence["checks"]]
     assert [check[0] for check in asked] == CHECKS[: len(asked)]
     expect(page.locator(".check", has_text="not reached")).to_have_count(len(CHECKS) - len(asked))
+    assert page.locator(".check[data-reason] .asked").evaluate_all(PARTS) == [
+        answered(check) for check in evidence["checks"]
+    ]
     decided = [check["reasonText"] for check in evidence["checks"] if check["decided"]]
     assert page.locator(".check.decided .reason").all_inner_texts() == decided
+
+
+def answered(check: Evidence) -> list[str]:
+    """Give a check's question, and its answer in words."""
+    question, passes = QUESTIONS[check["reason"]]
+    other = {"yes": "no", "no": "yes"}[passes]
+    return [question, f"{other}, this decided" if check["decided"] else passes]
 
 
 @pytest.mark.parametrize("reason", DEMO_HAS)
@@ -123,6 +156,9 @@ def test_a_real_bug_passed_every_check(reader: Reader) -> None:
     expect(reader.page.get_by_text("No check decided otherwise")).to_be_visible()
     shows_checks(reader.page, evidence)
     assert len(evidence["checks"]) == len(CHECKS)
+    for name, where in (("underTest", "under test"), ("beforeFix", "before the fix")):
+        told = re.compile(rf"^{evidence[f'{name}Total']} reported commits? {where}$")
+        expect(reader.page.get_by_text(told)).to_be_visible()
 
 
 @pytest.mark.parametrize("reason", [None, "fix_mixed", "changes_incomplete", "fix_incomplete"])

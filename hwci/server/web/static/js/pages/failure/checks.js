@@ -4,32 +4,36 @@
 // one were never asked.
 
 import { addressOf } from "../../address.js";
-import { short } from "../../format.js";
+import { counted, short } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Sha } from "../../parts/values.js";
 import { RunLink } from "../../parts/words.js";
 
-// A "yes" decides.
+const [YES, NO] = ["yes", "no"];
+
+// The steps of the spec, the list of commits that each is about, and its questions: each with the answer that
+// goes on to the next one. The other answer decides.
 const STEPS = [
-  ["The harness blamed the device", [
-    ["verdict_infra", "Did the harness blame the bench?"],
-    ["verdict_missing", "Did the harness blame nobody?"],
+  ["The harness blamed the device", null, [
+    ["verdict_infra", "Did the harness blame the bench?", NO],
+    ["verdict_missing", "Did the harness report a verdict?", YES],
   ]],
-  ["Firmware was under test", [
-    ["paths_not_configured", "Are the product's firmware and harness paths missing?"],
-    ["changes_unknown", "Is it unknown which changes were under test?"],
-    ["changes_incomplete", "Is no firmware seen under test, but part of it was not reported?"],
-    ["changes_not_firmware", "Did the changes under test leave firmware alone?"],
+  ["Firmware was under test", "underTest", [
+    ["paths_not_configured", "Are firmware and harness paths configured for this product?", YES],
+    ["changes_unknown", "Are the changes under test known?", YES],
+    ["changes_incomplete", "Was enough reported of the files changed under test?", YES],
+    ["changes_not_firmware", "Did a commit under test change firmware?", YES],
   ]],
-  ["Firmware alone fixed it", [
-    ["fix_unconnected", "Is there a gap between the failure and the fix?"],
-    ["fix_touched_harness", "Did a commit before the fix change the harness and no firmware?"],
-    ["fix_not_firmware", "Did the changes before the fix leave firmware alone?"],
-    ["fix_mixed", "Did one commit change both firmware and harness?"],
-    ["fix_incomplete", "Were files before the fix left out of the reports?"],
+  ["Firmware alone fixed it", "beforeFix", [
+    ["fix_unconnected", "Do run reports connect the failure to its fix without a gap?", YES],
+    ["fix_touched_harness", "Did a commit before the fix change harness files and no firmware?", NO],
+    ["fix_not_firmware", "Can a change of firmware have fixed it?", YES],
+    ["fix_mixed", "Did one commit before the fix change both firmware and harness?", NO],
+    ["fix_incomplete", "Were all files changed before the fix reported?", YES],
   ]],
 ];
+const WHERE = { underTest: "under test", beforeFix: "before the fix" };
 const NOT_CHECKED = {
   flake: "A flake is not checked: the checks are asked of resolved failures only.",
   pending: "The checks are asked once the failure is resolved: they need the commit that fixed it.",
@@ -42,16 +46,24 @@ export function Checks({ evidence, story, orgId, show }) {
   const asked = new Map(checks.map((check) => [check.reason, check]));
   const shared = { evidence, story, orgId, show };
   return html`<${Section} title="Checks">
-    <p class="quiet">Asked in this order; the first “yes” decides. ${resolved.review ? "The review replaces what they say." : ""}</p>
-    ${STEPS.map(([title, rows]) => html`<h3 key=${title}>${title}</h3>
+    <p class="quiet">A real firmware bug passes all of them, in this order; the first that does not pass decides.
+      ${resolved.review ? " The review replaces what they say." : ""}</p>
+    ${STEPS.map(([title, about, rows]) => html`<h3 key=${title}>${title}</h3>
+      <${Told} about=${about} evidence=${evidence} />
       <ol class="checks">${rows.map(
-        ([reason, question]) => html`<${Check} key=${reason} question=${question} check=${asked.get(reason)} ...${shared} />`,
+        ([reason, question, passes]) => html`<${Check} key=${reason} ...${{ question, passes }} check=${asked.get(reason)} ...${shared} />`,
       )}</ol>`)}
     ${resolved.automatic.class === "real_fw_bug" && html`<p class="conclusion">No check decided otherwise: a real firmware bug.</p>`}
   <//>`;
 }
 
-function Check({ question, check, ...shared }) {
+/** How many commits the questions of a step are about, where that is known. */
+function Told({ about, evidence }) {
+  const total = about && evidence[`${about}Total`];
+  return total !== null && html`<p class="quiet">${counted(total, "reported commit")} ${WHERE[about]}</p>`;
+}
+
+function Check({ question, passes, check, ...shared }) {
   if (!check) {
     return html`<li class="check not-reached">
       <p class="asked"><span class="question">${question}</span> <span class="quiet">not reached</span></p>
@@ -59,11 +71,16 @@ function Check({ question, check, ...shared }) {
   }
   return html`<li class=${check.decided ? "check decided" : "check"} data-reason=${check.reason}>
     <p class="asked"><span class="question">${question}</span>
-      ${check.decided ? html`<${Badge} kind="warn">yes, this decided<//>` : html`<${Badge} kind="good">no<//>`}</p>
+      <${Answer} passes=${passes} decided=${check.decided} /></p>
     <p class="found">${check.found}.</p>
     ${check.decided && html`<p class="reason">${check.reasonText}</p>`}
     <${LookedAt} check=${check} ...${shared} />
   </li>`;
+}
+
+function Answer({ passes, decided }) {
+  if (!decided) return html`<${Badge} kind="good">${passes}<//>`;
+  return html`<${Badge} kind="warn">${passes === YES ? NO : YES}, this decided<//>`;
 }
 
 function LookedAt({ check, evidence, story, orgId, show }) {
