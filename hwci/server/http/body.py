@@ -31,6 +31,8 @@ _JSON = re.compile(
 )
 BODY_SECONDS = 60.0
 """A body that is not large has arrived by then, or is not waited for."""
+THREAD_BYTES = 64 * 1024
+"""More than this is read in a thread: a megabyte of the smallest values takes most of a second."""
 _GZIP_WINDOW = zlib.MAX_WBITS | 16
 
 
@@ -100,7 +102,7 @@ async def read_bytes(request: web.Request, limit: int) -> bytes:
 
 async def parse(data: bytes, model: type[Model], limit: int, *, compressed: bool) -> Model:
     """Turn bytes into a model, in a thread when there are many of them."""
-    if compressed or len(data) > LARGE_BYTES:
+    if compressed or len(data) > THREAD_BYTES:
         return await asyncio.to_thread(_parse, data, model, limit, compressed)
     return _parse(data, model, limit, compressed)
 

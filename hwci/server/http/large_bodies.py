@@ -12,7 +12,7 @@ from types import TracebackType
 from hwci.server.errors import OverloadedError
 
 LARGE_BYTES = 1024 * 1024
-"""More than this is large: it takes room, and is parsed in a thread."""
+"""More than this is large: it takes room."""
 ROOM = 4
 PATIENCE_SECONDS = 10.0
 ARRIVAL_SECONDS = 120.0
