@@ -265,6 +265,21 @@ async def told_to_wait(send: Callable[..., Any]) -> None:
     assert (await send("/healthz")).status == 200
 
 
+@pytest.mark.parametrize(("method", "path"), [("POST", "/api/auth/login"), ("GET", "/readyz")])
+async def test_why_limits_cannot_be_counted_is_logged_wherever_they_are_counted(
+    caplog: pytest.LogCaptureFixture, method: str, path: str
+) -> None:
+    with held_port() as port:
+        async with limited(valkey_url=f"valkey://127.0.0.1:{port}", rate_limit="off") as send:
+            caplog.clear()
+            found = await send(path, method)
+    assert found.error == (503, HIDDEN)
+    (record,) = (one for one in caplog.records if one.name == "hwci.server")
+    said = record.getMessage()
+    assert said.startswith(f"request {found.headers['x-request-id']}: {HIDDEN}")
+    assert f"127.0.0.1:{port}" in said
+
+
 async def test_a_valkey_that_is_away_at_the_start_is_said_then_with_its_cause(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

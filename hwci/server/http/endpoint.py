@@ -14,14 +14,14 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 from pydantic import BaseModel
 
-from hwci.server.errors import HwciServerError, StorageError
+from hwci.server.errors import HwciServerError, LimiterError, StorageError
 from hwci.server.http.body import parse, read_body, require_json
 from hwci.server.http.codings import takes_gzip
 from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.own_origin import require_own_origin
 from hwci.server.http.query import parse_query
-from hwci.server.http.rate_limits import take_own_limit
+from hwci.server.http.rate_limits import log_silence, take_own_limit
 from hwci.server.http.responses import (
     answer,
     error_answer,
@@ -118,4 +118,6 @@ def _refusal(error: HwciServerError, call: Call) -> web.Response:
         response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
     if isinstance(error, StorageError) or response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         LOG.error("request %s: %s", request_id(call.request), error, exc_info=error)
+    elif isinstance(error, LimiterError):
+        log_silence(error, call.request)
     return response

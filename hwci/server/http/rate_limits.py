@@ -48,7 +48,12 @@ async def take_own_limit(call: Call) -> None:
 
 def _refusal(error: HwciServerError, request: web.BaseRequest) -> web.Response:
     if isinstance(error, LimiterError):
-        LOG.error("request %s: %s (%s)", request_id(request), error, error.__cause__)
+        log_silence(error, request)
     response = error_answer(error)
     stamp(request, response.headers)  # who has no route yet is stamped by nobody else
     return response
+
+
+def log_silence(error: LimiterError, request: web.BaseRequest) -> None:
+    """Tell the operator why limits cannot be counted, which no caller is told."""
+    LOG.error("request %s: %s (%s)", request_id(request), error, error.__cause__)
