@@ -27,18 +27,8 @@ if TYPE_CHECKING:
     from hwci.client.dispatch import Dispatch, Letter, Outcome
     from hwci.client.spool import Spool
 
-TRY_S = 30.0
-"""Seconds of silence after which a try is given up."""
-
 UNREAD_KEY = "the-key-that-could-not-be-read"
 """Stands for the key of reports that are kept without one: no server ever gave it."""
-
-
-def try_s(deadline_s: float) -> float:
-    """Give the seconds of silence that a try may take: no more than all tries together. A deadline
-    of nothing at all means each report once.
-    """
-    return min(TRY_S, deadline_s) if deadline_s > 0 else TRY_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +208,9 @@ def flush(
     from hwci.client import Client
     from hwci.client.dispatch import Dispatch, Patience, letters_of
 
+    patience = Patience(deadline_s)
     with Client(
-        settings.url, ci_key=ci_key(settings), timeout=try_s(deadline_s), retries=0
+        settings.url, ci_key=ci_key(settings), timeout=patience.silence_s, retries=0
     ) as client:
         if any_server:
             _readdress(spool, client.address, fingerprint)
@@ -234,7 +225,7 @@ def flush(
             note(f"{far()}; the next try is in {delay:.0f} s.")
             time.sleep(delay)
 
-        dispatch = Dispatch(client, spool, Patience(deadline_s), pause)
+        dispatch = Dispatch(client, spool, patience, pause)
         with telling(far):
             return dispatch.send(letters, spool.not_before(client.address, fingerprint))
 
@@ -282,14 +273,15 @@ def _sent(
     from hwci.client.dispatch import Dispatch, Outcome, Patience, Unsent, letters_of
     from hwci.client.errors import ProxyAddressError
 
+    patience = Patience(deadline_s)
     try:
         client = Client(
-            settings.url, ci_key=settings.ci_key(), timeout=try_s(deadline_s), retries=0
+            settings.url, ci_key=settings.ci_key(), timeout=patience.silence_s, retries=0
         )
     except ProxyAddressError as fault:
         return Outcome(left=[Unsent(letters[0], fault)], untried=list(letters[1:])), None
     with client:
-        dispatch = Dispatch(client, spool, Patience(deadline_s))
+        dispatch = Dispatch(client, spool, patience)
         kept = next((letter.kept for letter in letters if letter.kept is not None), None)
         if spool is None or kept is None:
             outcome = dispatch.send(letters)

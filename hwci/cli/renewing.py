@@ -23,15 +23,15 @@ class RenewingClient(Client):
         self._token = token
         super().__init__(url, token=lambda: self._ask(None), retries=retries)
 
-    def send(self, call: Call[T]) -> T:
+    def send(self, call: Call[T], *, within: float | None = None) -> T:
         """Perform a call and give its answer, as every client does."""
         try:
-            return super().send(call)
+            return super().send(call, within=within)
         except UnauthorizedError:
             refused = self._given
             if not refused or self._ask(refused) == refused:
                 raise
-            return super().send(call)
+            return super().send(call, within=within)
 
     def _ask(self, refused: str | None) -> str:
         self._given = self._token(refused)

@@ -115,8 +115,13 @@ def _may_be_elsewhere(unsent: Unsent) -> bool:
 
 
 def _failing_of(unsent: Unsent) -> Failing:
+    from hwci.client.errors import TimedOutError
+
     if unsent.fault is not None:
-        return failing_of(unsent.fault, by_ci_key=True)
+        failing = failing_of(unsent.fault, by_ci_key=True)
+        if isinstance(unsent.fault, TimedOutError):
+            return replace(failing, fix=f"{failing.fix}; --deadline gives it longer")
+        return failing
     assert unsent.refused is not None, "what failed has a fault, or was set aside"
     if unsent.damaged:
         return Failing("", damaged([unsent.refused.path]), DAMAGED_FIX)

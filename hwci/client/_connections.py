@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections of the synchronous shell: the way to the server, and one connection per thread.
 
-This module decides which connection a thread speaks on. It knows nothing of calls.
+This module decides which connection a thread speaks on, and when it is cut. It knows nothing of
+calls.
 """
 
 import os
+import socket
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPSConnection
 from weakref import WeakSet
 
 from hwci.client._address import Proxy, ServerAddress
+
+_CUT_AGAIN_S = 0.1
+"""A line may be opened just after the time is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,27 @@ class Connections:
                 raise
         return connection, kept
 
+    @contextmanager
+    def cut_after(self, seconds: float) -> Iterator[threading.Event]:
+        """Cut this thread's connection, should the block last for so many seconds: a timeout ends
+        silence, and not an answer that comes byte by byte. The event is set once that is so.
+        """
+        connection = self._mine()
+        over, done = threading.Event(), threading.Event()
+        watch = threading.Thread(
+            target=_cut, args=(connection, seconds, over, done), name="hwci-deadline", daemon=True
+        )
+        connection.timeout = min(self._timeout, seconds)  # there is no line to cut as it is opened
+        watch.start()
+        try:
+            yield over
+        finally:
+            done.set()
+            watch.join()
+            connection.timeout = self._timeout
+            if over.is_set():
+                connection.close()
+
     def apart(self, silence: float) -> HTTPConnection:
         """Give a new connection, the caller's own to close. `silence`: seconds that may pass
         before a byte comes.
@@ -119,3 +146,19 @@ class Connections:
         if route.tunnel is not None:
             connection.set_tunnel(*route.tunnel, headers=dict(route.tunnel_headers))
         return connection
+
+
+def _cut(
+    connection: HTTPConnection, seconds: float, over: threading.Event, done: threading.Event
+) -> None:
+    if done.wait(seconds):
+        return
+    over.set()
+    while True:
+        line = connection.sock
+        if line is not None:
+            # Not the method of a TLS socket: that would let go of TLS while another thread writes.
+            with suppress(OSError):
+                socket.socket.shutdown(line, socket.SHUT_RDWR)
+        if done.wait(_CUT_AGAIN_S):
+            return

@@ -97,15 +97,16 @@ class Client:
         """Close the connections of all threads."""
         self._connections.close()
 
-    def send(self, call: Call[T]) -> T:
-        """Perform a call and give its answer.
+    def send(self, call: Call[T], *, within: float | None = None) -> T:
+        """Perform a call and give its answer. `within`: seconds after which a try is given up even
+        if its answer is on the way.
 
         Raises:
             HwciError: see `hwci.client.errors`.
         """
         request = build_request(call, self._credentials, uuid4().hex)
         for tried in count():
-            outcome = self._try(request, fresh=not call.repeatable)
+            outcome = self._try_within(within, request, fresh=not call.repeatable)
             chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
             delay = retry_delay(call, outcome, self._retries - tried, tried, chance)
             self.server_time = _time_of(outcome) or self.server_time
@@ -153,6 +154,19 @@ class Client:
             return self._no_answer(fault, sent=True)
         connection.close()
         return response
+
+    def _try_within(
+        self, seconds: float | None, request: Request, *, fresh: bool
+    ) -> Response | NoAnswer:
+        if seconds is None:
+            return self._try(request, fresh=fresh)
+        with self._connections.cut_after(seconds) as over:
+            outcome = self._try(request, fresh=fresh)
+        if not over.is_set():
+            return outcome
+        # Whatever came may be a part only.
+        sent = not isinstance(outcome, NoAnswer) or outcome.sent
+        return self._no_answer(TimeoutError(f"no whole one within {seconds:.0f} s"), sent=sent)
 
     def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
         try:

@@ -32,6 +32,10 @@ PASSING = frozenset({408, 425, 429, *range(500, 600)})
 """It may go better by itself another time."""
 TAKES_NOTHING = frozenset({408, 425, 429, 502, 503, 504})
 """Of these, what says nothing of the report: any other would meet it too."""
+TRY_S = 30.0
+"""Seconds of silence after which a try is given up, at the most."""
+TRY_LEAST_S = 1.0
+"""Seconds for a try that begins just before the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,13 @@ class Patience:
     deadline_s: float = 120.0
     first_s: float = BACKOFF_FIRST_S
     most_s: float = BACKOFF_MAX_S
+
+    @property
+    def silence_s(self) -> float:
+        """The seconds of silence that a try may take: no more than all tries together. A deadline
+        of nothing at all means each report once.
+        """
+        return min(TRY_S, self.deadline_s) if self.deadline_s > 0 else TRY_S
 
     def pause(self, failures: int, chance: float) -> float:
         """Give the seconds to wait after so many failures in a row, spread over their range."""
@@ -153,6 +164,12 @@ class Dispatch:
         """Tell whether the deadline has passed; one of nothing at all means each report once."""
         return self._patience.deadline_s > 0 and time.monotonic() >= self._ends
 
+    def _left(self) -> float:
+        """Give the seconds that a try may take in all, however slowly its answer comes."""
+        if self._patience.deadline_s <= 0:
+            return TRY_S
+        return max(TRY_LEAST_S, self._ends - time.monotonic())
+
     def _round(self, pending: list[Letter]) -> tuple[list[Letter], bool]:
         """Try each once. Gives what is left, and whether trying again is of no use."""
         left: list[Letter] = []
@@ -191,7 +208,7 @@ class Dispatch:
 
     def _carry(self, letter: Letter, call: Call[None]) -> tuple[bool, HwciError | None]:
         try:
-            self._client.send(call)
+            self._client.send(call, within=self._left())
         except HwciError as fault:
             return self._failed(letter, fault), fault
         if letter.kept is not None and self._spool is not None:

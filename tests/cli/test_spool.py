@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli import delivery
 from hwci.client import Client, calls
+from hwci.client.dispatch import Patience
 from tests.cli.conftest import Command
 from tests.cli.scene import report
 from tests.client.answering import Answer, answering, unused_url
 from tests.server.running import RunningServer
 
 WRONG_KEY = "svc_" + "0" * 64
+ANNOUNCED = json.dumps(
+    {"repo_key": "r", "sha": "a" * 40, "branch": "b", "merged_at": "2026-01-01T00:00:00Z"}
+)
 
 
 def body(run_id: int, **fields: object) -> str:
@@ -203,8 +206,7 @@ def test_runs_of_one_box_are_told_apart(in_ci: Command) -> None:
     for run_id, attempt in ((7, 1), (7, 2), (8, 1)):
         told = body(run_id, run_attempt=attempt)
         in_ci("report-run", "--body", "-", stdin=told, HWCI_URL=unused_url())
-    merge = {"repo_key": "r", "sha": "a" * 40, "branch": "b", "merged_at": "2026-01-01T00:00:00Z"}
-    in_ci("merge-announce", "--body", "-", stdin=json.dumps(merge), HWCI_URL=unused_url())
+    in_ci("merge-announce", "--body", "-", stdin=ANNOUNCED, HWCI_URL=unused_url())
 
     rows = json.loads(in_ci("spool", "list", "--json").out)
     names = ("kind", "run_id", "run_attempt", "sha")
@@ -334,8 +336,7 @@ def test_a_proxy_that_cannot_be_used_keeps_the_report(in_ci: Command) -> None:
 
 
 def test_a_merge_announcement_is_kept_too(in_ci: Command) -> None:
-    merge = {"repo_key": "r", "sha": "a" * 40, "branch": "b", "merged_at": "2026-01-01T00:00:00Z"}
-    in_ci("merge-announce", "--body", "-", stdin=json.dumps(merge), HWCI_URL=unused_url())
+    in_ci("merge-announce", "--body", "-", stdin=ANNOUNCED, HWCI_URL=unused_url())
 
     assert [state for state, _, _ in listed(in_ci)] == ["waiting"]
 
@@ -399,6 +400,25 @@ def test_a_job_that_says_no_server_is_told_so(
     assert "`hwci spool flush --any-server` sends it" in in_a_job.err
 
 
+@pytest.mark.parametrize("command", ["report-run", "merge-announce", "spool flush"])
+def test_an_answer_that_comes_byte_by_byte_holds_nothing_beyond_the_deadline(
+    in_ci: Command, command: str
+) -> None:
+    with answering(Answer(200, drip="head")) as server:
+        slow = {"HWCI_URL": server.url, "HWCI_DEADLINE": "1"}
+        if command == "spool flush":
+            in_ci("report-run", "--body", "-", stdin=body(1), **slow)
+            done = in_ci("spool", "flush", **slow)
+        else:
+            said = body(1) if command == "report-run" else ANNOUNCED
+            done = in_ci(command, "--body", "-", stdin=said, **slow)
+
+        assert not server.dripped_out.is_set()
+    assert done.code == (5 if command == "spool flush" else 0)
+    assert "--deadline gives it longer. What waits is kept in " in done.err
+    assert len(listed(in_ci)) == 1
+
+
 @pytest.mark.parametrize(("deadline_s", "silence_s"), [(5, 5), (120, 30), (0, 30)])
 def test_a_try_takes_no_longer_than_all_tries_may(deadline_s: float, silence_s: float) -> None:
-    assert delivery.try_s(deadline_s) == silence_s
+    assert Patience(deadline_s).silence_s == silence_s

@@ -9,14 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Literal
 
 from tests.held_port import held_socket
+
+DRIPS = 600
+"""A dripping answer ends after all: a caller who waits for its end is to fail, not to hang."""
+DRIP_S = 0.1
 
 
 @dataclass(frozen=True)
 class Answer:
     """One answer. `silent`: none, until the server stops; `reset`: the connection breaks;
-    `close`: it ends after the answer, which does not say so.
+    `close`: it ends after the answer, which does not say so; `drip`: it never ends, a byte and a
+    byte.
     """
 
     status: int = 204
@@ -25,6 +31,7 @@ class Answer:
     silent: bool = False
     reset: bool = False
     close: bool = False
+    drip: Literal["", "head", "body"] = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class AnsweringServer(ThreadingHTTPServer):
         self.answers = list(answers)
         self.received: list[Received] = []
         self.stopping = threading.Event()
+        self.dripped_out = threading.Event()
 
     @property
     def url(self) -> str:
@@ -68,9 +76,11 @@ class _Handler(BaseHTTPRequestHandler):
             Received(self.command, self.path, headers, body, self.client_address[1])
         )
         if answer.silent:
-            self.server.stopping.wait(10)
+            self.server.stopping.wait(600)
         elif answer.reset:
             self._reset()
+        elif answer.drip:
+            self._drip(answer)
         else:
             self._write(answer)
 
@@ -83,6 +93,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.body)
         self.close_connection = answer.close
+
+    def _drip(self, answer: Answer) -> None:
+        self.close_connection = True
+        self.wfile.write(f"HTTP/1.1 {answer.status} Slow\r\n".encode())
+        self.wfile.write(b"Slow: " if answer.drip == "head" else b"Content-Length: 600\r\n\r\n")
+        for _ in range(DRIPS):
+            self.wfile.write(b"x")
+            if self.server.stopping.wait(DRIP_S):
+                return
+        self.server.dripped_out.set()
 
     def _reset(self) -> None:
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -12,7 +12,7 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -217,6 +217,44 @@ def test_a_server_that_says_nothing_is_given_up(send: Sending) -> None:
 
     assert caught.value.sent
     assert server.url in str(caught.value)
+
+
+@pytest.mark.parametrize("drip", ["head", "body"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_answer_that_comes_byte_by_byte_is_given_up_in_time(
+    drip: Literal["head", "body"], kept: bool
+) -> None:
+    answers = [Answer(204)] * kept + [Answer(200, drip=drip)]
+    with answering(*answers) as server, Client(server.url, ci_key="svc_key", retries=0) as client:
+        if kept:
+            client.send(CONFIG)
+        with pytest.raises(errors.TimedOutError):
+            client.send(CONFIG, within=1)
+
+        assert not server.dripped_out.is_set()
+
+
+def test_a_proxy_that_drips_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(Answer(200, drip="head")) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url)
+        client = Client("https://hwci.invalid", ci_key="svc_key", retries=0)
+        with client, pytest.raises(errors.TimedOutError) as caught:
+            client.send(CONFIG, within=1)
+
+        assert not proxy.dripped_out.is_set()
+    assert not caught.value.sent
+
+
+def test_a_client_whose_call_was_cut_off_opens_again() -> None:
+    with (
+        answering(Answer(200, drip="head")) as server,
+        Client(server.url, ci_key="svc_key", retries=0) as client,
+    ):
+        with pytest.raises(errors.TimedOutError):
+            client.send(CONFIG, within=1)
+        server.answers = [Answer(204)]
+        client.send(CONFIG, within=60)
+        client.send(CONFIG)
 
 
 def test_nobody_there_is_told_with_the_address(send: Sending) -> None:

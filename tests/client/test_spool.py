@@ -566,7 +566,8 @@ def test_a_spool_that_vanishes_does_not_hold_back_what_is_in_hand(spool: Spool) 
 def test_a_round_ends_with_the_deadline_and_what_is_left_waits(
     spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    moments = iter([0.0, 1.0, 11.0, 11.0, 11.0])
+    # The start, then of each report what is left for it, and whether the next is begun.
+    moments = iter([0.0, 1.0, 1.0, 1.0, 11.0, 11.0, 11.0])
     clock = SimpleNamespace(monotonic=lambda: next(moments))
     with answering(Answer(204), Answer(204), Answer(204)) as server:
         waiting = letters(server, spool, 1, 2, 3)

@@ -54,10 +54,12 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def answering_over_tls(certificate: Path) -> Iterator[tuple[AnsweringServer, str]]:
+def answering_over_tls(
+    certificate: Path, answer: Answer = OK
+) -> Iterator[tuple[AnsweringServer, str]]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    with answering(OK) as server:
+    with answering(answer) as server:
         server.socket = context.wrap_socket(
             server.socket, server_side=True, do_handshake_on_connect=False
         )
@@ -150,6 +152,20 @@ def test_a_certificate_that_the_environment_trusts_is_trusted(
     with answering_over_tls(certificate) as (_, url), Client(url) as client:
         assert client.send(calls.health()).status == "ok"
         assert client.send(calls.health()).status == "ok"
+
+
+def test_an_answer_that_comes_byte_by_byte_is_given_up_in_time(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with (
+        answering_over_tls(certificate, Answer(200, drip="body")) as (server, url),
+        Client(url, retries=0) as client,
+    ):
+        with pytest.raises(errors.TimedOutError):
+            client.send(calls.health(), within=1)
+
+        assert not server.dripped_out.is_set()
 
 
 async def test_a_proxy_learns_no_credential_asynchronously(
