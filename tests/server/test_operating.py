@@ -314,6 +314,14 @@ class TestSigningKey:
             for token in (server.token, renewed):
                 assert ask(url, "GET", "/api/auth/me", bearer(token)).status == 200
 
+    def test_a_server_says_what_is_wrong_with_the_file(self, tmp_path: Path) -> None:
+        with running_in_thread(tmp_path) as server:
+            key = tmp_path / "hwci.db.key"
+            key.chmod(0o644)
+            with pytest.raises(RefusedError, match=f"run: chmod 600 {key}$"):
+                operate(str(server.database), RotateSecret())
+            assert self.me(server, server.token) == 200
+
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
     def test_a_key_that_root_changes_still_belongs_to_the_service(self, tmp_path: Path) -> None:
         database = tmp_path / "hwci.db"

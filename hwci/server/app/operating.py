@@ -54,7 +54,7 @@ def operate(
     Raises:
         RefusedError: the command does not fit what is there.
         StorageError: the database cannot be used.
-        SettingsError: the secret key cannot be used.
+        SettingsError: the secret key cannot be used; a server that runs says so as RefusedError.
         OperatorUnreachableError: a process holds the database and takes no commands.
     """
     location = _kept(database)

@@ -14,7 +14,7 @@ from pathlib import Path
 from aiohttp import web
 
 from hwci.server.clock import Clock
-from hwci.server.errors import HwciServerError, ListenError, NotFoundError, StorageError
+from hwci.server.errors import HwciServerError, ListenError, MendableError, NotFoundError
 from hwci.server.http import error_map
 from hwci.server.http.body import parse, read_bytes, require_json
 from hwci.server.http.protocol import SpecRunner
@@ -99,8 +99,8 @@ def _operator_app(operator: Operator) -> web.Application:
 
 
 def _refusal(error: HwciServerError) -> web.StreamResponse:
-    """The operator is told what callers of the API are not: what the database says."""
-    if isinstance(error, StorageError):
+    """The operator is told what callers of the API are not: what is wrong with database or key."""
+    if isinstance(error, MendableError):
         status = error_map.status_of(error)
         return answer(
             ErrorBody(status_code=status, error=error_map.phrase(status), message=str(error)),

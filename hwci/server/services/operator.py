@@ -131,6 +131,7 @@ class Operator:
             ClashError: the e-mail is taken.
             ForbiddenError: the file of the signing keys is not the program's to write.
             StorageError: a copy cannot be made.
+            SettingsError: the file of the signing keys cannot be used.
         """
         match command:
             case SetCiMetrics():
