@@ -26,7 +26,7 @@ _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 _MASKS = 2048  # a mask of 5,000 tests is 640 bytes
 _STATEMENTS = 256
 
-_BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL}
+_BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 class Connection:
