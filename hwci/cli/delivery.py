@@ -287,8 +287,11 @@ def _sent(
             outcome = dispatch.send(letters)
         else:
             outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
+            waiting = letters_of(spool, kept.address, kept.fingerprint)
             if not outcome.left and not outcome.untried:
-                _send_waiting(dispatch, letters_of(spool, kept.address, kept.fingerprint))
+                _send_waiting(dispatch, waiting)
+            elif others := len(waiting) - len(outcome.left) - len(outcome.untried):
+                note(f"note: {unsent.beside(others)}.")
             if not outcome.left and (
                 others := spool.others_waiting(kept.address, kept.fingerprint)
             ):
@@ -316,3 +319,5 @@ def _send_waiting(dispatch: "Dispatch", waiting: Sequence["Letter"]) -> None:
     for one in outcome.refused:
         if one.refused is not None and one.damaged:
             note(f"warning: {unsent.damaged([one.refused.path])}.")
+    if outcome.left or outcome.untried:
+        note(f"note: {unsent.still_waiting(outcome, over=dispatch.is_over())}.")

@@ -26,9 +26,8 @@ def for_other_key(count: int) -> str:
     """Say that reports wait for a key that this is not: a key may be another organization's, so
     nobody but a person can know that it is the one to take.
     """
-    wait = "waits" if count == 1 else "wait"
     return (
-        f"{counted(count, 'report')} {wait} for another key. If that one was wrong or was replaced:"
+        f"{counted(count, 'report')} {_wait(count)} for another key. If that one was wrong or was replaced:"
         " hwci spool flush --any-key"
     )
 
@@ -37,11 +36,33 @@ def for_other_server(count: int) -> str:
     """Say that reports wait for an address that this is not: nobody but a person can know that it
     was wrong, or that the server moved.
     """
-    wait = "waits" if count == 1 else "wait"
     return (
-        f"{counted(count, 'report')} {wait} for another server. If its address was wrong or the"
+        f"{counted(count, 'report')} {_wait(count)} for another server. If its address was wrong or the"
         " server moved: hwci spool flush --any-server"
     )
+
+
+def beside(others: int) -> str:
+    """Say that more waits than what was to be sent just now."""
+    return f"{counted(others, 'other report')} {_wait(others)} for this server, too"
+
+
+def still_waiting(outcome: Outcome, *, over: bool) -> str:
+    """Say how many of those that waited still do, why, and what sends them. `over`: no time was
+    left for more.
+    """
+    count = len(outcome.left) + len(outcome.untried)
+    if outcome.left:
+        why = _failing_of(outcome.left[-1]).cause
+    else:
+        why = "the deadline has passed" if over else "another process sends right now"
+    return (
+        f"{counted(count, 'report')} still {_wait(count)} ({why}). To send them: hwci spool flush"
+    )
+
+
+def _wait(count: int) -> str:
+    return "waits" if count == 1 else "wait"
 
 
 def set_aside(refused: Sequence[Refused]) -> str:

@@ -160,7 +160,7 @@ class Dispatch:
         self._sleep(delay)
         return True
 
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
         """Tell whether the deadline has passed; one of nothing at all means each report once."""
         return self._patience.deadline_s > 0 and time.monotonic() >= self._ends
 
@@ -175,7 +175,7 @@ class Dispatch:
         left: list[Letter] = []
         self._asked = 0.0
         for number, letter in enumerate(pending):
-            if number and self._is_over():
+            if number and self.is_over():
                 return [*left, *pending[number:]], False
             settled, fault = self._try(letter)
             if not settled:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,6 +62,47 @@ def test_the_next_report_takes_along_what_waits(in_ci: Command, server: RunningS
     assert "Sent 1 report that waited.\n" in err
     assert listed(in_ci) == []
     assert {11, 12} <= reported(server)
+
+
+def test_a_report_says_how_many_of_those_that_waited_still_do_and_why(in_ci: Command) -> None:
+    busy = Answer(429, headers={"Retry-After": "60"})
+    with answering(Answer(503), Answer(503), Answer(503), Answer(204), busy) as server:
+        for run_id in (1, 2, 3):
+            in_ci("report-run", "--body", "-", stdin=body(run_id), HWCI_URL=server.url)
+
+        done = in_ci("report-run", "--body", "-", "--strict", stdin=body(4), HWCI_URL=server.url)
+
+    assert done.code == 0
+    assert "note: 3 reports still wait (429 Too Many Requests: " in done.err
+    assert "). To send them: hwci spool flush.\n" in done.err
+
+
+def test_a_report_says_how_many_its_deadline_left_waiting(
+    in_ci: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(Answer(503), Answer(503), Answer(503), Answer(204)) as server:
+        for run_id in (1, 2, 3):
+            in_ci("report-run", "--body", "-", stdin=body(run_id), HWCI_URL=server.url)
+        hours = count(0, 3600)  # each look at the clock is an hour after the last
+        clock = SimpleNamespace(monotonic=lambda: next(hours), sleep=time.sleep)
+        monkeypatch.setattr("hwci.client.dispatch.time", clock)
+
+        slow = {"HWCI_URL": server.url, "HWCI_DEADLINE": "10800"}
+        done = in_ci("report-run", "--body", "-", "--strict", stdin=body(4), **slow)
+
+    assert done.code == 0
+    assert (
+        "Sent 1 report that waited.\n"
+        "note: 2 reports still wait (the deadline has passed). To send them: hwci spool flush.\n"
+    ) in done.err
+
+
+def test_a_report_that_is_left_says_how_many_others_wait(in_ci: Command) -> None:
+    with answering(Answer(503)) as server:
+        for run_id in (1, 2, 3):
+            done = in_ci("report-run", "--body", "-", stdin=body(run_id), HWCI_URL=server.url)
+
+    assert "note: 2 other reports wait for this server, too.\n" in done.err
 
 
 def _files(cli: Command) -> list[Path]:
