@@ -143,10 +143,13 @@ async def test_requests_sent_in_one_go_are_all_answered_before_the_close() -> No
 
 
 @pytest.mark.parametrize("said", [b"", ASK[:-1]], ids=["nothing", "half a head"])
-async def test_who_has_not_asked_is_not_waited_for(said: bytes) -> None:
+async def test_who_has_not_asked_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(connection, "LEAVE_SECONDS", 600.0)
     async with site(at_once) as runner, line_to(runner) as line:
         line.writer.write(said)
-        async with asyncio.timeout(connection.LEAVE_SECONDS):
+        async with asyncio.timeout(60):
             await runner.cleanup()
 
         assert await line.ended()
@@ -186,7 +189,10 @@ async def test_a_body_that_is_on_its_way_is_waited_for(monkeypatch: pytest.Monke
         await leaving
 
 
-async def test_streams_are_told_to_end_before_they_are_waited_for() -> None:
+async def test_streams_are_told_to_end_before_they_are_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "LEAVE_SECONDS", 600.0)
     told = asyncio.Event()
 
     async def stream(request: web.Request) -> web.StreamResponse:
@@ -199,7 +205,7 @@ async def test_streams_are_told_to_end_before_they_are_waited_for() -> None:
     async with site(stream, told=told) as runner, line_to(runner) as line:
         line.writer.write(ASK)
         await line.reader.readuntil(b"\r\n\r\n")
-        async with asyncio.timeout(connection.LEAVE_SECONDS):
+        async with asyncio.timeout(60):
             await runner.cleanup()
 
         assert await line.reader.read() == b"3\r\nbye\r\n0\r\n\r\n"

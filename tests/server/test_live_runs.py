@@ -457,7 +457,7 @@ class TestSweeping:
             for count in (1, 2):
                 await told.runs.open(BOX, HEAD)
                 told.hands.move(minutes=10)
-                await asyncio.wait_for(told.losses(count), 20)
+                await asyncio.wait_for(told.losses(count), 60)
             await anext(beside, None)
             await told.runs.open(BOX, HEAD)
             told.hands.move(minutes=10)
@@ -492,6 +492,6 @@ class TestSweeping:
             beside = sweeping.sweeping(failing, forgetting(told))(web.Application())
             with caplog.at_level(logging.WARNING, "hwci.server"):
                 await anext(beside)
-                await asyncio.wait_for(swept.wait(), 20)
+                await asyncio.wait_for(swept.wait(), 60)
                 await anext(beside, None)
         assert "The database is busy" in caplog.text

@@ -246,7 +246,7 @@ def test_who_asks_for_a_page_does_not_wait_for_dates() -> None:
     with ThreadPoolExecutor(4) as threads:
         waiting = [threads.submit(memory.dates_of, asked(1), history) for _ in range(2)]
         assert reading.acquire(timeout=30)
-        assert threads.submit(memory.of, asked(1), history).result(10).size == 0
+        assert threads.submit(memory.of, asked(1), history).result(30).size == 0
         assert not reading.acquire(timeout=0.2)
         go_on.set()
         found = [one.result(30) for one in waiting]

@@ -214,7 +214,7 @@ class TestListening:
         writing = asyncio.ensure_future(storage.write(append(1)))
         await asyncio.sleep(0)
         writing.cancel()
-        await asyncio.wait_for(heard.wait(), 10)
+        await asyncio.wait_for(heard.wait(), 60)
         assert await numbers(storage) == [1]
 
 
