@@ -167,7 +167,9 @@ class Recorder:
     def __init__(self, config: pytest.Config, path: Path) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: TextIO | None = path.open("w", encoding="utf-8", buffering=1)
+            self._file: TextIO | None = path.open(
+                "w", encoding="utf-8", errors="replace", buffering=1
+            )
         except OSError as fault:
             raise pytest.UsageError(f"--hwci-results cannot be written: {fault}") from fault
         config.add_cleanup(self._close)
@@ -246,7 +248,8 @@ class Recorder:
         if self._file is None:
             return
         try:
-            self._file.write(json.dumps(line) + "\n")
+            # As UTF-8, which has no letter for a broken byte: what a device printed may hold some.
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
         except OSError as fault:
             self._trouble = str(fault)
             self._close()

@@ -151,6 +151,7 @@ def run_plain(folder: Path, *arguments: str, **files: str) -> Run:
         env=environment(folder) | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
     )
     return Run(folder, arguments, done.returncode, done.stdout + done.stderr)

@@ -356,3 +356,15 @@ def test_failures_of_a_try_are_worded_as_in_the_xml(tmp_path: Path) -> None:
     lines = (tmp_path / "results.json").read_text().splitlines()
     messages = [line["message"] for line in map(json.loads, lines) if line.get("outcome") == "fail"]
     assert messages == ['failed on setup with "ConnectionError: no relay"', "RuntimeError: silent"]
+
+
+def test_a_broken_byte_of_a_device_costs_no_result(tmp_path: Path) -> None:
+    module = (
+        "import pytest\n"
+        "def test_a(): pytest.fail('no relay ' + b'\\xff'.decode('ascii', 'surrogateescape'))\n"
+        "def test_b(): pass\n"
+    )
+    run = run_pytest(tmp_path, test_n=module)
+
+    assert counted(run.results) == {"test_n.test_a": ("fail", 1), "test_n.test_b": ("pass", 1)}
+    assert run.results.faults == ()

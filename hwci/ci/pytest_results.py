@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from hwci.ci.content import WRITE_AGAIN, ContentError, Position, one_line
 from hwci.ci.entries import Entry, attempts_of
 from hwci.ci.results import FileResults, stable_id
-from hwci.ci.times import moment
+from hwci.ci.times import Seconds, moment
 from hwci.ci.verdicts import Rule, judge
 from hwci.engine.vocabulary import Verdict
 
@@ -33,7 +33,7 @@ class _Line(BaseModel):
     begun: str | None = None
     tried: str | None = None
     outcome: Literal["pass", "fail", "skip"] = "fail"
-    duration_s: float = 0.0
+    duration_s: Seconds = 0.0
     message: str = ""
     verdict: Verdict | None = None
     ended_at: str | None = None
@@ -136,4 +136,4 @@ def id_of(nodeid: str) -> str:
     file, *names = path.split("::")
     module = file.replace("/", ".").removesuffix(".py")
     *classes, name = [module, *names]
-    return stable_id(".".join(classes), f"{name}{bracket}{parameters}")
+    return stable_id(".".join(classes), f"{name}{bracket}{parameters}") or nodeid

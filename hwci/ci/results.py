@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from hwci.ci.times import LONGEST_S
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 from hwci.wire.reports import TestItem
 
 HASH_DIGITS = 16
-LONGEST_S = 366 * 86_400
-"""What a file says that took longer was measured by no clock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,15 @@ is, it does not know.
 import json
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from hwci.ci.content import WRITE_AGAIN, ContentError, Position, inflated, one_line
+from hwci.ci.broken_json import whole_parts
+from hwci.ci.content import WRITE_AGAIN, ContentError, CutError, Position, inflated, one_line
 from hwci.ci.junit import junit_results
 from hwci.ci.pytest_results import is_pytest_results, pytest_results
 from hwci.ci.results import FileResults
@@ -24,6 +25,8 @@ from hwci.ci.verdicts import Rule
 
 BLANK = b"\xef\xbb\xbf \t\r\n"
 JSON_BEGINS = (b"{", b"[")
+SUITES = "testsuites"
+"""By which `twister.json` is known."""
 GIVE_KNOWN = "Give JUnit XML, twister.json, or what pytest writes with --hwci-results"
 
 
@@ -76,20 +79,50 @@ def _read(file: IO[bytes], rules: Sequence[Rule]) -> FileResults:
     chunks = inflated(file)
     first = next(chunks, b"")
     if first.lstrip(BLANK).startswith(JSON_BEGINS):
-        return _read_json(b"".join(chain((first,), chunks)), rules)
+        return _read_json(*_gathered(chain((first,), chunks)), rules)
     return junit_results(chain((first,), chunks), rules)
 
 
-def _read_json(content: bytes, rules: Sequence[Rule]) -> FileResults:
+def _gathered(chunks: Iterable[bytes]) -> tuple[bytes, CutError | None]:
+    """Give the content as far as it goes, and why it goes no further."""
+    content = bytearray()
+    try:
+        for chunk in chunks:
+            content += chunk
+    except CutError as fault:
+        return bytes(content), fault
+    return bytes(content), None
+
+
+def _read_json(content: bytes, cut: CutError | None, rules: Sequence[Rule]) -> FileResults:
     if is_pytest_results(content):
+        if cut is not None:  # how the tests ended that began last is not known
+            raise cut
         return pytest_results(content, rules)
     try:
         document = json.loads(content)
     except json.JSONDecodeError as fault:
         place = Position(fault.lineno, fault.colno)
-        raise ContentError(f"Its JSON is broken: {fault.msg}", WRITE_AGAIN, place) from fault
+        broken = ContentError(f"Its JSON is broken: {fault.msg}", WRITE_AGAIN, place)
+        return _read_broken(fault.doc, cut or broken, rules)
     except (ValueError, RecursionError) as fault:
         raise ContentError(f"Its JSON cannot be read ({fault})", WRITE_AGAIN) from fault
-    if not (isinstance(document, dict) and "testsuites" in document):
+    if not (isinstance(document, dict) and SUITES in document):
         raise ContentError("It is JSON of no kind that holds results", GIVE_KNOWN)
     return twister_results(document, rules)
+
+
+def _read_broken(text: str, fault: ContentError, rules: Sequence[Rule]) -> FileResults:
+    """Read the suites of a `twister.json` that stand whole before it breaks off.
+
+    Raises:
+        ContentError: none does.
+    """
+    parts = whole_parts(text, SUITES)
+    suites = parts.get(SUITES)
+    if not isinstance(suites, list) or not suites:
+        raise fault
+    kept = "1 suite" if len(suites) == 1 else f"{len(suites)} suites"
+    what = f"{fault.what}: {kept} before that counted, what stands behind it is not known"
+    read = twister_results(parts, rules)
+    return replace(read, faults=(one_line(fault.position, what, fault.fix), *read.faults))

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from hwci.ci.content import ContentError
+from hwci.ci.commits import storable
+from hwci.ci.content import ContentError, one_line
 from hwci.ci.entries import Entry, attempts_of, told_apart
 from hwci.ci.results import FileResults, stable_id
-from hwci.ci.times import moment, seconds
+from hwci.ci.times import Seconds, moment
 from hwci.ci.verdicts import Rule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 
@@ -25,24 +26,29 @@ BLOCKED = "blocked"
 PASSED = "passed"
 DID_NOT_RUN = {BLOCKED, PASSED, "skipped", "filtered", "not run", None}
 """`passed` as well: so says a suite of a test that was to be built only."""
+RETRIES_MAX = 1_000
 
-Seconds = Annotated[float, BeforeValidator(lambda said: seconds(str(said)))]
+Text = Annotated[
+    str, BeforeValidator(lambda said: storable(said) if isinstance(said, str) else said)
+]
+"""Its own words, or a device's, which may hold what no text does."""
+Name = Annotated[Text, Field(min_length=1)]
 
 
 class _Case(BaseModel):
-    identifier: str
+    identifier: Name
     status: str | None = None
-    reason: str | None = None
+    reason: Text | None = None
     execution_time: Seconds = 0.0
 
 
 class _Suite(BaseModel):
-    name: str
-    platform: str = ""
+    name: Name
+    platform: Text = ""
     status: str | None = None
-    reason: str | None = None
+    reason: Text | None = None
     runnable: bool = True
-    retries: int = 0
+    retries: Annotated[int, Field(ge=0, le=RETRIES_MAX)] = 0
     execution_time: Seconds = 0.0
     testcases: Sequence[_Case] = ()
 
@@ -70,8 +76,10 @@ def twister_results(document: object, rules: Sequence[Rule]) -> FileResults:
         raise ContentError(
             f"It is not as Twister writes it: {place}: {first['msg']}", "Give Twister's own file"
         ) from fault
-    entries = told_apart([entry for suite in report.testsuites for entry in _entries(suite, rules)])
+    read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
+    entries = told_apart([entry for _, own in read for entry in own])
     return FileResults(
+        faults=tuple(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
         attempts=attempts_of(entries),
         skipped=sum(not entry.run for entry in entries),
         unbuilt=sum(entry.unbuilt for entry in entries),
@@ -101,13 +109,26 @@ def _entries(suite: _Suite, rules: Sequence[Rule]) -> Iterator[Entry]:
         )
 
 
+def _is_unexplained(suite: _Suite, own: Sequence[Entry]) -> bool:
+    """Tell whether a suite failed and none of its tests did: a device may crash after them."""
+    return suite.status in FAILED and not any(entry.failed for entry in own)
+
+
+def _unexplained(suite: _Suite) -> str:
+    why = f" ({suite.reason[:100]!r})" if suite.reason else ""
+    what = f"The suite {suite.name[:100]!r} failed{why}, and none of its tests did"
+    return one_line(None, what, "Look at its log: what failed is not among the results")
+
+
 def _outcome(case: _Case, suite: _Suite, *, told: bool) -> Outcome | None:
     """Give what became of a test; None: it did not run. `told`: another tells what happened.
 
     Raises:
         ContentError: its status is none that Twister has.
     """
-    if case.status in FAILED or (case.status == BLOCKED and not told):
+    # Older ones say of a test that never began nothing at all.
+    never_began = case.status == BLOCKED or (case.status is None and suite.status in FAILED)
+    if case.status in FAILED or (never_began and not told):
         return Outcome.FAIL
     if case.status == PASSED and suite.runnable:
         return Outcome.PASS

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`twister.json`: each status of Twister's, and what its XML cannot say."""
 
+import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -141,3 +142,104 @@ def test_what_twister_does_not_write_is_told(
 
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_suite_that_failed_without_its_tests_is_told(tmp_path: Path) -> None:
+    """As when a device crashed after its tests: nobody says which test that is."""
+    path = tmp_path / "twister.json"
+    failed = suite(status="failed", reason="Fault", testcases=[case("a.b.one", "passed")])
+    fine = suite(name="tests/c/c.d", status="passed", testcases=[case("c.d.one", "passed")])
+    path.write_text(json.dumps({"testsuites": [failed, fine]}))
+
+    read = read_results(path, BUILT_IN)
+
+    assert rows(merged([read])) == [("a.b.one", "pass", 1), ("c.d.one", "pass", 1)]
+    [line] = read.faults
+    assert line.startswith(f"{path}: The suite 'tests/a/a.b' failed ('Fault'), and none of its")
+
+
+def test_tests_without_a_status_did_not_begin_where_their_suite_failed(tmp_path: Path) -> None:
+    cases = [case("a.b.one", None), case("a.b.two", None)]
+
+    failed = of(tmp_path, suite(status="failed", reason="Timeout during flashing", testcases=cases))
+    told = of(tmp_path, suite(status="failed", testcases=[*cases, case("a.b.three", "failed")]))
+    idle = of(tmp_path, suite(status=None, testcases=cases))
+
+    assert rows(failed) == [("a.b.one", "fail", 1), ("a.b.two", "fail", 1)]
+    assert {item.verdict.value for item in failed.tests} == {"infra"}
+    assert (rows(told), told.skipped) == ([("a.b.three", "fail", 1)], 2)
+    assert (rows(idle), idle.skipped) == ([], 2)
+
+
+def test_what_no_text_can_hold_costs_no_test(tmp_path: Path) -> None:
+    odd = case("a.b.\ud800", "failed", reason="got \udcff and Timeout during flashing")
+
+    results = of(tmp_path, suite(testcases=[odd, case("a.b.two", "passed")]))
+
+    assert rows(results) == [("a.b.\ufffd", "fail", 1), ("a.b.two", "pass", 1)]
+    assert results.tests[0].verdict == "infra"
+
+
+def test_durations_that_no_clock_measured_are_not_added_up(tmp_path: Path) -> None:
+    cases = [case("a.b.one", "passed", execution_time="1e308")] * 2
+
+    [item] = of(tmp_path, suite(testcases=cases)).tests
+
+    assert (item.attempts, item.duration_s) == (2, 0.0)
+
+
+BROKEN = SAMPLE.read_text()
+
+
+def test_suites_before_a_file_breaks_off_count(tmp_path: Path) -> None:
+    """At whatever place: what counts is the beginning of what the whole file says."""
+    whole = rows(read(SAMPLE))
+    path = tmp_path / "twister.json"
+    first = BROKEN.index('"samples/hello')
+    counts = set()
+    for end in range(first, len(BROKEN.rstrip()) - 1, 7):
+        path.write_text(BROKEN[:end])
+        found = read_results(path, BUILT_IN)
+        told = rows(merged([found]))
+        assert told == whole[: len(told)]
+        counts.add(len(told))
+        assert found.started_at == datetime(2025, 11, 25, 12, 23, 59, tzinfo=UTC)
+        [line] = found.faults
+        assert line.startswith(f"{path}:")
+        assert "before that counted, what stands behind it is not known" in line
+    assert counts == {4, 5, 6}
+
+
+@pytest.mark.parametrize("end", ['"testsuites"', '"tests/kernel/common', '"tests/kernel/fpu'])
+def test_a_file_that_breaks_off_in_its_first_suite_holds_nothing(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "twister.json"
+    path.write_text(BROKEN[: BROKEN.index(end)].rpartition("}")[0])
+
+    with pytest.raises(ResultsFileError, match="Its JSON is broken"):
+        read(path)
+
+
+def test_a_broken_suite_costs_itself_and_what_stands_behind_it(tmp_path: Path) -> None:
+    path = tmp_path / "twister.json"
+    path.write_text(BROKEN.replace('"name":"samples/hello/sample.hello",', '"name":sample.hello,'))
+
+    found = read_results(path, BUILT_IN)
+
+    assert [item.id for item in merged([found]).tests] == [item.id for item in read(SAMPLE).tests][
+        :4
+    ]
+    assert found.faults[0].startswith(
+        f"{path}:33:20: Its JSON is broken: Expecting value: 2 suites"
+    )
+
+
+def test_suites_of_a_gzip_file_that_was_cut_short_count(tmp_path: Path) -> None:
+    path = tmp_path / "twister.json.gz"
+    suites = [suite(name=f"tests/a/{at:064x}", testcases=[case("b", "passed")]) for at in range(99)]
+    packed = gzip.compress(json.dumps({"testsuites": suites}).encode())
+    path.write_bytes(packed[: len(packed) * 3 // 4])
+
+    found = read_results(path, BUILT_IN)
+
+    assert 0 < len(found.attempts) < 99
+    assert "It is a gzip file that was cut short: " in found.faults[0]
