@@ -3,15 +3,12 @@
 browser is sent straight back, as the one person that it knows.
 """
 
-import asyncio
 import hashlib
-import threading
 import time
 from base64 import b64decode, urlsafe_b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_plus, urlencode
@@ -21,6 +18,7 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.server.providers import CLIENT, SECRET
+from tests.server.running import in_thread
 
 Json = dict[str, Any]
 KID = "of-the-day"
@@ -150,28 +148,21 @@ class Crooked:
 @contextmanager
 def crooked_provider() -> Iterator[Crooked]:
     """Run it in a thread of its own."""
-    started: Future[Crooked] = Future()
-    stop = threading.Event()
+    with in_thread(_crooked()) as provider:
+        yield provider
 
-    async def serve() -> None:
-        provider = Crooked("", rsa_key())
-        app = web.Application()
-        app.router.add_route("*", "/{path:.*}", provider.answer)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            provider.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            provider.straighten()
-            started.set_result(provider)
-            await asyncio.to_thread(stop.wait)
-        finally:
-            await runner.cleanup()
 
-    with ThreadPoolExecutor(1, "provider-of-a-test") as thread:
-        served = thread.submit(lambda: asyncio.run(serve()))
-        try:
-            yield started.result(timeout=60)
-        finally:
-            stop.set()
-            served.result()
+@asynccontextmanager
+async def _crooked() -> AsyncIterator[Crooked]:
+    provider = Crooked("", rsa_key())
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", provider.answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        provider.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        provider.straighten()
+        yield provider
+    finally:
+        await runner.cleanup()

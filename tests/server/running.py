@@ -4,18 +4,18 @@
 `async with running(folder) as server:` for tests that wait, `with running_in_thread(folder) as
 server:` for those that do not (the synchronous client, the command line). Both give a
 `RunningServer`: where it is, an organization with CI Metrics on, access tokens of its owner, admin
-and member, and a CI key.
+and member, and a CI key. `in_thread` holds anything else that serves.
 """
 
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import aiohttp
@@ -33,6 +33,8 @@ MEMBER_EMAIL = "member@example.org"
 PASSWORD = "correct horse battery"
 NAME = "Olga Owner"
 ORGANIZATION = "Acme Firmware"
+
+Served = TypeVar("Served")
 
 
 class Hands:
@@ -150,25 +152,32 @@ async def _create_key(url: str, org_id: UUID, token: str) -> str:
 @contextmanager
 def running_in_thread(folder: Path, **options: Any) -> Iterator[RunningServer]:
     """Run a server in a thread of its own; `options` as of `running`."""
-    started: Future[RunningServer] = Future()
+    with in_thread(running(folder, **options)) as server:
+        yield server
+
+
+@contextmanager
+def in_thread(served: AbstractAsyncContextManager[Served]) -> Iterator[Served]:
+    """Hold what serves in an event loop and a thread of its own while the block runs."""
+    started: Future[Served] = Future()
     stop = threading.Event()
 
-    async def serve() -> None:
-        async with running(folder, **options) as server:
-            started.set_result(server)
+    async def hold() -> None:
+        async with served as found:
+            started.set_result(found)
             await asyncio.to_thread(stop.wait)
 
     with ThreadPoolExecutor(1, "server-of-a-test") as thread:
-        served = thread.submit(lambda: asyncio.run(serve()))
-        either: list[Future[Any]] = [started, served]
+        held = thread.submit(lambda: asyncio.run(hold()))
+        either: list[Future[Any]] = [started, held]
         wait(either, return_when=FIRST_COMPLETED)
-        if served.done():
-            served.result()
+        if held.done():
+            held.result()
         try:
             yield started.result()
         finally:
             stop.set()
-            served.result()
+            held.result()
 
 
 def report(**fields: Any) -> dict[str, Any]:

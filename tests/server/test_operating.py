@@ -8,10 +8,7 @@ import socket
 import sqlite3
 import stat
 import tempfile
-import threading
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -23,6 +20,7 @@ from hwci.server.app import (
     ListOrganizations,
     Rebuild,
     RotateSecret,
+    Server,
     SetCiMetrics,
     operate,
     serving,
@@ -47,6 +45,7 @@ from tests.server.running import (
     PASSWORD,
     Hands,
     RunningServer,
+    in_thread,
     new_organization,
     report,
     running_in_thread,
@@ -56,24 +55,9 @@ from tests.server.running import (
 USER = CreateUser(email=EMAIL, password=PASSWORD, organization="Acme")
 
 
-@contextmanager
-def serving_in_thread(database: Path) -> Iterator[str]:
-    """Start a server on a database that is there; give its address."""
-    started: Future[str] = Future()
-    stop = threading.Event()
-
-    async def serve() -> None:
-        async with serving(Settings(database=str(database), port=0)) as server:
-            started.set_result(server.url)
-            await asyncio.to_thread(stop.wait)
-
-    with ThreadPoolExecutor(1) as thread:
-        served = thread.submit(lambda: asyncio.run(serve()))
-        try:
-            yield started.result(30)
-        finally:
-            stop.set()
-            served.result()
+def served(database: Path) -> AbstractContextManager[Server]:
+    """Start a server on a database that is there."""
+    return in_thread(serving(Settings(database=str(database), port=0)))
 
 
 def enabled(server: RunningServer) -> bool:
@@ -239,11 +223,11 @@ def test_everything_derived_is_computed_anew_while_the_server_runs(tmp_path: Pat
         before = ask(server.url, "GET", page, bearer(server.token)).json["tiles"]
     with closing(sqlite3.connect(server.database, isolation_level=None)) as damaged:
         assert damaged.execute("DELETE FROM failure").rowcount == 1
-    with serving_in_thread(server.database) as url:
+    with served(server.database) as again:
         ids = operate(str(server.database), ListOrganizations()).org_ids
         assert ids == [server.org_id]
         operate(str(server.database), Rebuild(org_id=server.org_id))
-        assert ask(url, "GET", page, bearer(server.token)).json["tiles"] == before
+        assert ask(again.url, "GET", page, bearer(server.token)).json["tiles"] == before
         with pytest.raises(RefusedError, match="There is no organization"):
             operate(str(server.database), Rebuild(org_id=uuid4()))
 
@@ -310,9 +294,9 @@ class TestSigningKey:
             renewed = asyncio.run(sign_in(server.url, EMAIL))
         operate(str(server.database), RotateSecret())  # and once more while none runs
 
-        with serving_in_thread(server.database) as url:
+        with served(server.database) as again:
             for token in (server.token, renewed):
-                assert ask(url, "GET", "/api/auth/me", bearer(token)).status == 200
+                assert ask(again.url, "GET", "/api/auth/me", bearer(token)).status == 200
 
     def test_a_server_says_what_is_wrong_with_the_file(self, tmp_path: Path) -> None:
         with running_in_thread(tmp_path) as server:

@@ -3,10 +3,7 @@
 server that is stopped and comes back at the same address.
 """
 
-import asyncio
-import threading
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from hwci.server.app import serving
 from hwci.server.settings import Settings
 from tests.server.benches import Benches
-from tests.server.running import Hands, RunningServer, running_in_thread
+from tests.server.running import Hands, RunningServer, in_thread, running_in_thread
 from tests.web.conftest import Account, Dashboard
 
 
@@ -90,38 +87,15 @@ class Comeback:
     @contextmanager
     def again(self) -> Iterator[Benches]:
         """Serve at the same address."""
-        with serving_in_thread(self.settings, self._hands) as url:
-            yield self._benches(url)
+        with in_thread(serving(self.settings, clock=self._hands)) as server:
+            yield self._benches(server.url)
 
     @contextmanager
     def elsewhere(self) -> Iterator[Benches]:
         """Serve where no page of the first one looks."""
-        with serving_in_thread(replace(self.settings, port=0), self._hands) as url:
-            yield self._benches(url)
+        settings = replace(self.settings, port=0)
+        with in_thread(serving(settings, clock=self._hands)) as server:
+            yield self._benches(server.url)
 
     def _benches(self, url: str) -> Benches:
         return Benches(replace(self.first, url=url), self._hands)
-
-
-@contextmanager
-def serving_in_thread(settings: Settings, hands: Hands) -> Iterator[str]:
-    """Serve in a thread of its own; give the address."""
-    started: Future[str] = Future()
-    stop = threading.Event()
-
-    async def serve() -> None:
-        async with serving(settings, clock=hands) as server:
-            started.set_result(server.url)
-            await asyncio.to_thread(stop.wait)
-
-    with ThreadPoolExecutor(1, "server-that-comes-back") as thread:
-        served = thread.submit(lambda: asyncio.run(serve()))
-        either: list[Future[Any]] = [started, served]
-        wait(either, return_when=FIRST_COMPLETED)
-        if served.done():
-            served.result()
-        try:
-            yield started.result()
-        finally:
-            stop.set()
-            served.result()

@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from hwci.server.app import serving
 from hwci.server.settings import Settings
-from tests.server.running import EMAIL, NAME, PASSWORD, Hands, running_in_thread
+from tests.server.running import EMAIL, NAME, PASSWORD, Hands, in_thread, running_in_thread
 from tests.server.test_tls_serving import make_pair
-from tests.web.live import serving_in_thread
 
 NO_PROVIDER = "/api/auth/sso/none/login"
 SAID = "Provider not found; GET /api/auth/sso lists those there are"
@@ -31,8 +31,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_in_thread(folder) as first:
         database = str(first.database)
     settings = Settings(database=database, port=0, tls_cert=pair.certificate, tls_key=pair.key)
-    with serving_in_thread(settings, Hands()) as found:
-        yield found
+    with in_thread(serving(settings, clock=Hands())) as found:
+        yield found.url
 
 
 @pytest.fixture
