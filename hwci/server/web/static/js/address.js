@@ -91,12 +91,18 @@ export function watch(watcher) {
   return () => watchers.delete(watcher);
 }
 
-/** The address, with all its state, of what was shown last of these pages; undefined: none of them was yet. */
+/**
+ * The address, with all its state, of what was shown last of these pages; undefined: none of them was yet.
+ * `scroll`: where one was on it, once it was left by a link.
+ */
 export function lastOf(...pages) {
   return [...seen.values()].findLast(({ page }) => pages.includes(page));
 }
 
-/** Follow links to our own pages without loading the document anew, and the way back. */
+/**
+ * Follow links to our own pages without loading the document anew, and the way back. One that leads back
+ * says in `data-scroll` where on the page one was.
+ */
 export function followLinks() {
   settle();
   note(here());
@@ -111,8 +117,10 @@ export function followLinks() {
     if (!link || event.defaultPrevented || opensElsewhere(event, link)) return;
     if (here(link).page === null || isOnThisPage(link)) return;
     event.preventDefault();
+    const { scroll } = link.dataset; // before it is drawn anew, as another link
     go(link.pathname + link.search + link.hash);
     window.scrollTo(0, 0);
+    if (scroll) scrollOnceThere(Number(scroll));
   });
   if (window.history.state?.scroll) scrollOnceThere(window.history.state.scroll);
 }
@@ -147,6 +155,7 @@ function note(address) {
 }
 
 function noteScroll() {
+  seen.get(here().page).scroll = window.scrollY;
   window.history.replaceState({ ...window.history.state, scroll: window.scrollY }, "");
 }
 

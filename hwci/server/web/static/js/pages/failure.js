@@ -29,11 +29,11 @@ function FailurePage({ address, orgId, organization, failureId }) {
   const answer = useAnswer(path);
   const failure = answer.data?.failure;
   useTitle(failure ? `${failure.testId} on ${failure.boxKey}` : "Failure");
-  const left = lastOf("metrics", "failures"); // with its period, product and rows
+  const left = lastOf("metrics", "failures"); // with its period, product, rows and place
   const back = left?.params.orgId === orgId ? left : { page: "metrics", path: addressOf("metrics", { orgId }) };
   return html`
     <div class="failure-top">
-      <a href=${back.path}>Back to ${back.page}</a>
+      <a href=${back.path} data-scroll=${back.scroll}>Back to ${back.page}</a>
       <${ExactTimes} />
     </div>
     ${answer.error && html`<${Fault} ...${{ answer, failureId, organization }} />`}

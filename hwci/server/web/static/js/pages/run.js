@@ -9,6 +9,7 @@ import { Live, useFollowing } from "../parts/live.js";
 import { Missing } from "../parts/missing.js";
 import { Failed, Waiting } from "../parts/notice.js";
 import { usePaced } from "../parts/pace.js";
+import { takenAlong } from "../parts/scope.js";
 import { useTitle } from "../parts/title.js";
 import { ExactTimes } from "../parts/values.js";
 import { runText } from "../parts/words.js";
@@ -31,7 +32,7 @@ function RunPage({ address, orgId, organization, runId }) {
   const run = answer.data;
   useTitle(run ? `${runText(run)} on ${run.boxKey}` : "Run");
   return html`
-    <p><a href=${addressOf("runs", { orgId })}>All runs</a></p>
+    <p><a href=${addressOf("runs", { orgId }, takenAlong("runs", orgId))}>All runs</a></p>
     <div class="page-head">
       <h1 class="sentence">${run ? titleOf(run) : missing ? "No such run" : "Run"}</h1>
       ${mayMove(run, following) && html`<${Live} following=${following} />`}${run && html`<${ExactTimes} />`}

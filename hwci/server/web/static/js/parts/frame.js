@@ -5,6 +5,7 @@ import { addressOf, go } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { signOut } from "../session.js";
 import { isAdmin } from "./roles.js";
+import { takenAlong } from "./scope.js";
 import { ThemeChoice } from "./theme.js";
 
 const PLACES = [
@@ -49,7 +50,7 @@ function Places({ address, organization }) {
   return html`<nav aria-label="Pages"><ul>
     ${shown.map(
       ([page, title]) => html`<li key=${page}>
-        <a href=${addressOf(page, { orgId })} aria-current=${page === current ? "page" : undefined}>${title}</a>
+        <a href=${addressOf(page, { orgId }, takenAlong(page, orgId))} aria-current=${page === current ? "page" : undefined}>${title}</a>
       </li>`,
     )}
   </ul></nav>`;

@@ -2,13 +2,18 @@
 // Which period and which products a page is about: read from the address, and chosen here (spec,
 // "Metrics page (dashboard)"). What the page shows of them is not known here.
 
-import { addressOf, change } from "../address.js";
+import { addressOf, change, lastOf } from "../address.js";
 import { productName } from "../format.js";
 import { html } from "../html.js";
 import { Badge } from "./values.js";
 
 const PERIODS = [7, 30, 90];
 const DAYS_DEFAULT = 30;
+
+const OF_DAYS = ["metrics", "failures"];
+const OF_PRODUCTS = [...OF_DAYS, "runs"];
+const DAYS_MAX = 3650; // that the API takes
+const DAY_MILLISECONDS = 86_400_000;
 
 const OF_OTHER_ROWS = /\.(page|boxes)$/;
 
@@ -20,6 +25,34 @@ export function scopeOf(query) {
     suite: query.get("suite"),
     asOf: query.get("asOf"),
   };
+}
+
+/**
+ * What a link to another page of the organization takes along: the period and the product, as they were chosen
+ * on the page shown last that knows them, and nothing else of it. Runs have times in place of days.
+ */
+export function takenAlong(page, orgId) {
+  if (!OF_PRODUCTS.includes(page)) return {};
+  const last = addressOfLast(OF_PRODUCTS, orgId);
+  const { repoKey, suite } = scopeOf(last.query);
+  const product = { repoKey, suite: repoKey && suite };
+  if (page === "runs") return { ...product, ...timesOf(last) };
+  const { query } = addressOfLast(OF_DAYS, orgId);
+  return { days: query.get("days"), ...product, asOf: query.get("asOf") };
+}
+
+function addressOfLast(pages, orgId) {
+  const last = lastOf(...pages);
+  return last?.params.orgId === orgId ? last : { query: new URLSearchParams() };
+}
+
+/** The period that an address asks for, as times; one without a choice asks for none. */
+function timesOf({ page, query }) {
+  if (page === "runs") return { from: query.get("from"), to: query.get("to") };
+  const [days, asOf] = [Number(query.get("days")), query.get("asOf")];
+  const end = asOf ? Date.parse(asOf) : Date.now();
+  if (!(days >= 1 && days <= DAYS_MAX) || Number.isNaN(end)) return { to: asOf };
+  return { from: new Date(end - days * DAY_MILLISECONDS).toISOString(), to: asOf };
 }
 
 /** The way from a period of the past to the one up to now. */

@@ -4,7 +4,7 @@
 import { addressOf } from "../../address.js";
 import { productName } from "../../format.js";
 import { html } from "../../html.js";
-import { isKnown } from "../../parts/scope.js";
+import { isKnown, takenAlong } from "../../parts/scope.js";
 
 const NONE = {
   flake: "No failure of this period passed on the same commit and box too.",
@@ -24,7 +24,7 @@ export function Nothing({ orgId, scope, filters: { label, testId }, products, cl
   if (testId) return html`<${NothingOf} ...${{ orgId, scope, label, testId, clear }} />`;
   if (label) return html`${NONE[label]} <button type="button" onClick=${() => clear()}>Show all failures</button>`;
   return html`No test failed in this period. Choose a longer one, or see whether any test ran:
-    ${" "}<a href=${addressOf("runs", { orgId })}>Runs</a>`;
+    ${" "}<a href=${addressOf("runs", { orgId }, takenAlong("runs", orgId))}>Runs</a>`;
 }
 
 /** Of one test. */

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways between the pages: what a link takes along of what was chosen, and where on a page the
+way back leads.
+"""
+
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.server.asking import ask, bearer
+from tests.web.conftest import Dashboard
+from tests.web.live import site
+
+PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
+CHOSEN = "days=90&repoKey=acme/sensor-node&suite=sensor-fw"
+
+
+@pytest.fixture
+def pages(page: Page, demo: Dashboard) -> str:
+    """Sign in; give the address under which the pages of the organization stand."""
+    return f"{demo.url}/orgs/{demo.sign_in(page.context)}"
+
+
+def place(page: Page, name: str) -> Locator:
+    """Give the link to a page above every page."""
+    return page.get_by_role("navigation", name="Pages").get_by_role("link", name=name, exact=True)
+
+
+def asks(page: Page, path: str, **query: str) -> None:
+    """See that the page has this address, and asks for this and nothing else."""
+    expect(page).to_have_url(re.compile(rf"/{path}(\?|$)"))
+    found = parse_qs(urlsplit(page.url).query, keep_blank_values=True)
+    assert found == {name: [value] for name, value in query.items()}
+
+
+@pytest.mark.parametrize(
+    ("path", "rows", "back"),
+    [
+        ("metrics?days=90&other=open", "#other tbody tr", "Back to metrics"),
+        ("failures?days=90", "tbody tr", "Back to failures"),
+    ],
+)
+def test_the_way_back_leads_to_the_row_that_was_left(
+    page: Page, pages: str, path: str, rows: str, back: str
+) -> None:
+    page.goto(f"{pages}/{path}")
+    expect(page.locator(rows).first).to_be_visible()
+    row = page.locator(rows).last
+    link = row.get_by_role("link").first
+    href = link.get_attribute("href")
+    link.click()
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+
+    page.get_by_role("link", name=back).click()
+
+    expect(page).to_have_url(f"{pages}/{path}")
+    expect(page.locator(rows).last.locator(f"a[href='{href}']")).to_be_in_viewport()
+
+
+def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_else(
+    page: Page, pages: str
+) -> None:
+    page.goto(f"{pages}/metrics?{CHOSEN}&other=open&flaky.search=a&times=exact")
+    expect(page.get_by_label("Tiles")).to_be_visible()
+
+    place(page, "Failures").click()
+    asks(page, "failures", days="90", times="exact", **PRODUCT)
+    page.locator("tbody a").first.click()
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    place(page, "Metrics").click()
+    asks(page, "metrics", days="90", times="exact", **PRODUCT)
+    place(page, "Boxes").click()
+    asks(page, "boxes", times="exact")
+    place(page, "Failures").click()
+    asks(page, "failures", days="90", times="exact", **PRODUCT)
+
+
+def test_runs_take_the_period_as_times_and_their_own_runs_lead_back_to_them(
+    page: Page, pages: str, demo: Dashboard
+) -> None:
+    org = pages.rpartition("/")[2]
+    latest = demo.ask(f"/api/orgs/{org}/runs?limit=1", demo.token())["items"][0]["startedAt"]
+    page.goto(f"{pages}/failures?{CHOSEN}&asOf={latest}&label=pending")
+    start = datetime.fromisoformat(latest) - timedelta(days=90)
+
+    place(page, "Runs").click()
+
+    expect(page).to_have_url(re.compile(r"/runs\?"))
+    began = parse_qs(urlsplit(page.url).query)["from"][0]
+    assert datetime.fromisoformat(began) == start
+    times = {"from": began, "to": latest}
+    asks(page, "runs", **PRODUCT, **times)
+    page.get_by_label("Branch").fill("main")
+    page.get_by_label("Branch").press("Enter")
+    expect(page).to_have_url(re.compile("branch=main"))
+    page.locator("tbody tr").first.get_by_role("link", name=re.compile("^run ")).click()
+    page.get_by_role("link", name="All runs").click()
+    asks(page, "runs", **PRODUCT, **times)
+    place(page, "Metrics").click()
+    asks(page, "metrics", days="90", asOf=latest, **PRODUCT)
+
+
+@pytest.mark.parametrize("chosen", ["", "days=never", "days=99999999999"])
+def test_where_no_period_is_chosen_runs_of_all_times_are_shown(
+    page: Page, pages: str, chosen: str, quiet_console: list[str]
+) -> None:
+    page.goto(f"{pages}/failures?{chosen}")
+    expect(page.get_by_role("heading", level=1, name="Failures")).to_be_visible()
+
+    place(page, "Runs").click()
+
+    expect(page.locator("tbody tr")).to_have_count(20)
+    asks(page, "runs")
+    quiet_console.clear()  # the browser names what the API refused
+
+
+def test_a_product_that_was_chosen_among_the_runs_goes_along(page: Page, pages: str) -> None:
+    page.goto(f"{pages}/metrics?days=7")
+    place(page, "Runs").click()
+    page.get_by_label("Product").select_option(label="gateway-fw")
+    expect(page).to_have_url(re.compile("suite=gateway-fw"))
+
+    place(page, "Metrics").click()
+
+    asks(page, "metrics", days="7", **{**PRODUCT, "suite": "gateway-fw"})
+
+
+def test_a_suite_of_no_repository_goes_nowhere(page: Page, pages: str) -> None:
+    page.goto(f"{pages}/runs?suite=sensor-fw")
+
+    place(page, "Metrics").click()
+
+    asks(page, "metrics")
+    expect(page.get_by_label("Tiles")).to_be_visible()
+
+
+def test_no_product_goes_along_to_another_organization(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    with site(page, tmp_path) as own:
+        token = bearer(own.dashboard.token())
+        ask(own.server.url, "POST", "/api/orgs", token, json_body={"name": "Other"})
+        own.open("runs?repoKey=a/b&suite=x")
+        page.get_by_label("Organization", exact=True).select_option(label="Other")
+        page.get_by_role("button", name="Go to this organization").click()
+        expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
+        place(page, "Boxes").click()
+        expect(page.get_by_role("heading", level=1, name="Boxes")).to_be_visible()
+        page.evaluate("history.go(-2)")
+        expect(page.get_by_role("heading", level=1, name="Runs")).to_be_visible()
+        page.evaluate("history.go(2)")
+        expect(page.get_by_role("heading", level=1, name="Boxes")).to_be_visible()
+
+        place(page, "Failures").click()
+
+        asks(page, "failures")
+        quiet_console.clear()  # the browser names what is refused while CI Metrics is off
