@@ -2,8 +2,9 @@
 """What holds for every test: how hypothesis looks for counterexamples, and that no test reads or
 writes what the person at this machine keeps in their home.
 
-Counterexamples are looked for the same each time, however busy the machine is, so that a test which
-passed fails for a change alone. `--hypothesis-profile=search` looks for others.
+Counterexamples are looked for the same each time, however busy the machine is and whatever tests
+ran before, so that a test which passed fails for a change alone. `--hypothesis-profile=search`
+looks for others.
 """
 
 from collections.abc import Iterator
@@ -12,10 +13,24 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", settings.get_profile("search"), derandomize=True, database=None)
 settings.load_profile("same")
+
+_constants_of_ours = providers._get_local_constants
+
+
+def _constants() -> Constants:
+    """Give none to a search that is the same each time: hypothesis tries the constants of whatever
+    modules are loaded, and that is another matter with each order of the tests.
+    """
+    return Constants() if settings().derandomize else _constants_of_ours()
+
+
+providers._get_local_constants = _constants
 
 KEPT = {"XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/state"}
 """Variables that name where a person's things are kept, and where that is in a home."""
