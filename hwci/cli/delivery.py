@@ -21,7 +21,6 @@ from hwci.cli.tables import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
     from hwci.client import Call, Client
     from hwci.client.dispatch import Dispatch, Letter, Outcome
@@ -90,15 +89,15 @@ def deliver(
     spool = spool_of(settings.environ)
     lacking = no_key(settings, failed)
     if lacking is not None and not lacking.meant:
-        return Delivered(failing=_with_place(lacking.failing, None))
+        fix = f"{lacking.failing.fix}. Nothing of it is kept"
+        return Delivered(failing=replace(lacking.failing, fix=fix))
     try:
         letters = _kept(settings, parcels, spool, with_key=lacking is None)
     except HwciError as fault:
         return Delivered(failing=failing_of(fault, failed, by_ci_key=True))
     kept = all(letter.kept is not None for letter in letters)
     if lacking is not None:
-        place = spool.folder if spool is not None and kept else None
-        failing = _with_place(lacking.failing, place)
+        failing = unsent.failing_without_key(lacking.failing, letters)
         return Delivered(kept=kept, taken=_on_disk(letters), failing=failing)
     try:
         with when_kept() if kept else nullcontext():
@@ -152,14 +151,6 @@ def no_key(settings: Settings, failed: str) -> NoKey | None:
         failing = replace(fault.failing, what=failed, cause=cause, code=ExitCode.FAILED)
         return NoKey(failing, meant=True)
     return None
-
-
-def _with_place(failing: Failing, folder: "Path | None") -> Failing:
-    """Say where reports are that no key was there for; None: nowhere."""
-    place = "Nothing of it is kept"
-    if folder is not None:
-        place = f"It is kept in {folder}; with the key, `hwci spool flush --any-key` sends it"
-    return replace(failing, fix=f"{failing.fix}. {place}")
 
 
 def guess_of(settings: Settings) -> str | None:
@@ -248,20 +239,23 @@ def _kept(
     Raises:
         HwciError: the address is none.
     """
+    from hwci.client._address import parse_address
     from hwci.client.dispatch import Letter
     from hwci.client.spool import SpoolError
 
+    parse_address(settings.url)
     key = ci_key(settings) if with_key else UNREAD_KEY
     letters = []
-    for parcel in parcels:
-        kept = None
+    for name, call in parcels:
         try:
-            if spool is not None:
-                kept = spool.keep(parcel.call, settings.url, key, parcel.name)
+            if spool is None:
+                raise unsent.no_place()
+            kept = spool.keep(call, settings.url, key, name)
+            letters.append(Letter(name, call, kept))
         except SpoolError as fault:
-            what = f"{parcel.name} is not kept on the disk before it is sent"
+            what = f"{name} is not kept on the disk before it is sent"
             report(Failing(what, str(fault), fault.fix), "warning")
-        letters.append(Letter(parcel.name, parcel.call, kept))
+            letters.append(Letter(name, call, unkept=fault))
     return letters
 
 
@@ -290,8 +284,8 @@ def _sent(
             waiting = letters_of(spool, kept.address, kept.fingerprint)
             if not outcome.left and not outcome.untried:
                 _send_waiting(dispatch, waiting)
-            elif others := len(waiting) - len(outcome.left) - len(outcome.untried):
-                note(f"note: {unsent.beside(others)}.")
+            else:
+                outcome.beside = len(waiting) - len(outcome.left) - len(outcome.untried)
             if not outcome.left and (
                 others := spool.others_waiting(kept.address, kept.fingerprint)
             ):

@@ -188,11 +188,7 @@ def _spool(environ: Mapping[str, str]) -> "Spool":
     """
     found = delivery.spool_of(environ)
     if found is None:
-        raise CommandError(
-            Failing(
-                "There is no place for reports that wait",
-                "HOME is not set, and this user has no home folder",
-                "Set HWCI_SPOOL_DIR to a folder that outlives the job",
-            )
-        )
+        fault = unsent.no_place()
+        what = "There is no place for reports that wait"
+        raise CommandError(Failing(what, str(fault), fault.fix))
     return found

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from hwci.client.dispatch import Outcome, Unsent
+    from hwci.client.dispatch import Letter, Outcome, Unsent
+    from hwci.client.spool import SpoolError
     from hwci.client.spool_files import Refused
 
 AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
@@ -27,8 +28,8 @@ def for_other_key(count: int) -> str:
     nobody but a person can know that it is the one to take.
     """
     return (
-        f"{counted(count, 'report')} {_wait(count)} for another key. If that one was wrong or was replaced:"
-        " hwci spool flush --any-key"
+        f"{counted(count, 'report')} {_wait(count)} for another key. If that one was wrong or was"
+        " replaced: hwci spool flush --any-key"
     )
 
 
@@ -37,14 +38,17 @@ def for_other_server(count: int) -> str:
     was wrong, or that the server moved.
     """
     return (
-        f"{counted(count, 'report')} {_wait(count)} for another server. If its address was wrong or the"
-        " server moved: hwci spool flush --any-server"
+        f"{counted(count, 'report')} {_wait(count)} for another server. If its address was wrong or"
+        " the server moved: hwci spool flush --any-server"
     )
 
 
-def beside(others: int) -> str:
-    """Say that more waits than what was to be sent just now."""
-    return f"{counted(others, 'other report')} {_wait(others)} for this server, too"
+def no_place() -> SpoolError:
+    """Say why there is no folder for reports."""
+    from hwci.client.spool import SpoolError
+
+    what = "HOME is not set, and this user has no home folder"
+    return SpoolError(what, "Set HWCI_SPOOL_DIR to a folder that outlives the job")
 
 
 def still_waiting(outcome: Outcome, *, over: bool) -> str:
@@ -91,10 +95,35 @@ def failing_to_send(
     address that was taken because the job does not say one.
     """
     failing = _failing_to_send(failed, outcome, total)
-    if guessed is None:
+    if guessed is not None:
+        cause = f"HWCI_URL is not set, so {guessed} was taken: {failing.cause}"
+        fix = f"Set HWCI_URL in the job{place(outcome, moved=True)}"
+        failing = replace(failing, cause=cause, fix=fix)
+    untaken = (one.letter for one in outcome.unsent if one.refused is None)
+    return _with_lost(failing, [*untaken, *outcome.untried])
+
+
+def failing_without_key(failing: Failing, letters: Sequence[Letter]) -> Failing:
+    """Say where reports are that no key was there for."""
+    if kept := next((letter.kept for letter in letters if letter.kept is not None), None):
+        place = f"What waits is kept in {kept.path.parent}"
+        sender = "with the key, `hwci spool flush --any-key` sends it"
+        failing = replace(failing, fix=f"{failing.fix}. {place}; {sender}")
+    return _with_lost(failing, letters)
+
+
+def _with_lost(failing: Failing, unsent: Sequence[Letter]) -> Failing:
+    """Say of what was not sent what is not on the disk either: no later command will send it."""
+    lost = [letter for letter in unsent if letter.unkept is not None]
+    if not lost:
         return failing
-    cause = f"HWCI_URL is not set, so {guessed} was taken: {failing.cause}"
-    return replace(failing, cause=cause, fix=f"Set HWCI_URL in the job{place(outcome, moved=True)}")
+    assert lost[0].unkept is not None
+    return replace(
+        failing,
+        what=f"{failing.what}, and nothing is kept of {', '.join(one.name for one in lost)}",
+        cause=f"{failing.cause}; and on the disk: {lost[0].unkept}",
+        fix=f"{failing.fix}. {lost[0].unkept.fix}. Then report anew: what is not kept is lost",
+    )
 
 
 def _failing_to_send(failed: str, outcome: Outcome, total: int) -> Failing:
@@ -170,7 +199,8 @@ def place(outcome: Outcome, *, moved: bool = False) -> str:
             sender = "once that is set, `hwci spool flush --any-server` sends it"
         elif any(_may_be_elsewhere(unsent) for unsent in outcome.left):
             sender += ", with --any-server if the address was wrong"
-        places.append(f". What waits is kept in {kept.path.parent}; {sender}")
+        beside = f", with {counted(outcome.beside, 'other')}" if outcome.beside > 0 else ""
+        places.append(f". What waits is kept in {kept.path.parent}{beside}; {sender}")
     aside = [one.refused for one in outcome.refused if one.refused is not None and not one.damaged]
     if aside:
         places.append(f". What was refused is set aside in {aside[0].path.parent}; {AGAIN}")

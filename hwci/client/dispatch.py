@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
 from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError, HwciError
-from hwci.client.spool import ASKED_MAX_S, Spool
+from hwci.client.spool import ASKED_MAX_S, Spool, SpoolError
 from hwci.client.spool_files import Kept, Refused
 
 if TYPE_CHECKING:
@@ -60,11 +60,12 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A report on its way. `kept` None: it could not be put on the disk."""
+    """A report on its way. `kept` None: it could not be put on the disk, and `unkept` says why."""
 
     name: str
     call: Call[None] | None
     kept: Kept | None = None
+    unkept: SpoolError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,8 @@ class Outcome:
     untried: list[Letter] = field(default_factory=list)
     asked_s: float = 0.0
     """For so long the server asked to be left alone, before anything was tried."""
+    beside: int = 0
+    """How many others wait for the same server and key, where somebody counted."""
 
     @property
     def unsent(self) -> list[Unsent]:

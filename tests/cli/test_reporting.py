@@ -18,6 +18,7 @@ from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command
 from tests.cli.scene import REPORTS, merge
 from tests.cli.test_help import COMMANDS
+from tests.client.answering import unused_url
 from tests.server.running import RunningServer
 
 HEAD = [
@@ -225,6 +226,28 @@ def test_a_job_without_a_home_reports_with_what_its_environment_says(
 
     assert homeless("merge-announce", *ANNOUNCED, "--strict").code == 0
     assert homeless(*run, "--strict").code == 0
+
+
+def test_a_job_without_a_home_and_with_a_server_that_is_away_is_told_what_is_lost(
+    homeless: Command,
+) -> None:
+    away = unused_url()
+    code, _, err = homeless("merge-announce", *ANNOUNCED, HWCI_URL=away, XDG_STATE_HOME=None)
+
+    assert code == 0
+    assert "The merge was not announced, and nothing is kept of " in err
+    assert "; and on the disk: HOME is not set, and this user has no home folder\n" in err
+    assert "Set HWCI_SPOOL_DIR to a folder that outlives the job. Then report anew: " in err
+
+
+def test_a_job_without_a_home_and_with_an_impossible_server_is_wrong_usage(
+    homeless: Command,
+) -> None:
+    nowhere = "ftp://hwci.example.org"
+    code, _, err = homeless("merge-announce", *ANNOUNCED, HWCI_URL=nowhere, XDG_STATE_HOME=None)
+
+    assert code == 2
+    assert err.startswith("error: The merge was not announced\ncause: 'ftp://")
 
 
 def test_a_job_without_a_home_and_a_server_is_told_so_in_three_lines(homeless: Command) -> None:

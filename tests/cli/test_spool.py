@@ -9,8 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from hwci.client import Client, calls
-from hwci.client.dispatch import Patience
+from hwci.cli.unsent import failing_to_send
+from hwci.client import Call, Client, calls
+from hwci.client.dispatch import Letter, Outcome, Patience, Unsent
+from hwci.client.errors import ConnectionFailedError
+from hwci.client.spool import Spool, SpoolError
+from hwci.wire.reports import MergeAnnouncement
 from tests.cli.conftest import Command
 from tests.cli.scene import report
 from tests.client.answering import Answer, answering, unused_url
@@ -20,6 +24,13 @@ WRONG_KEY = "svc_" + "0" * 64
 ANNOUNCED = json.dumps(
     {"repo_key": "r", "sha": "a" * 40, "branch": "b", "merged_at": "2026-01-01T00:00:00Z"}
 )
+
+
+NOT_DONE = {"report-run": "reported", "merge-announce": "announced"}
+
+
+def announcement() -> Call[None]:
+    return calls.announce_merge(MergeAnnouncement.model_validate_json(ANNOUNCED))
 
 
 def body(run_id: int, **fields: object) -> str:
@@ -102,7 +113,7 @@ def test_a_report_that_is_left_says_how_many_others_wait(in_ci: Command) -> None
         for run_id in (1, 2, 3):
             done = in_ci("report-run", "--body", "-", stdin=body(run_id), HWCI_URL=server.url)
 
-    assert "note: 2 other reports wait for this server, too.\n" in done.err
+    assert "/state/hwci/spool, with 2 others; the next report sends it, too, and so " in done.err
 
 
 def _files(cli: Command) -> list[Path]:
@@ -295,6 +306,56 @@ def test_a_spool_that_cannot_be_written_is_a_warning_and_the_report_goes_out(
     assert err.startswith("warning: bench-1 is not kept on the disk before it is sent\n")
     assert "fix: Set HWCI_SPOOL_DIR " in err
     assert "Reported 1 test " in err
+
+
+@pytest.mark.parametrize("command", ["report-run", "merge-announce"])
+def test_what_is_neither_sent_nor_kept_is_said_to_be_lost(
+    in_ci: Command, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    said = body(21) if command == "report-run" else ANNOUNCED
+    away = {"HWCI_SPOOL_DIR": "file/spool", "HWCI_URL": unused_url()}
+
+    code, _, err = in_ci(command, "--body", "-", stdin=said, **away)
+    strictly = in_ci(command, "--body", "-", "--strict", stdin=said, **away)
+
+    name = "bench-1" if command == "report-run" else "a" * 40
+    what, cause, fix = err.splitlines()[3:]
+    assert what.endswith(f" was not {NOT_DONE[command]}, and nothing is kept of {name}")
+    assert cause.startswith(f"cause: No answer from {away['HWCI_URL']}: ")
+    assert cause.endswith("; and on the disk: file/spool cannot be written: Not a directory")
+    assert "Set HWCI_SPOOL_DIR to a folder that this user may write" in fix
+    assert "Then report anew: what is not kept is lost." in fix
+    assert (code, strictly.code) == (0, 5)
+
+
+def test_what_is_lost_is_named_beside_what_waits(tmp_path: Path) -> None:
+    full = SpoolError("spool is full", "Send what waits")
+    kept = Spool(tmp_path).keep(announcement(), unused_url(), WRONG_KEY, "two")
+    fault = ConnectionFailedError(unused_url(), "Connection refused", sent=False)
+    letters = [Letter("one", announcement(), unkept=full), Letter("two", announcement(), kept)]
+
+    failing = failing_to_send(
+        "Not sent", Outcome([], [], [Unsent(letters[0], fault)], letters[1:]), 2
+    )
+
+    assert failing.what == "Not sent: 0 of 2 were sent, and nothing is kept of one"
+    assert failing.cause == "1 report not taken, 1 not tried; and on the disk: spool is full"
+    assert f"What waits is kept in {tmp_path}; " in failing.fix
+    assert failing.fix.endswith("Send what waits. Then report anew: what is not kept is lost")
+
+
+def test_a_report_without_a_key_that_cannot_be_kept_is_said_to_be_lost(
+    in_ci: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    keyless = {"HWCI_SPOOL_DIR": "file/spool", "HWCI_CI_KEY": "", "HWCI_CI_KEY_FILE": "none"}
+
+    code, _, err = in_ci("report-run", "--body", "-", stdin=body(21), **keyless)
+
+    assert code == 0
+    assert "The run was not reported, and nothing is kept of bench-1\n" in err
+    assert "`hwci spool flush" not in err
 
 
 @pytest.mark.parametrize(
