@@ -27,16 +27,6 @@ LATEST = 500
 runs = typer.Typer(no_args_is_help=True, help="Runs: list, show, watch.")
 
 
-From = Annotated[
-    str | None,
-    typer.Option("--from", metavar="TIME", help="Runs that began then or later: a date-time."),
-]
-To = Annotated[
-    str | None,
-    typer.Option("--to", metavar="TIME", help="Runs that began then or before: a date-time."),
-]
-
-
 class Hello(StrEnum):
     """How the check before the tests ended, as reports are told it by `--hello`, too."""
 
@@ -50,25 +40,53 @@ RunId = Annotated[
         metavar="ID", help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST}."
     ),
 ]
+Status = Annotated[RunStatus | None, typer.Option(help="Only running, reported or lost runs.")]
+Sha = Annotated[
+    str | None, typer.Option(metavar="SHA", help="A commit: its first digits, four or more.")
+]
+HelloOk = Annotated[
+    Hello | None,
+    typer.Option(help="Only reports that reached their hardware (ok) or did not (failed)."),
+]
+TestId = Annotated[
+    str | None, typer.Option("--test", metavar="ID", help="Reports with this test: its whole id.")
+]
+RetryPass = Annotated[
+    bool | None,
+    typer.Option(
+        "--retry-pass/--no-retry-pass", help="With --test: it passed on a retry, or did not."
+    ),
+]
+FailedAttempt = Annotated[
+    bool | None,
+    typer.Option(
+        "--failed-attempt/--no-failed-attempt",
+        help="With --test: an attempt of it failed, or none did.",
+    ),
+]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="TIME", help="Runs that began then or later: a date-time."),
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="TIME", help="Runs that began then or before: a date-time."),
+]
 
 
 @runs.command("list")
 def list_runs(
     *,
-    status: Annotated[
-        RunStatus | None, typer.Option(help="Only running, reported or lost runs.")
-    ] = None,
+    status: Status = None,
     product: options.Product = None,
     repo: options.Repo = None,
     branch: Annotated[str | None, typer.Option(help="Name of the branch.")] = None,
     box: Annotated[str | None, typer.Option(help="Name of the box.")] = None,
-    sha: Annotated[
-        str | None, typer.Option(metavar="SHA", help="A commit: its first digits, four or more.")
-    ] = None,
-    hello: Annotated[
-        Hello | None,
-        typer.Option(help="Only reports that reached their hardware (ok) or did not (failed)."),
-    ] = None,
+    sha: Sha = None,
+    hello: HelloOk = None,
+    test: TestId = None,
+    retry_pass: RetryPass = None,
+    failed_attempt: FailedAttempt = None,
     start: From = None,
     end: To = None,
     page: paging.Page = 1,
@@ -88,6 +106,8 @@ def list_runs(
       hwci runs list --product acme/firmware:sensor-fw --box bench-7 --output csv
 
       hwci runs list --hello failed --from 2026-03-01T00:00:00Z
+
+      hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
     """
     from hwci.client import calls
 
@@ -105,6 +125,9 @@ def list_runs(
                 sha=sha,
                 status=status,
                 hello_ok=None if hello is None else hello is Hello.OK,
+                test_id=test,
+                retry_pass=retry_pass,
+                failed_attempt=failed_attempt,
                 **period,
                 page=page,
                 limit=limit,

@@ -8,7 +8,7 @@ failures of a test are flakes is handed in.
 from collections.abc import Iterable, Mapping
 
 from hwci.engine.answers import FlakyTest
-from hwci.engine.facts import Product
+from hwci.engine.facts import Product, TestItem
 from hwci.engine.history import ItemGroup, TestRuns
 from hwci.engine.vocabulary import Outcome
 
@@ -41,10 +41,20 @@ def _row(test: TestRuns, flaky_failures: int) -> FlakyTest:
         run_reports=test.reports,
         attempts=attempts,
         failed_attempts=failed,
-        retry_passes=sum(one.items for one in test.notable if one.outcome is Outcome.PASS),
+        retry_passes=sum(one.items for one in test.notable if is_retry_pass(one)),
         flaky_failures=flaky_failures,
         flake_rate=100 * failed / attempts,
     )
+
+
+def is_retry_pass(told: TestItem | ItemGroup) -> bool:
+    """Whether a test passed "on a retry"."""
+    return told.outcome is Outcome.PASS and told.attempts > 1
+
+
+def has_failed_attempt(told: TestItem | ItemGroup) -> bool:
+    """Whether some attempt failed: all of a fail, all but the last of a pass."""
+    return told.outcome is Outcome.FAIL or told.attempts > 1
 
 
 def attempts_of(reports: int, notable: Iterable[ItemGroup]) -> int:

@@ -23,7 +23,7 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.flakiest import TestKey
+from hwci.engine.flakiest import TestKey, has_failed_attempt
 from hwci.engine.history import (
     Failure,
     ItemGroup,
@@ -232,11 +232,7 @@ class FullHistory:
 
 def _notable(items: Iterable[TestItem]) -> tuple[ItemGroup, ...]:
     """Group the items that are not a pass at the first attempt."""
-    kinds = Counter(
-        (item.outcome, item.attempts)
-        for item in items
-        if item.outcome is Outcome.FAIL or item.attempts > 1
-    )
+    kinds = Counter((item.outcome, item.attempts) for item in items if has_failed_attempt(item))
     return tuple(ItemGroup(*kind, count) for kind, count in sorted(kinds.items()))
 
 

@@ -73,8 +73,9 @@ class RunEvents(Body):
 
 
 class RunsQuery(PageQuery):
-    """Query of the list of runs. `sha` is the beginning of a commit. `helloOk` leaves runs with a
-    report. `from` and `to` both belong to the period in which the runs began.
+    """Query of the list of runs. `sha` is the beginning of a commit. `helloOk` and `testId` leave
+    runs with a report; `retryPass` and `failedAttempt` are of the test. `from` and `to` both belong
+    to the period in which the runs began.
     """
 
     repo_key: Name | None = None
@@ -84,8 +85,19 @@ class RunsQuery(PageQuery):
     sha: ShaStart | None = None
     status: RunStatus | None = None
     hello_ok: Flag | None = None
+    test_id: TestId | None = None
+    retry_pass: Flag | None = None
+    failed_attempt: Flag | None = None
     start: Time | None = Field(None, alias="from")
     end: Time | None = Field(None, alias="to")
+
+    @field_validator("retry_pass", "failed_attempt")
+    @classmethod
+    def _of_a_test(cls, flag: bool | None, info: ValidationInfo) -> bool | None:
+        # A faulty test is no value of `info`, and its own fault says enough.
+        if flag is not None and info.data.get("test_id", flag) is None:
+            raise PydanticCustomError("test", "Needs `testId`: it tells of one test of a run")
+        return flag
 
     @field_validator("end")
     @classmethod

@@ -94,6 +94,12 @@ def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
         (("--from", at(7), "--hello", "failed"), ["7"]),
         (("--to", at(7), "--hello", "failed"), ["7"]),
         (("--from", at(9)), []),
+        (("--test", "i2c"), ["4", "3", "2", "1"]),
+        (("--test", "i2c", "--failed-attempt"), ["2"]),
+        (("--test", "i2c", "--no-failed-attempt", "--from", at(2)), ["4", "3"]),
+        (("--test", "i2c", "--retry-pass"), []),
+        (("--test", "i2c", "--no-retry-pass", "--sha", B), ["2"]),
+        (("--test", "I2C"), []),
         (("--box", BOX, "--status", "running"), []),
         (("--status", "lost"), []),
     ],
@@ -112,6 +118,8 @@ def test_filters_narrow_the_list(
         (("--from", "2026-03-01"), "--from is not understood"),
         (("--to", "yesterday"), "--to is not understood"),
         (("--from", at(2), "--to", at(1)), "Should not be before `from`"),
+        (("--retry-pass",), "Needs `testId`"),
+        (("--no-failed-attempt",), "Needs `testId`"),
     ],
 )
 def test_a_filter_that_can_find_nothing_is_wrong_usage(

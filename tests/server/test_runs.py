@@ -194,6 +194,18 @@ class TestList:
         assert _run_ids(benches, f"&branch=time&to={first}") == {61}
         assert _run_ids(benches, f"&branch=time&from={last}") == {63}
 
+    def test_a_test_leaves_the_reports_that_tell_of_it_and_of_what_it_did(
+        self, benches: Benches
+    ) -> None:
+        boot = "&branch=test&testId=" + quote("boot/é&b")
+        told = {71: item("boot/é&b"), 72: item("boot/é&b", attempts=2), 73: item("boot")}
+        for number, test in told.items():
+            benches.report(run_id=number, branch="test", tests=[test])
+
+        assert _run_ids(benches, boot) == {71, 72}
+        assert _run_ids(benches, f"{boot}&retryPass=true") == {72}
+        assert _run_ids(benches, f"{boot}&retryPass=false&failedAttempt=false") == {71}
+
     def test_filters_narrow_each_other(self, benches: Benches) -> None:
         assert benches.listed("&status=running&boxKey=bench-2") == []
 
@@ -224,6 +236,9 @@ class TestList:
             (f"sha={'a' * 65}", "sha"),
             ("helloOk=yes", "helloOk"),
             ("helloOk=", "helloOk"),
+            ("testId=", "testId"),
+            ("retryPass=true", "retryPass"),
+            ("failedAttempt=false", "failedAttempt"),
             ("from=2026-01-20", "from"),
             ("to=now", "to"),
             ("from=2026-01-20T10:00:00.000001Z&to=2026-01-20T10:00:00Z", "to"),

@@ -166,6 +166,17 @@ def test_a_period_that_ends_before_it_begins_is_at_fault() -> None:
     assert faults(RunsQuery, **{"from": "soon", "to": early}) == [["query", "from"]]
 
 
+@pytest.mark.parametrize("name", ["retryPass", "failedAttempt"])
+def test_what_a_test_did_is_asked_with_the_test_alone(name: str) -> None:
+    for flag in ("true", "false"):
+        assert faults(RunsQuery, testId="boot", **{name: flag}) == []
+        assert told(RunsQuery, **{name: flag}) == {
+            name: "Needs `testId`: it tells of one test of a run"
+        }
+    assert faults(RunsQuery, testId="", **{name: "true"}) == [["query", "testId"]]
+    assert faults(RunsQuery, testId="boot", **{name: "1"}) == [["query", name]]
+
+
 def test_unknown_parameters_are_ignored() -> None:
     assert faults(FailuresQuery, colour="blue") == []
 

@@ -12,8 +12,9 @@ from hwci.wire.runs import RunAnswer, RunDetail, RunsQuery
 
 
 class RunFilters(TypedDict, total=False):
-    """What narrows the list of runs, and the page of it. `sha` is the beginning of a commit. Runs
-    that began from `start` to `end`, both included: the API calls them `from` and `to`.
+    """What narrows the list of runs, and the page of it. `sha` is the beginning of a commit.
+    `retry_pass` and `failed_attempt` ask for a test's own, and need `test_id`. Runs that began from
+    `start` to `end`, both included: the API calls them `from` and `to`.
     """
 
     repo_key: str | None
@@ -23,6 +24,9 @@ class RunFilters(TypedDict, total=False):
     sha: str | None
     status: RunStatus | None
     hello_ok: bool | None
+    test_id: str | None
+    retry_pass: bool | None
+    failed_attempt: bool | None
     start: datetime | None
     end: datetime | None
     page: int

@@ -33,6 +33,9 @@ class Runs:
             sha_start=query.sha,
             status=query.status,
             hello_ok=query.hello_ok,
+            test_id=query.test_id,
+            retry_pass=query.retry_pass,
+            failed_attempt=query.failed_attempt,
             start=query.start,
             end=query.end,
         )

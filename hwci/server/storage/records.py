@@ -227,8 +227,9 @@ class RunWhole:
 @dataclass(frozen=True, slots=True)
 class RunFilter:
     """Which run records are asked for; None: any. `sha_start` is the beginning of a commit;
-    `hello_ok` leaves runs with a report; `start` and `end` both belong to the period in which a
-    run began.
+    `hello_ok` and `test_id` leave runs with a report; `retry_pass` and `failed_attempt` say what is
+    asked of that test, and stand with it alone; `start` and `end` both belong to the period in
+    which a run began.
     """
 
     repo_key: str | None = None
@@ -238,6 +239,9 @@ class RunFilter:
     sha_start: str | None = None
     status: RunStatus | None = None
     hello_ok: bool | None = None
+    test_id: str | None = None
+    retry_pass: bool | None = None
+    failed_attempt: bool | None = None
     start: datetime | None = None
     end: datetime | None = None
 

@@ -12,7 +12,7 @@ import pytest
 
 from hwci.engine.facts import Part, Report
 from hwci.engine.identity import run_record_id
-from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.engine.vocabulary import Outcome, RunStatus, Verdict
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
     LiveRun,
@@ -84,6 +84,10 @@ async def listed(
     found = await storage.read(lambda r: r.runs(org_id, wanted, BEFORE, 0, 100))
     assert found.total == len(found.items)
     return list(found.items)
+
+
+async def run_ids(storage: Storage, wanted: RunFilter) -> set[int]:
+    return {record.head.run_id for record in await listed(storage, wanted)}
 
 
 async def one(storage: Storage, record_id: UUID = RECORD_ID) -> RunWhole | None:
@@ -255,6 +259,58 @@ class TestList:
             RECORD_ID
         ]
         assert await listed(storage, RunFilter(hello_ok=True)) == []
+
+    async def test_a_test_finds_the_reports_that_tell_of_it_by_its_whole_id(
+        self, storage: Storage
+    ) -> None:
+        others = [replace(PASS, id=name) for name in ("Boot", "boot ", "boo", "boot.late")]
+        await storage.write(
+            put(
+                REPORT,
+                replace(REPORT, run_id=8, tests=tuple(others)),
+                replace(REPORT, run_id=9, suite="smoke", hello_ok=False, tests=(PASS,)),
+                replace(REPORT, run_id=10, tests=()),
+            )
+        )
+
+        def work(writer: Writer) -> None:
+            writer.put_live_run(LIVE)
+            writer.put_live_tests(ACME.id, LIVE.id, [LiveTest("boot", Outcome.PASS, 1)])
+
+        await storage.write(work)
+        assert await run_ids(storage, RunFilter(test_id="boot")) == {7, 9}
+        assert await run_ids(storage, RunFilter(test_id="boot", suite="smoke")) == {9}
+        assert await run_ids(storage, RunFilter(test_id="boot", hello_ok=True)) == {7}
+        assert await run_ids(storage, RunFilter(test_id="boot", status=RunStatus.RUNNING)) == set()
+        assert await run_ids(storage, RunFilter(test_id="unheard of")) == set()
+
+    async def test_a_retry_is_found_as_flakiest_tests_count_it(self, storage: Storage) -> None:
+        told = {
+            1: (PASS, replace(FAIL, id="flash", attempts=3)),
+            2: (replace(PASS, attempts=2),),
+            3: (replace(FAIL, id="boot", attempts=1),),
+            4: (replace(FAIL, id="boot", attempts=2),),
+            5: (replace(PASS, verdict=Verdict.INFRA), replace(PASS, id="flash", attempts=2)),
+            6: (replace(PASS, id="flash"),),
+        }
+        await storage.write(
+            put(*(replace(REPORT, run_id=at, tests=tests) for at, tests in told.items()))
+        )
+        boot = RunFilter(test_id="boot")
+        assert await run_ids(storage, replace(boot, retry_pass=True)) == {2}
+        assert await run_ids(storage, replace(boot, retry_pass=False)) == {1, 3, 4, 5}
+        assert await run_ids(storage, replace(boot, failed_attempt=True)) == {2, 3, 4}
+        assert await run_ids(storage, replace(boot, failed_attempt=False)) == {1, 5}
+        broken = replace(boot, failed_attempt=True, retry_pass=False)
+        assert await run_ids(storage, broken) == {3, 4}
+
+    async def test_a_test_of_any_part_is_one_of_the_run(self, storage: Storage) -> None:
+        more = (replace(PASS, id="more", attempts=2),)
+        lost = part(2, run_attempt=2, tests=more)
+        await storage.write(put(part(1), part(2, tests=more), lost))
+        for wanted in (RunFilter(test_id="more"), RunFilter(test_id="more", retry_pass=True)):
+            assert [record.id for record in await listed(storage, wanted)] == [RECORD_ID]
+        assert await listed(storage, RunFilter(test_id="more", failed_attempt=False)) == []
 
     async def test_a_period_holds_the_runs_that_began_at_either_end_and_none_beyond(
         self, storage: Storage

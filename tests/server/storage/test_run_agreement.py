@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import Part, Report
+from hwci.engine.facts import Part, Report, TestItem
 from hwci.engine.identity import run_record_id
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.memory.state import State
@@ -21,7 +21,15 @@ from hwci.server.storage.records import Box, LiveRun, LiveTest, RunFilter, RunHe
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import ACME
-from tests.server.storage.histories import BOXES, BRANCHES, NOON, REPOS, SUITES, HistoryDraw
+from tests.server.storage.histories import (
+    BOXES,
+    BRANCHES,
+    NOON,
+    REPOS,
+    SUITES,
+    TESTS,
+    HistoryDraw,
+)
 
 HISTORIES = 60
 HEARD_SINCE = NOON
@@ -55,6 +63,11 @@ def shown_reports(kept: list[Report]) -> list[Shown]:
             )
         )
     return shown
+
+
+def failed_attempts(item: TestItem) -> int:
+    """Count them: "A test that passed on its third attempt adds two failed attempts"."""
+    return item.attempts if item.outcome is Outcome.FAIL else item.attempts - 1
 
 
 def at_of(one: Shown) -> datetime:
@@ -151,11 +164,26 @@ class Story:
             and wanted.hello_ok in {None, one[11]}
             and not (wanted.start is not None and at_of(one) < wanted.start)
             and not (wanted.end is not None and at_of(one) > wanted.end)
+            and (wanted.test_id is None or self._tells(one, wanted))
         ]
         found.sort(key=lambda one: str(one[0]))
         return sorted(found, key=lambda one: str(one[8]), reverse=True)
 
+    def _tells(self, one: Shown, wanted: RunFilter) -> bool:
+        """Whether a record's reports tell of the test, and what was asked of it."""
+        reports = [report for report in self.kept if record_of(report) == one[0]]
+        items = [item for report in reports for item in report.tests if item.id == wanted.test_id]
+        retried = [item for item in items if item.outcome is Outcome.PASS and item.attempts >= 2]
+        failing = [item for item in items if failed_attempts(item) >= 1]
+        return (
+            len(items) > 0
+            and wanted.retry_pass in {None, len(retried) > 0}
+            and wanted.failed_attempt in {None, len(failing) > 0}
+        )
+
     def wanted(self) -> RunFilter:
+        test_id = self._either(*TESTS, "unheard of")
+        flags = (None, None, True, False) if test_id else (None,)
         return RunFilter(
             repo_key=self._either(*REPOS),
             suite=self._either(*SUITES, "unheard of"),
@@ -164,6 +192,9 @@ class Story:
             sha_start=self._either(*STARTS, "ab9", "abf", "ab99", "abffff", "abff0000003"),
             status=self.random.choice((None, None, *RunStatus)),
             hello_ok=self.random.choice((None, None, True, False)),
+            test_id=test_id,
+            retry_pass=self.random.choice(flags),
+            failed_attempt=self.random.choice(flags),
             start=self._moment(),
             end=self._moment(),
         )

@@ -152,6 +152,32 @@ def test_runs_of_a_commit_a_branch_or_a_period_are_found_without_a_look_at_other
         assert searches == [f"SEARCH r USING INDEX {index}"], plan
 
 
+@pytest.mark.parametrize("flag", [None, True, False])
+def test_runs_of_a_test_are_looked_for_among_those_of_the_period_alone(
+    connection: Connection, *, flag: bool | None
+) -> None:
+    writer = Transaction(connection)
+    asked: list[str] = []
+    of_product = RunFilter("fw", "hil", hello_ok=True, start=NOON, end=NOON)
+    connection.raw.set_trace_callback(asked.append)
+    wanted = replace(of_product, test_id="boot", retry_pass=flag, failed_attempt=flag)
+    writer.runs(ORG, wanted, NOON, 0, 20)
+    connection.raw.set_trace_callback(None)
+    searching = [statement for statement in asked if "SELECT r.started_at" in statement]
+    assert len(searching) == 3  # test lists, number and page
+    for statement in searching:
+        plan = [row[3] for row in connection.rows(f"EXPLAIN QUERY PLAN {statement}")]
+        of_reports = [step for step in plan if re.match("SEARCH [rqi] ", step)]
+        assert of_reports, plan
+        for step in of_reports:
+            assert re.search(
+                "org_id=. AND (product_id=. AND )?started_at>. AND started_at<."
+                "|report_record .org_id=. AND record_id=."
+                "|org_id=. AND report_id=. AND test=.",
+                step,
+            ), plan
+
+
 def test_one_run_record_costs_the_same_after_a_long_history(connection: Connection) -> None:
     writer = Transaction(connection)
     cost = [0]

@@ -112,7 +112,8 @@ def record_runs(writer: Transaction) -> None:
 def ask_runs(writer: Transaction) -> None:
     narrow = RunFilter("fw", "hil", "main", "b1", "bbbb", start=NOON, end=NOON)
     for status in (None, *RunStatus):
-        for wanted in (RunFilter(), narrow, replace(narrow, hello_ok=True)):
+        of_test = RunFilter(test_id="boot", retry_pass=True, failed_attempt=False)
+        for wanted in (RunFilter(), narrow, replace(narrow, hello_ok=True), of_test):
             writer.runs(ORG, replace(wanted, status=status), NOON, 0, 1)
     for record in writer.runs(ORG, RunFilter(), NOON, 0, 9).items:
         writer.run_record(ORG, record.id, NOON)

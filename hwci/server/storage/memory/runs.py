@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.facts import Report
+from hwci.engine.flakiest import has_failed_attempt, is_retry_pass
 from hwci.server.storage import run_records
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import Sent, State
@@ -33,7 +34,9 @@ class MemoryRuns:
         self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
     ) -> Slice[RunRecord]:
         found = [
-            whole.record for whole in self._all(org_id, heard_since) if _fits(whole.record, wanted)
+            whole.record
+            for whole in self._all(org_id, heard_since)
+            if _fits(whole.record, wanted) and _tells(whole, wanted)
         ]
         found.sort(key=lambda record: record.id)
         found.sort(key=lambda record: record.head.started_at, reverse=True)
@@ -122,6 +125,18 @@ def _fits(record: RunRecord, wanted: RunFilter) -> bool:
             (wanted.hello_ok, None if record.end is None else record.end.hello_ok),
         )
     ) and _begins(record.head, wanted)
+
+
+def _tells(whole: RunWhole, wanted: RunFilter) -> bool:
+    """Whether its report tells of the test, and what was asked of it."""
+    if wanted.test_id is None:
+        return True
+    items = [item for item in whole.items if item.id == wanted.test_id]
+    return (
+        bool(items)
+        and wanted.retry_pass in {None, any(map(is_retry_pass, items))}
+        and wanted.failed_attempt in {None, any(map(has_failed_attempt, items))}
+    )
 
 
 def _begins(head: RunHead, wanted: RunFilter) -> bool:

@@ -3,12 +3,19 @@
 """What each group of rows of a transaction is made of: a connection and two ways to ask it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from hwci.server.storage.records import Slice
 from hwci.server.storage.sqlite.connections import Connection
 
 Item = TypeVar("Item")
+
+
+class Query(NamedTuple):
+    """A statement and its values."""
+
+    statement: str
+    values: tuple[object, ...]
 
 
 class Rows:

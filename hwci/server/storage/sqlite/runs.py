@@ -23,6 +23,8 @@ from hwci.server.storage.records import (
 )
 from hwci.server.storage.sqlite import codec, reports
 from hwci.server.storage.sqlite.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
+from hwci.server.storage.sqlite.rows import Query
+from hwci.server.storage.sqlite.run_tests import of_test
 
 # One row of a record stands for it (`run_records.py`): the report that is not in parts, else the
 # first part; if odd senders gave two runs the same first part, the one with the smaller run.
@@ -68,20 +70,13 @@ _LIVE = (
 )
 
 
-class _Query(NamedTuple):
-    """A statement and its values."""
-
-    statement: str
-    values: tuple[object, ...]
-
-
 class RunRows(LiveRunRows):
     """Run records, reported and live."""
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
     ) -> Slice[RunRecord]:
-        queries = list(_keys(org_id.bytes, wanted, codec.to_micros(heard_since)))
+        queries = self._keys(org_id.bytes, wanted, codec.to_micros(heard_since))
         if not queries:
             return Slice([], 0)
         statement = " UNION ALL ".join(query.statement for query in queries)
@@ -111,6 +106,21 @@ class RunRows(LiveRunRows):
             return None
         return run_records.live(live, self._live_tests(org_id, run_record_id), heard_since)
 
+    def _keys(self, org: bytes, wanted: RunFilter, heard_since: int) -> Sequence[Query]:
+        """Give the queries for the keys of all records that fit."""
+        queries = []
+        if wanted.status in {None, RunStatus.REPORTED}:
+            keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
+            query = _where("r", keys, org, _tests(wanted) | {"hello_ok =": wanted.hello_ok})
+            query = _of_suite(query, org, wanted.suite)
+            queries.append(of_test(self._connection, org, query, wanted))
+        # What is live has not said yet whether it reached its hardware, nor how its tests end.
+        of_reports = wanted.hello_ok is not None or wanted.test_id is not None
+        if wanted.status is not RunStatus.REPORTED and not of_reports:
+            query = _where("l", _LIVE_KEYS, org, _tests(wanted) | {"suite =": wanted.suite})
+            queries.append(_of_status(query, wanted.status, heard_since))
+        return queries
+
     def _records(
         self, org_id: UUID, keys: Sequence["_Key"], heard_since: datetime
     ) -> dict[UUID, RunRecord]:
@@ -132,20 +142,6 @@ class _Key(NamedTuple):
     reported: bool
 
 
-def _keys(org: bytes, wanted: RunFilter, heard_since: int) -> Sequence[_Query]:
-    """Give the queries for the keys of all records that fit."""
-    queries = []
-    if wanted.status in {None, RunStatus.REPORTED}:
-        keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
-        query = _where("r", keys, org, _tests(wanted) | {"hello_ok =": wanted.hello_ok})
-        queries.append(_of_suite(query, org, wanted.suite))
-    # What is live has not said yet whether it reached its hardware.
-    if wanted.status is not RunStatus.REPORTED and wanted.hello_ok is None:
-        query = _where("l", _LIVE_KEYS, org, _tests(wanted) | {"suite =": wanted.suite})
-        queries.append(_of_status(query, wanted.status, heard_since))
-    return queries
-
-
 def _tests(wanted: RunFilter) -> dict[str, object]:
     """Give what the columns of both tables are held against; None: nothing."""
     sha, start, end = wanted.sha_start, wanted.start, wanted.end
@@ -165,26 +161,24 @@ def _after_all_that_begin(sha: str) -> str:
     return sha[:-1] + chr(ord(sha[-1]) + 1)
 
 
-def _where(name: str, keys: str, org: bytes, tests: dict[str, object]) -> _Query:
+def _where(name: str, keys: str, org: bytes, tests: dict[str, object]) -> Query:
     given = {test: value for test, value in tests.items() if value is not None}
     conditions = "".join(f" AND {name}.{test} ?" for test in given)
-    return _Query(keys + conditions, (org, *given.values()))
+    return Query(keys + conditions, (org, *given.values()))
 
 
-def _of_suite(query: _Query, org: bytes, suite: str | None) -> _Query:
+def _of_suite(query: Query, org: bytes, suite: str | None) -> Query:
     if suite is None:
         return query
     products = "SELECT p.id FROM product p WHERE p.org_id = ? AND p.suite = ?"
-    return _Query(
-        f"{query.statement} AND r.product_id IN ({products})", (*query.values, org, suite)
-    )
+    return Query(f"{query.statement} AND r.product_id IN ({products})", (*query.values, org, suite))
 
 
-def _of_status(query: _Query, status: RunStatus | None, heard_since: int) -> _Query:
+def _of_status(query: Query, status: RunStatus | None, heard_since: int) -> Query:
     if status is None:
         return query
     condition = _LOST if status is RunStatus.LOST else f"NOT {_LOST}"
-    return _Query(f"{query.statement} AND {condition}", (*query.values, heard_since))
+    return Query(f"{query.statement} AND {condition}", (*query.values, heard_since))
 
 
 def _key(row: tuple[Any, ...]) -> _Key:

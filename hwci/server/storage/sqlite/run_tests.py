@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
+"""Which run records hold a test, and those in which it took a retry.
+
+A test that passed at its first attempt has no row: the test list of its report holds it, and most
+reports share one. So the test lists of the runs that fit otherwise are looked into, each once, and
+the runs with one of those that hold the test are taken.
+"""
+
+from hwci.server.storage.records import RunFilter
+from hwci.server.storage.sqlite import codec, names
+from hwci.server.storage.sqlite.connections import Connection
+from hwci.server.storage.sqlite.rows import Query
+
+_OF_RECORD = "q.org_id = r.org_id AND q.record_id = r.record_id"
+_RAN = (
+    f" AND EXISTS (SELECT 1 FROM report q WHERE {_OF_RECORD}"
+    " AND q.template_id IN (SELECT j.value FROM json_each(?) j))"
+)
+_ITEM = (
+    "EXISTS (SELECT 1 FROM report q"
+    " CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?"
+    " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id AND i.test = t.number"
+    f" WHERE {_OF_RECORD} AND "
+)
+_RETRY_PASS = f"{_ITEM} i.outcome = 0 AND i.attempts > 1)"
+_FAILED_ATTEMPT = f"{_ITEM} (i.outcome = 1 OR i.attempts > 1))"
+
+
+def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter) -> Query:
+    """Narrow a query for the keys of reports, `r`, to those that tell of the test as wanted."""
+    if wanted.test_id is None:
+        return query
+    statement, values = query
+    templates = _templates(connection, org, query, wanted.test_id)
+    statement, values = f"{statement}{_RAN}", (*values, codec.json_list(templates))
+    for condition, flag in (
+        (_RETRY_PASS, wanted.retry_pass),
+        (_FAILED_ATTEMPT, wanted.failed_attempt),
+    ):
+        if flag is not None:
+            statement = f"{statement} AND {'' if flag else 'NOT '}{condition}"
+            values = (*values, wanted.test_id)
+    return Query(statement, values)
+
+
+def _templates(connection: Connection, org: bytes, query: Query, test_id: str) -> list[int]:
+    """Give the test lists that hold a test, of those of the records that a query finds."""
+    found = connection.rows(
+        "SELECT DISTINCT q.product_id, q.template_id"
+        f" FROM ({query.statement}) k CROSS JOIN report q"
+        " ON q.org_id = ? AND q.record_id = k.record_id",
+        (*query.values, org),
+    )
+    number_of = {
+        product: names.of_names(connection, org, product, [test_id]).get(test_id)
+        for product in {product for product, _ in found}
+    }
+    return [
+        template
+        for product, template in found
+        if (number := number_of[product]) is not None
+        and connection.mask(org, template) >> number & 1
+    ]
