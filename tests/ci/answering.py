@@ -31,6 +31,11 @@ class Answering:
             return found, b"{}"
         if isinstance(found, bytes):
             return 200, found
+        if isinstance(found, dict) and "event" in query:  # as GitHub narrows a list of runs
+            found = {
+                name: [row for row in rows if row.get("event") == query["event"]]
+                for name, rows in found.items()
+            }
         if isinstance(found, list) and "page" in query:
             size, page = int(query["per_page"]), int(query["page"])
             found = found[(page - 1) * size : page * size]

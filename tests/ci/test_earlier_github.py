@@ -107,7 +107,7 @@ def test_one_attempt_that_succeeded_is_enough(tmp_path: Path) -> None:
         found = find_base(job_of(server, "GitHub's API"), State(tmp_path), ask)
 
     assert found == BY_GITHUB_NEWER
-    assert [asked.query.get("filter") for asked in server.asked] == [None, "latest", "all"]
+    assert [asked.query.get("filter") for asked in server.asked] == [None, None, "latest", "all"]
 
 
 def test_a_run_that_goes_on_tested_when_its_job_has_ended(tmp_path: Path) -> None:
@@ -232,4 +232,47 @@ def test_a_branch_of_a_fork_is_not_ours(tmp_path: Path) -> None:
 
     assert ours.value == NEWER
     assert of_fork.value == LATER
-    assert [it.query["branch"] for it in server.asked if it.path == GITHUB_RUNS] == ["main"] * 2
+    lists = [it.query for it in server.asked if it.path == GITHUB_RUNS]
+    assert [it.get("branch") for it in lists] == ["main", None, "main"]  # a fork has no queue here
+
+
+def queued(number: int, sha: str, branch: str) -> Row:
+    """A run that tried a merge, as GitHub lists it."""
+    name = f"gh-readonly-queue/{branch}/pr-7-{OLD}"
+    return github_run(number, sha, event="merge_group", head_branch=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "branch"), [("github-push", "main"), ("github-merge-group", "release/2.x")]
+)
+def test_what_a_merge_queue_tried_was_a_run_on_the_branch_behind_it(
+    name: str, branch: str, tmp_path: Path
+) -> None:
+    """GitHub lists it under a branch of its own."""
+    runs = [queued(9, LATER, "other"), queued(8, NEWER, branch), github_run(7, OLD)]
+    jobs = {github_jobs_path(number): github_jobs(BUILT, HIL) for number in (7, 8, 9)}
+    with answering({GITHUB_RUNS: {"workflow_runs": runs}, **THIS_GITHUB_JOB, **jobs}) as server:
+        told = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": server.address}
+        job = find_job({}, recorded(name) | told, None, None)
+
+        def by_branch(address: str, headers: Mapping[str, str]) -> object:
+            answer = ask(address, headers)
+            if "branch=" not in address:
+                return answer
+            assert isinstance(answer, dict)
+            rows = answer["workflow_runs"]
+            return {"workflow_runs": [row for row in rows if row["event"] == "push"]}
+
+        found = find_base(job, State(tmp_path), by_branch)
+
+    assert job.value("branch") == branch
+    assert found == BY_GITHUB_NEWER
+
+
+def test_a_branch_that_nothing_is_merged_into_has_no_queue(tmp_path: Path) -> None:
+    runs = [queued(8, NEWER, "topic"), github_run(7, OLD)]
+    with answering({GITHUB_RUNS: {"workflow_runs": runs}, **THIS_GITHUB_JOB}) as server:
+        told = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": server.address, "HWCI_BRANCH": "topic"}
+        find_base(find_job({}, recorded("github-push") | told, None, None), State(tmp_path), ask)
+
+    assert [it.query.get("event") for it in server.asked if it.path == GITHUB_RUNS] == [None]

@@ -17,7 +17,7 @@ from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job
 
 REQUESTS = 15
-"""Of one search: a list, this run, and a dozen of those before it, each looked into."""
+"""Of one search: lists, this run, and a dozen of those before it, each looked into."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Earlier runs of a GitHub workflow, and the jobs of each, of all its attempts.
+"""Earlier runs of a GitHub workflow, and the jobs of each, of all its attempts. What a merge queue
+tries is listed under a branch of its own, and is a run on the branch that it merges into.
 
 No variable holds the name of a job as the API lists it, with its matrix and the workflow that calls
 it: it is that of the job that runs on this runner now. A job that was skipped stays in the list, so
@@ -10,12 +11,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from heapq import merge
 from urllib.parse import quote
 
 from hwci.ci.asking import Ask, AskError
 from hwci.ci.earlier.answers import Row, inside, number_of, only, pages
 from hwci.ci.earlier.runs import EarlierRun, Ending, JobOfRun, ThisJob
 from hwci.ci.job import Job
+from hwci.ci.systems.github import QUEUED, unqueued
 
 _ENDINGS = {
     "success": Ending.TESTED,
@@ -37,13 +40,22 @@ class _Actions:
     headers: Mapping[str, str]
     ask: Ask
 
-    def runs(self, file: str, branch: str) -> Iterator[Row]:
-        """List the runs of a workflow on a branch, also those that go on: a job of one of these may
-        have ended.
-        """
-        wanted = {"branch": branch, "exclude_pull_requests": "true"}
+    def runs(self, file: str, wanted: Mapping[str, str]) -> Iterator[Row]:
+        """List runs of a workflow, also those that go on: a job of one of these may have ended."""
         address = f"{self.address}/workflows/{quote(file, '')}/runs"
+        wanted = {**wanted, "exclude_pull_requests": "true"}
         return pages(self.ask, address, wanted, self.headers, "workflow_runs")
+
+    def runs_on(self, branch: str, file: str, *, queued: bool) -> Iterator[Row]:
+        """List the runs of a workflow on a branch, the newest first. `queued`: and those that tried
+        what was to be merged into it.
+        """
+        lists = [self.runs(file, {"branch": branch})]
+        if queued:
+            lists.append(self.runs(file, {"event": QUEUED}))
+        for row in merge(*lists, key=lambda row: -number_of(row, "id")):
+            if row.get("event") != QUEUED or unqueued(str(row.get("head_branch"))) == branch:
+                yield row
 
     def jobs(self, run: int, attempts: str) -> list[Row]:
         """List the jobs of a run, of `all` its attempts or of the `latest`."""
@@ -75,7 +87,9 @@ def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
     # A branch of a fork is `owner:branch`; the API lists it by its name alone.
     owner, _, branch = str(job.value("branch")).rpartition(":")
     file = environ["GITHUB_WORKFLOW_REF"].partition("@")[0].rpartition("/")[2]
-    for row in actions.runs(file, branch):
+    # A queue stands before few branches, and lists what it tries for all of them together.
+    queued = job.queued or job.is_of_a_merge_branch()
+    for row in actions.runs_on(branch, file, queued=queued):
         theirs = str(inside(row, "head_repository", "full_name"))
         of_branch = (
             theirs.partition("/")[0] == owner if owner else theirs == environ["GITHUB_REPOSITORY"]

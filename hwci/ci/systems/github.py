@@ -30,9 +30,11 @@ from hwci.engine.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
 _QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
+QUEUED = "merge_group"
+"""The event of a run that tries a merge in a queue."""
 _WORDS = {
     "push": Trigger.MERGE,
-    "merge_group": Trigger.MERGE,
+    QUEUED: Trigger.MERGE,
     "schedule": Trigger.NIGHTLY,
 }
 
@@ -55,7 +57,7 @@ def _is_tag(seen: Surroundings) -> bool:
 
 
 def _is_queue(seen: Surroundings) -> bool:
-    return seen.text("GITHUB_EVENT_NAME") == "merge_group"
+    return seen.text("GITHUB_EVENT_NAME") == QUEUED
 
 
 def _pull_branch(seen: Surroundings) -> Told[str] | None:
@@ -92,7 +94,8 @@ def _finished_trigger(seen: Surroundings) -> Told[Trigger] | None:
     return Told(push_or(trigger, (_finished_branch,), seen), EVENT)
 
 
-def _unqueued(name: str) -> str:
+def unqueued(name: str) -> str:
+    """Give the branch that a merge queue merges into; any other branch is itself."""
     match = _QUEUE.fullmatch(name)
     return match["branch"] if match else name
 
@@ -116,7 +119,7 @@ def _not_forced(seen: Surroundings) -> bool:
 _BRANCH = (
     where(_event_is("workflow_run"), _finished_branch),
     _pull_branch,
-    variable("GITHUB_REF_NAME", _unqueued),
+    variable("GITHUB_REF_NAME", unqueued),
 )
 
 GITHUB = System(
@@ -151,7 +154,7 @@ GITHUB = System(
         "default_branch": (in_event("repository", "default_branch"),),
         "before_sha": (
             where(_not_forced, in_event("before", read=commit)),
-            in_event("merge_group", "base_sha", read=commit),
+            in_event(QUEUED, "base_sha", read=commit),
         ),
         "pushed_shas": (_pushed,),
         "queued": (where(_is_queue, lambda _: Told(True, "GITHUB_EVENT_NAME")),),
