@@ -161,13 +161,21 @@ def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
         return
     yield " ".join(_mark(commit) for commit in found.timeline)
     yield " ".join("^" if commit.this else " " for commit in found.timeline).rstrip()
+    subjects = _subjects(found)
     for commit in found.timeline:
         here = "  <- this failure" if commit.this else ""
         first = min((run.started_at for run in commit.runs), default=None)
         time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
         runs = counted(commit.runs_total, "run")
-        yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}"
+        subject = f"  {subjects[commit.sha]}" if subjects.get(commit.sha) else ""
+        yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}{subject}"
     yield from _rest(found.timeline_total - len(found.timeline), "commit")
+
+
+def _subjects(found: FailureEvidence) -> dict[str, str]:
+    """Give the subjects of the commits that any run told of."""
+    told = (*found.timeline_changes, *(found.under_test or ()), *(found.before_fix or ()))
+    return {commit.sha: commit.subject for commit in told}
 
 
 def _checks(checks: Sequence[CheckAnswer]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from hwci.client import Client, calls
 from hwci.wire.metrics import FailureEvidence
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
-from tests.cli.scene import HOSTILE, PRODUCT, B, C, D, E, report
+from tests.cli.scene import HOSTILE, PRODUCT, A, B, C, D, E, report
 from tests.server.running import running_in_thread
 
 pytestmark = pytest.mark.usefixtures("busy_server")
@@ -102,6 +102,19 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert "1. Harness verdict: bench or infrastructure? no" in out
     assert "firmware  drivers/i2c.c" in out
     assert out.index("Commits under test") < out.index("Commits before the fix")
+
+
+def test_each_commit_of_the_timeline_bears_its_subject_where_a_run_told_it(
+    signed_in: Command,
+) -> None:
+    out = signed_in("failures", "show", ids(signed_in)["i2c"]).out
+    lines = [line for line in out.splitlines() if line.startswith(("  ✓ ", "  ✗ "))]
+    told = {line[4:16]: line for line in lines if "ago)" in line}
+
+    assert told[A[:12]].endswith("  1 run")
+    assert told[B[:12]].endswith("  1 run  <- this failure  Change drivers/i2c.c")
+    assert told[C[:12]].endswith("  1 run  Change drivers/i2c.c")
+    assert told[D[:12]].endswith("  1 run  Change hil/spi_test.py")
 
 
 def test_a_bench_problem_names_the_check_that_decided(signed_in: Command) -> None:
