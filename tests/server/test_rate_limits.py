@@ -9,6 +9,7 @@ import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,7 +28,7 @@ from hwci.server.security.windows import KEYS_MAX, Windows
 from hwci.server.settings import Settings, read_settings
 from tests.held_port import held_port, valkey_server
 from tests.server.asking import Reply, ask
-from tests.server.running import Hands, running
+from tests.server.running import Hands, RunningServer, running, running_in_thread
 
 DOCUMENT = "/api/openapi.json"
 HIDDEN = "The service cannot count requests now, so it takes none; try again in a few seconds"
@@ -207,6 +208,59 @@ async def test_the_limit_on_all_holds_on_the_routes_of_auth_too() -> None:
     assert answers == [415, 415, 415, 429]
 
 
+# Passwords that are guessed
+
+
+INSIDE = (ip_network("127.0.0.1"),)
+
+
+def tried(server: RunningServer, address: str, **said: str) -> Reply:
+    """Sign in from an address, as a proxy tells it: the owner, with a wrong password."""
+    body = {"email": server.email, "password": "not it", **said}
+    origin = ("X-Forwarded-For", address)
+    return ask(server.url, "POST", "/api/auth/login", origin, json_body=body)
+
+
+def test_who_guesses_a_password_waits_and_its_owner_does_not(tmp_path: Path) -> None:
+    hands = Hands()
+    guesser, elsewhere = "192.0.2.1", "192.0.2.2"
+    with running_in_thread(
+        tmp_path, clock=hands, auth_rate_limit=None, trusted_proxies=INSIDE
+    ) as server:
+        answers = []
+        for _ in range(1_000 // 10):
+            answers += [tried(server, guesser).status for _ in range(10)]
+            hands.move(minutes=1)
+        hourly = answers[:600].count(401)
+        right = {"password": server.password}
+        hands.move(minutes=-1)
+        held, let_in = tried(server, guesser, **right), tried(server, elsewhere, **right)
+
+    assert set(answers) == {401, 429}
+    assert hourly == 80, "20 in any 15 minutes"
+    assert refused(held) <= 15 * 60
+    assert let_in.status == 200
+
+
+def test_only_wrong_passwords_of_one_account_count(tmp_path: Path) -> None:
+    hands, address = Hands(), "192.0.2.1"
+    with running_in_thread(
+        tmp_path, clock=hands, auth_rate_limit="100/minute", trusted_proxies=INSIDE
+    ) as server:
+        right = {"password": server.password}
+        assert {tried(server, address, **right).status for _ in range(21)} == {200}
+        nobody = [tried(server, address, email="nobody@example.org") for _ in range(21)]
+        capitals = [tried(server, address, email=server.email.upper()) for _ in range(20)]
+        assert [reply.status for reply in capitals] == [401] * 20
+        hands.move(seconds=10)
+        held = tried(server, address, **right)
+        hands.move(seconds=refused(held))
+        again = tried(server, address, **right)
+
+    assert [reply.status for reply in nobody] == [401] * 20 + [429], "it tells not who exists"
+    assert again.status == 200
+
+
 # Several servers
 
 
@@ -241,6 +295,17 @@ async def test_the_routes_of_auth_share_their_limits_too(valkey: str) -> None:
         answers = [(await send("/api/auth/login", "POST")).status for send in [one, other] * 2]
         assert answers == [415, 415, 415, 429]
         assert (await other("/api/auth/register", "POST")).status == 415
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_who_looks_for_room_takes_none(valkey: str, *, shared: bool) -> None:
+    windows, limit = Windows(system_clock, valkey if shared else None), parse("1/hour")
+    try:
+        assert [await windows.wait(limit, "looked", "for") for _ in range(3)] == [0, 0, 0]
+        assert await windows.take(limit, "looked", "for") == 0
+        assert 0 < await windows.wait(limit, "looked", "for") <= 3_600
+    finally:
+        await windows.close()
 
 
 async def test_without_valkey_the_api_waits_and_comes_back_by_itself(

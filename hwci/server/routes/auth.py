@@ -4,6 +4,7 @@ refresh token in a cookie (contract, "Auth").
 """
 
 from hwci.server.errors import UnauthenticatedError
+from hwci.server.http.addresses import address_of
 from hwci.server.http.cookies import (
     forgotten,
     held_token,
@@ -13,6 +14,7 @@ from hwci.server.http.cookies import (
     require_own_page,
 )
 from hwci.server.http.route import Answered, Call, OwnLimit, Route, Who
+from hwci.server.services.accounts import email_key
 from hwci.wire.accounts import (
     Login,
     Logout,
@@ -36,7 +38,10 @@ async def login(call: Call) -> Answered:
     """Sign in."""
     body = call.body(Login)
     require_own_page(call, body.session)
-    return kept(call, await call.services.accounts.login(body), body.session)
+    account, address = email_key(body.email), address_of(call.request)
+    async with call.services.rate_limits.guessing(account, address):
+        signed_in = await call.services.accounts.login(body)
+    return kept(call, signed_in, body.session)
 
 
 async def refresh(call: Call) -> Answered:

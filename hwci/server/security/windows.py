@@ -93,12 +93,24 @@ class Windows:
         try:
             if await self._limiter.hit(limit, *key):
                 return 0
+        except StorageError as fault:
+            raise _silent() from fault.storage_error
+        # Another server's request, or the passing of time, may come in between.
+        return max(1, await self.wait(limit, *key))
+
+    async def wait(self, limit: RateLimitItem, *key: str) -> int:
+        """Give the seconds after which there is room for one more, 0 when there is. Counts nothing.
+
+        Raises:
+            LimiterError: Valkey does not answer.
+        """
+        try:
             found = await self._limiter.get_window_stats(limit, *key)
         except StorageError as fault:
             raise _silent() from fault.storage_error
-        # Another server's request, or the passing of time, may have come in between.
-        left = found.reset_time - self._clock().timestamp() if found.remaining <= 0 else 0.0
-        return max(1, ceil(left))
+        if found.remaining > 0:
+            return 0
+        return max(1, ceil(found.reset_time - self._clock().timestamp()))
 
     async def ready(self) -> None:
         """Return when it can count. Raises `LimiterError` when not."""
