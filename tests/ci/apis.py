@@ -99,7 +99,7 @@ def azure_record(
         "identifier": f"test.{name}.__default" if kind == "Job" else None,
         "state": "inProgress" if result is None else "completed",
         "result": result,
-        "workerName": "bench-1" if result != "skipped" else None,
+        "workerName": "bench-1" if result not in {"skipped", "canceled"} else None,
         "attempt": 1,
         **more,
     }

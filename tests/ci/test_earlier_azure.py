@@ -83,6 +83,29 @@ def test_a_job_of_azure_without_the_step_that_reports_is_in_doubt(tmp_path: Path
     assert find("Azure's API", answers, tmp_path) == BY_AZURE_NEWER
 
 
+@pytest.mark.parametrize(("ended", "reported"), [("failed", True), ("skipped", False)])
+def test_a_job_of_azure_that_was_cancelled_before_it_reported_tested_nothing(
+    ended: str, reported: bool, tmp_path: Path
+) -> None:
+    """Nobody heard of its tests, if there were any."""
+    this = azure_record("hil", None, id=AZURE_JOB_ID)
+    cancelled = azure_record("hil", "canceled", workerName="bench-1")
+    answers = history("Azure's API", (NEWER, None), (OLD, "succeeded"))
+    answers[azure_path(AZURE_OWN)] = azure_timeline(
+        this, azure_record("Report", None, "Task", AZURE_JOB_ID)
+    )
+    answers[azure_path(AZURE_OWN - 1)] = azure_timeline(
+        cancelled, azure_record("Report", ended, "Task", "Job hil")
+    )
+
+    found = find("Azure's API", answers, tmp_path)
+
+    if reported:
+        assert "build 90209" in doubted(found)
+    else:
+        assert found == BY_AZURE_OLD
+
+
 def test_a_build_of_azure_that_never_began_has_no_timeline(tmp_path: Path) -> None:
     answers = history("Azure's API", (LATER, None), (NEWER, None), (OLD, "succeeded"))
     waiting, invalid = answers[AZURE]["value"][:2]

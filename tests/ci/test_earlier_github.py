@@ -276,3 +276,24 @@ def test_a_branch_that_nothing_is_merged_into_has_no_queue(tmp_path: Path) -> No
         find_base(find_job({}, recorded("github-push") | told, None, None), State(tmp_path), ask)
 
     assert [it.query.get("event") for it in server.asked if it.path == GITHUB_RUNS] == [None]
+
+
+@pytest.mark.parametrize(
+    ("ended", "reported"),
+    [("success", True), ("failure", True), ("skipped", False), ("cancelled", False)],
+)
+def test_a_job_that_was_cancelled_before_it_reported_tested_nothing(
+    ended: str, reported: bool, tmp_path: Path
+) -> None:
+    """Nobody heard of its tests, if there were any."""
+    running = {"name": "Report", "status": "in_progress", "conclusion": None}
+    report = {"name": "Report", "status": "completed", "conclusion": ended}
+    this = github_job("hil", None) | {"steps": [running]}
+    cancelled = github_job("hil", "cancelled") | {"runner_name": "bench-1", "steps": [report]}
+
+    found = github(tmp_path, cancelled, this=this)
+
+    if reported:
+        assert "run 8 on" in doubted(found)
+    else:
+        assert found == BY_GITHUB_OLD

@@ -78,6 +78,38 @@ def test_a_job_that_may_have_ended_before_its_tests_is_in_doubt(
     assert f"on {NEWER[:12]} tested, if anything" in doubted(find(title, answers, tmp_path))
 
 
+BEGUN = {"started_at": "2026-11-20T16:25:07Z"}
+CANCELLED = {
+    "GitHub's API": ("cancelled", {"runner_name": "bench-1"}),
+    "GitLab's API": ("canceled", BEGUN),
+    "Azure's API": ("canceled", {"workerName": "bench-1"}),
+    "Buildkite's API": ("canceled", BEGUN),
+}
+"""By system: its word for a job that was cancelled, and what it tells of one that had begun."""
+
+
+@pytest.mark.parametrize("title", APIS)
+def test_a_job_that_was_cancelled_after_it_had_begun_is_in_doubt(
+    title: str, tmp_path: Path
+) -> None:
+    word, begun = CANCELLED[title]
+    answers = history(title, (NEWER, word), (OLD, APIS[title].passed))
+
+    assert find(title, answers, tmp_path) == by(title, OLD)
+    _job_of_newer(title, answers).update(begun)
+    assert f"on {NEWER[:12]} tested, if anything" in doubted(find(title, answers, tmp_path))
+
+
+def _job_of_newer(title: str, answers: dict[str, Any]) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = {
+        "GitHub's API": lambda: answers[github_jobs_path(GITHUB_OWN - 1)]["jobs"],
+        "GitLab's API": lambda: answers[gitlab_jobs_path(4710)],
+        "Azure's API": lambda: answers[azure_path(AZURE_OWN - 1)]["records"],
+        "Buildkite's API": lambda: answers[BUILDKITE][1]["jobs"],
+    }[title]()
+    return rows[-1]
+
+
 @pytest.mark.parametrize("title", APIS)
 def test_a_job_that_failed_does_not_matter_where_its_commit_was_tested_before(
     title: str, tmp_path: Path

@@ -22,7 +22,12 @@ _ENDINGS = {
     "failed": Ending.IN_DOUBT,
     "abandoned": Ending.IN_DOUBT,  # its agent was lost
 }
-"""By the result of a job. One of any other was canceled or skipped, or goes on."""
+"""By the result of a job. One of any other was skipped, was canceled before it came to an agent, or
+goes on.
+"""
+
+_DONE = frozenset({"succeeded", "succeededWithIssues", "failed"})
+"""Results of steps that came to their end."""
 
 _NOT_BEGUN = frozenset({"notStarted", "postponed"})
 _RAN = frozenset({"succeeded", "partiallySucceeded"})
@@ -104,10 +109,13 @@ def _recognized(records: list[Row], environ: Mapping[str, str]) -> ThisJob:
 def _job(row: Row, records: list[Row]) -> JobOfRun:
     """Read a job. What came of attempts before its last one is kept elsewhere."""
     ending = _ENDINGS.get(str(row.get("result")), Ending.NOT_TESTED)
-    attempt = row.get("attempt")
+    attempt, steps = row.get("attempt"), _steps(row, records)
     if ending is Ending.NOT_TESTED and isinstance(attempt, int) and attempt > 1:
         ending = Ending.IN_DOUBT
-    skipped = [it for it in _steps(row, records) if it.get("result") == "skipped"]
+    elif row.get("result") == "canceled" and row.get("workerName"):
+        done = [str(it.get("name")) for it in steps if it.get("result") in _DONE]
+        return JobOfRun(_name(row), Ending.IN_DOUBT, done=done)
+    skipped = [it for it in steps if it.get("result") == "skipped"]
     return JobOfRun(_name(row), ending, [str(it.get("name")) for it in skipped])
 
 

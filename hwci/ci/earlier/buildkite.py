@@ -21,7 +21,7 @@ _ENDINGS = {
     "failed": Ending.IN_DOUBT,
     "timed_out": Ending.IN_DOUBT,
 }
-"""By the state of a job. One of any other was cancelled or never began, or goes on."""
+"""By the state of a job. One of any other never began, or goes on."""
 
 
 def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
@@ -58,6 +58,11 @@ def _jobs(rows: list[Row], environ: Mapping[str, str]) -> list[JobOfRun]:
                 "BUILDKITE_PARALLEL_JOB": row.get("parallel_group_index"),
             }
             told = {name: str(word) for name, word in words.items() if word is not None}
-            ending = _ENDINGS.get(str(row.get("state")), Ending.NOT_TESTED)
-            jobs.append(JobOfRun(step_of(told), ending))
+            jobs.append(JobOfRun(step_of(told), _ending(row)))
     return jobs
+
+
+def _ending(row: Row) -> Ending:
+    if row.get("state") == "canceled" and row.get("started_at"):
+        return Ending.IN_DOUBT
+    return _ENDINGS.get(str(row.get("state")), Ending.NOT_TESTED)

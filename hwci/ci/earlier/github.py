@@ -25,10 +25,15 @@ _ENDINGS = {
     "failure": Ending.IN_DOUBT,
     "timed_out": Ending.IN_DOUBT,
 }
-"""By the conclusion of a job. One of any other was cancelled or skipped, or goes on."""
+"""By the conclusion of a job. One of any other was skipped, was cancelled before it came to a
+runner, or goes on.
+"""
 
 _WITHOUT_JOBS = frozenset({"skipped", "startup_failure", "action_required"})
 """Conclusions of runs of which no job ran."""
+
+_DONE = ("success", "failure")
+"""Conclusions of steps that came to their end."""
 
 _FOLLOWS = "workflow_run"
 """A run that follows another is listed under the default branch and its head, whatever it tests."""
@@ -125,6 +130,8 @@ def _job(row: Row, own: str | None) -> JobOfRun:
     name = str(row.get("name"))
     if own is not None and row.get("conclusion") == "skipped" and _may_stand_for(name, own):
         return JobOfRun(own, Ending.NOT_TESTED)
+    if row.get("conclusion") == "cancelled" and row.get("runner_name"):
+        return JobOfRun(name, Ending.IN_DOUBT, done=_steps(row, "conclusion", *_DONE))
     ending = _ENDINGS.get(str(row.get("conclusion")), Ending.NOT_TESTED)
     return JobOfRun(name, ending, _steps(row, "conclusion", "skipped"))
 
@@ -134,8 +141,8 @@ def _may_stand_for(skipped: str, own: str) -> bool:
     return re.fullmatch(rf"{'.*'.join(fixed)}(?: \(.*| / .*)?", own) is not None
 
 
-def _steps(row: Row, key: str, value: str) -> list[str]:
-    """Give the names of the steps of a job that are in some state."""
+def _steps(row: Row, key: str, *values: str) -> list[str]:
+    """Give the names of the steps of a job that are in one of some states."""
     steps = row.get("steps")
     rows = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    return [str(step.get("name")) for step in rows if step.get(key) == value]
+    return [str(step.get("name")) for step in rows if step.get(key) in values]

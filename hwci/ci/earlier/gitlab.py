@@ -15,7 +15,7 @@ from hwci.ci.earlier.runs import EarlierRun, Ending
 from hwci.ci.job import Job
 
 _ENDINGS = {"success": Ending.TESTED, "failed": Ending.IN_DOUBT}
-"""By the status of a job. One of any other was cancelled or skipped, or goes on."""
+"""By the status of a job. One of any other was skipped or cancelled before it began, or goes on."""
 
 _PARENTS_OF_A_MERGE = 2
 
@@ -62,6 +62,8 @@ def _pipelines(
 
 
 def _ending(row: Row) -> Ending:
+    if row.get("status") == "canceled" and row.get("started_at"):
+        return Ending.IN_DOUBT
     return _ENDINGS.get(str(row.get("status")), Ending.NOT_TESTED)
 
 

@@ -15,8 +15,10 @@ class Ending(Enum):
     """What is known of the tests of a job. Of several attempts, the first of these counts."""
 
     TESTED = "it succeeded, so what it was to test was tested"
-    IN_DOUBT = "it may have ended before its tests: its build failed, or its bench was lost"
-    NOT_TESTED = "it was skipped or cancelled, or goes on"
+    IN_DOUBT = (
+        "it may have ended before its tests: a failure, a lost bench, a person who cancelled it"
+    )
+    NOT_TESTED = "it was skipped, or cancelled before it began, or goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,14 @@ class EarlierRun:
 @dataclass(frozen=True, slots=True)
 class JobOfRun:
     """A job of a run. `name`: what it is recognized by. `skipped`: names of steps of it that did
-    not run, where the system tells.
+    not run, where the system tells. `done`: of a job that was cancelled, those that came to their
+    end, where the system tells.
     """
 
     name: str
     ending: Ending
     skipped: Collection[str] = ()
+    done: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,11 @@ class ThisJob:
         return Ending.IN_DOUBT if strange else Ending.NOT_TESTED
 
     def _of(self, job: JobOfRun) -> Ending:
-        """A job may succeed with its steps skipped: then this one, which reports, was, too."""
+        """A job may succeed with its steps skipped: then this one, which reports, was, too. A job
+        that was cancelled before this step reported nothing.
+        """
         if job.ending is Ending.TESTED and self.step in job.skipped:
             return Ending.IN_DOUBT
+        if job.done is not None and self.step is not None and self.step not in job.done:
+            return Ending.NOT_TESTED
         return job.ending
