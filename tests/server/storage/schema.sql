@@ -407,4 +407,4 @@ CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
 
 CREATE INDEX report_sha_start ON report (org_id, sha);
 
-CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id);
+CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id, box_key);

@@ -152,6 +152,21 @@ def test_runs_of_a_commit_a_branch_or_a_period_are_found_without_a_look_at_other
         assert searches == [f"SEARCH r USING INDEX {index}"], plan
 
 
+def test_of_runs_of_a_branch_only_those_of_the_box_are_read(connection: Connection) -> None:
+    asked: list[str] = []
+    connection.raw.set_trace_callback(asked.append)
+    wanted = RunFilter(branch="main", box_key="b1", status=RunStatus.REPORTED)
+    Transaction(connection).runs(ORG, wanted, NOON, 0, 20)
+    connection.raw.set_trace_callback(None)
+    [page] = [statement for statement in asked if "LIMIT" in statement]
+    steps = [row[1:5] for row in connection.rows(f"EXPLAIN {page}")]
+    [(index, row)] = {(p1, p3) for code, p1, _, p3 in steps if code == "DeferredSeek"}
+    found = connection.rows("SELECT name FROM pragma_index_info('report_branch') ORDER BY seqno")
+    box = (index, found.index(("box_key",)))
+    read = [(p1, p2) for code, p1, p2, _ in steps if code == "Column" and p1 in {index, row}]
+    assert read[0] == box, "before anything of the row"
+
+
 @pytest.mark.parametrize("flag", [None, True, False])
 def test_runs_of_a_test_are_looked_for_among_those_of_the_period_alone(
     connection: Connection, *, flag: bool | None
