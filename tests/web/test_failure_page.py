@@ -10,13 +10,13 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer
 from tests.web.conftest import Account, Dashboard
-from tests.web.failing import DRIVER, HARNESS, failing_server, pass_on_the_failing_commit
+from tests.web.failing import DRIVER, FILES, HARNESS, failing_server, pass_on_the_failing_commit
 from tests.web.live import site
 
 CHECKS = [reason.value for reason in REASONS if reason is not Reason.DISMISSED]
@@ -362,8 +362,25 @@ def test_commits_alike_are_folded_until_they_are_asked_for(owner: Reader) -> Non
 def test_what_is_not_shown_of_a_commit_is_counted(owner: Reader) -> None:
     owner.open(id_of(owner, "range"), f"?commit={DRIVER}")
 
+    counts = owner.page.locator(f".commit[data-sha='{DRIVER}'] .counts span")
+    expect(counts).to_have_text([f"{FILES} files", "firmware", "not fully reported"])
     expect(owner.page.locator(".opened")).to_contain_text("and 340 more not shown")
     expect(owner.page.locator(".opened")).to_contain_text("were not fully reported")
+
+
+def test_how_many_files_a_commit_changed_is_the_answer_s_to_say(owner: Reader) -> None:
+    def more(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        for commit in told["underTest"]:
+            commit["filesTotal"] = 7_000
+        route.fulfill(response=answer, json=told)
+
+    failure_id = id_of(owner, "range")
+    owner.page.route(f"**/ci-failures/{failure_id}", more)
+    owner.open(failure_id)
+
+    expect(owner.page.locator(f".commit[data-sha='{HARNESS}'] .counts")).to_contain_text("7,000")
 
 
 def test_unknown_changes_are_told_with_the_reason(reader: Reader) -> None:
@@ -409,7 +426,7 @@ def test_every_commit_that_any_run_told_of_has_its_subject_and_files(
     for commit in (told[0], told[-1]):
         row = owner.page.locator(f".commit[data-sha='{commit['sha']}']")
         expect(row.locator(".subject")).to_have_text(commit["subject"])
-        expect(row.locator(".counts")).to_have_text("1 firmware")
+        expect(row.locator(".counts span")).to_have_text(["1 file", "firmware"])
         if row.locator(".subject").get_attribute("aria-expanded") == "false":
             row.locator(".subject").click()
         files = row.get_by_role("list", name="Files").get_by_role("listitem")

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
@@ -131,6 +131,24 @@ def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None
         names = page.locator("tbody td:first-child a")
         assert set(names.all_inner_texts()) == {row["testId"]}
         expect(page.get_by_label("Product")).to_have_value(re.compile(row["suite"]))
+
+
+def test_the_trend_of_a_tile_tells_the_figure_of_the_tile_and_no_sum_of_its_own(
+    page: Page, demo: Dashboard
+) -> None:
+    def more(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        told["slots"][0]["infraRuns"] += 1000
+        route.fulfill(response=answer, json=told)
+
+    page.route("**/ci-metrics/trend?*", more)
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")
+
+    tile = page.locator(".tile", has_text="Infra runs")
+    trend = tile.get_by_role("img", name=re.compile("Infra runs: .* at most 1,0.. on"))
+    figure = tile.locator(".figure").inner_text()
+    expect(trend).to_have_accessible_name(re.compile(f"^Infra runs: {figure} in all, "))
 
 
 def tiles(page: Any) -> list[str]:

@@ -11,17 +11,17 @@ const LEAST = 3; // of a bar that is not nothing
 const GAP = 1;
 
 /**
- * Bars of a figure: `of` reads it from a slot, `outOf` what it is a part of, drawn behind. Before the
- * slots are there the place is kept free, so that nothing below moves when they come.
+ * Bars of a figure: `of` reads it from a slot, `outOf` what it is a part of, drawn behind; `all`: of the whole
+ * period. Before the slots are there the place is kept free, so that nothing below moves when they come.
  */
-export function Trend({ slots, of, outOf = () => 0, title, kind }) {
+export function Trend({ slots, of, outOf = () => 0, all, title, kind }) {
   const [pointed, setPointed] = useState(null);
   if (!slots) return html`<div class="trend"></div><p class="trend-told"></p>`;
   const most = Math.max(1, ...slots.map(of), ...slots.map(outOf));
   const step = WIDTH / slots.length;
   const slot = slots[pointed];
   return html`<svg class=${`trend trend-${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none"
-      role="img" aria-label=${described(title, slots, of)} onPointerLeave=${() => setPointed(null)}>
+      role="img" aria-label=${described(title, slots, of, all)} onPointerLeave=${() => setPointed(null)}>
       ${slots.map((one, i) => html`<g key=${i} onPointerEnter=${() => setPointed(i)} class=${i === pointed ? "pointed" : undefined}>
         <rect class="column" ...${box(i, step, HEIGHT)} />
         ${outOf(one) > of(one) && html`<rect class="whole" ...${box(i, step, tall(outOf(one), most))} />`}
@@ -43,10 +43,9 @@ function tall(value, most) {
   return Math.max(LEAST, (value / most) * HEIGHT);
 }
 
-function described(title, slots, of) {
+function described(title, slots, of, all) {
   const values = slots.map(of);
   const most = Math.max(...values);
-  const sum = values.reduce((all, value) => all + value, 0);
   const peak = most > 0 ? `, at most ${count(most)} on ${slotName(slots[values.indexOf(most)])}` : "";
-  return `${title}: ${count(sum)} in all${peak}`;
+  return `${title}: ${count(all)} in all${peak}`;
 }

@@ -14,7 +14,7 @@ const CLASSES = {
   dismissed: ["quiet", "Dismissed", "dismissed"],
 };
 
-/** What a file is to the product, in the order in which kinds are counted. */
+/** What a file is to the product, in the order in which kinds are named. */
 export const KINDS = ["firmware", "harness", "both", "other"];
 
 /** What the harness said. */
@@ -59,6 +59,6 @@ export function FailureLink({ failure, orgId }) {
 }
 
 /** The kind of a file, as a word with its colour. */
-export function Kind({ kind, children }) {
-  return html`<span class=${`kind kind-${kind}`}>${children ?? kind}</span>`;
+export function Kind({ kind }) {
+  return html`<span class=${`kind kind-${kind}`}>${kind}</span>`;
 }

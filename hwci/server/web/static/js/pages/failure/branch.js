@@ -86,16 +86,13 @@ function When({ told, ran }) {
   return ran?.runs.length ? html`tested <${Time} at=${ran.runs[0].startedAt} />` : null;
 }
 
-/** How many files of each kind are shown, or how many at all; the whole list may be longer. */
-function Counts({ told }) {
-  const ofKind = (kind) => told.files.filter((file) => file.kind === kind).length;
-  const counts = KINDS.map((kind) => [kind, ofKind(kind)]);
-  return html`<span class="counts">${ofKind(null) > 0 && html`<span>${counted(ofKind(null), "file")}</span>`}
-    ${counts
-    .filter(([, number]) => number > 0)
-    .map(([kind, number]) => html`<${Kind} key=${kind} kind=${kind}>${count(number)} ${kind}<//>`)}
-    ${told.filesTotal > told.files.length && html`<span class="quiet">and ${count(told.filesTotal - told.files.length)} more</span>`}
-    ${told.filesTruncated && html`<span class="quiet">not fully reported</span>`}
+/** How many files it changed, and of which kinds; those that tell firmware from harness are among the shown. */
+function Counts({ told: { files, filesTotal, filesTruncated } }) {
+  const kinds = KINDS.filter((kind) => files.some((file) => file.kind === kind));
+  return html`<span class="counts">
+    ${filesTotal > 0 && html`<span>${counted(filesTotal, "file")}</span>`}
+    ${kinds.map((kind) => html`<${Kind} key=${kind} kind=${kind} />`)}
+    ${filesTruncated && html`<span class="quiet">not fully reported</span>`}
   </span>`;
 }
 

@@ -26,7 +26,6 @@ export function BoxStrips({ history, answer, period }) {
   return html`<ul class="strips">
     ${history.boxes.map(({ boxKey, slots }) => html`<li key=${boxKey}>
       <span>${boxKey}</span>
-      <span class="quiet">${sum(slots, "failedAttempts")} of ${counted(sum(slots, "attempts"), "attempt")} failed</span>
       <${Strip} slots=${slots} period=${period} />
     </li>`)}
     ${hidden > 0 && html`<li class="quiet">and ${counted(hidden, "more box", "more boxes")}</li>`}
@@ -67,8 +66,4 @@ function nameOf(slot, { from, to }, number) {
   const start = Date.parse(from);
   const width = (Date.parse(to) - start) / number;
   return slotName({ from: start + slot * width, to: start + (slot + 1) * width });
-}
-
-function sum(slots, figure) {
-  return slots.reduce((all, slot) => all + slot[figure], 0);
 }

@@ -14,11 +14,11 @@ export function Tiles({ page, trend, address }) {
   const to = (part, changes) => ({ address, part, changes });
   return html`<section class="tiles" aria-label="Tiles">
     <${Tile} title="Merges checked on hardware" trend=${trend} of=${(slot) => slot.mergesChecked}
-      outOf=${(slot) => slot.mergesAnnounced} kind="good" value=${count(mergesChecked.checked)}
+      outOf=${(slot) => slot.mergesAnnounced} kind="good" all=${mergesChecked.checked} value=${count(mergesChecked.checked)}
       beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
     <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} to=${to} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(slot) => slot.flakyFailures} kind="warn"
-      value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
+      all=${flakyFailures.count} value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
       beside="passed on the same commit and box" />
     <${InfraTile} page=${page} trend=${trend} address=${address} />
   </section>`;
@@ -40,7 +40,7 @@ function RealBugsTile({ trend, counts, to }) {
     return html`${i > 0 && ", "}<${Part} ...${to("other", changes)}>${count(value)} ${text}<//>`;
   });
   return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(slot) => slot.realFwBugs} kind="bad"
-    value=${html`<${Part} ...${to("bugs")}>${count(counts.real)}<//>`} beside=${beside} />`;
+    all=${counts.real} value=${html`<${Part} ...${to("bugs")}>${count(counts.real)}<//>`} beside=${beside} />`;
 }
 
 function flakesOf({ params, query }) {
@@ -53,16 +53,16 @@ function InfraTile({ page, trend, address }) {
   const { from, to } = page.period;
   const runs = (more) => addressOf("runs", address.params, { repoKey, suite, status: "reported", from, to, ...more });
   return html`<${Tile} title="Infra runs" trend=${trend} of=${(slot) => slot.infraRuns} outOf=${(slot) => slot.runs}
-    kind="warn" value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
+    kind="warn" all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
     beside=${html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total)}`} />`;
 }
 
-function Tile({ title, value, beside, trend, of, outOf, kind }) {
+function Tile({ title, value, all, beside, trend, of, outOf, kind }) {
   return html`<article class="tile">
     <h2>${title}</h2>
     <p class="figure"><strong>${value}</strong></p>
     <p class="beside">${beside}</p>
-    <${Trend} slots=${trend?.slots} of=${of} outOf=${outOf} title=${title} kind=${kind} />
+    <${Trend} slots=${trend?.slots} ...${{ of, outOf, all, title, kind }} />
   </article>`;
 }
 
