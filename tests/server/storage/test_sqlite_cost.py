@@ -160,9 +160,11 @@ def test_of_runs_of_a_branch_only_those_of_the_box_are_read(connection: Connecti
     connection.raw.set_trace_callback(None)
     [page] = [statement for statement in asked if "LIMIT" in statement]
     steps = [row[1:5] for row in connection.rows(f"EXPLAIN {page}")]
-    [(index, row)] = {(p1, p3) for code, p1, _, p3 in steps if code == "DeferredSeek"}
-    found = connection.rows("SELECT name FROM pragma_index_info('report_branch') ORDER BY seqno")
-    box = (index, found.index(("box_key",)))
+    [(root,)] = connection.rows("SELECT rootpage FROM sqlite_schema WHERE name = 'report_branch'")
+    [index] = [p1 for code, p1, p2, _ in steps if code == "OpenRead" and p2 == root]
+    [row] = [p3 for code, p1, _, p3 in steps if code == "DeferredSeek" and p1 == index]
+    columns = connection.rows("SELECT name FROM pragma_index_info('report_branch') ORDER BY seqno")
+    box = (index, columns.index(("box_key",)))
     read = [(p1, p2) for code, p1, p2, _ in steps if code == "Column" and p1 in {index, row}]
     assert read[0] == box, "before anything of the row"
 
