@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One server for the whole folder; each test has an organization of its own on it."""
+"""One server for each module: a sign-in lasts 15 minutes, and all modules may take longer. Each
+test has an organization of its own on it.
+"""
 
 from collections.abc import Iterator
 
@@ -9,7 +11,7 @@ from tests.server.running import RunningServer, running_in_thread
 from tests.spec.service import Service, new_service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with running_in_thread(tmp_path_factory.mktemp("spec")) as running:
         yield running
