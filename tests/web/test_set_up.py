@@ -160,6 +160,46 @@ def test_where_anyone_may_register_the_page_needs_no_link(
         without_metrics(page, quiet_console)
 
 
+def test_who_has_no_organization_makes_one_in_the_page(
+    page: Page, tmp_path: Path, quiet_console: list[str]
+) -> None:
+    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
+        page.goto(f"{anyone.url}/setup")
+        fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
+        none = page.get_by_role("heading", level=1, name="You belong to no organization yet")
+        expect(none).to_be_visible()
+        name = page.get_by_label("Name of the organization")
+        make = page.get_by_role("button", name="Make organization")
+        name.fill("   ")
+        make.click()
+        expect(page.get_by_role("alert")).to_contain_text("at least 1 character")
+
+        name.fill(" Lone Firmware ")
+        make.click()
+
+        expect(page).to_have_title("Metrics · Lone Firmware · hwci")
+        expect(page.get_by_role("link", name="Audit log")).to_be_visible()  # its owner
+        expect(page.get_by_role("heading", name="turn CI Metrics on")).to_be_visible()
+    assert all(re.search("status of 40[03]", line) for line in quiet_console if line)
+    quiet_console.clear()
+
+
+def test_who_has_no_organization_is_added_to_one_and_looks_again(
+    page: Page, tmp_path: Path
+) -> None:
+    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
+        page.goto(f"{anyone.url}/setup")
+        fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
+        expect(page.get_by_text("add alone@example.org")).to_be_visible()
+        path = f"/api/orgs/{anyone.org_id}/members"
+        body = {"email": "alone@example.org", "role": "member"}
+        assert ask(anyone.url, "POST", path, bearer(anyone.token), json_body=body).status == 201
+
+        page.get_by_role("button", name="Look again").click()
+
+        expect(page).to_have_title("Metrics · Acme Firmware · hwci")
+
+
 def test_a_taken_e_mail_is_said_beside_it_or_above(
     page: Page, tmp_path: Path, quiet_console: list[str]
 ) -> None:

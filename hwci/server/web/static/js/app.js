@@ -25,6 +25,7 @@ const OF_ORGANIZATION = {
   boxes: later(() => import("./pages/boxes.js"), "Boxes"),
   "audit-log": later(() => import("./pages/audit_log.js"), "AuditLog"),
 };
+const NoneYet = later(() => import("./pages/no_organization.js"), "NoOrganization");
 const NotThere = later(() => import("./parts/missing.js"), "NotThere");
 const LAST_ORGANIZATION = "hwci-organization";
 
@@ -73,7 +74,7 @@ function SignedIn({ address }) {
   // The organization's page asks beside this question, not after it.
   const Page = OF_ORGANIZATION[address.page];
   return html`<${Frame} address=${address} me=${me.data} organization=${organization}>
-    ${shown(Page, address, me.data, organization)}
+    ${shown(Page, address, me, organization)}
   <//>`;
 }
 
@@ -82,14 +83,12 @@ function entered(page, organization) {
   if (TITLES[page]) document.title = [TITLES[page], organization?.name, "hwci"].filter(Boolean).join(" · ");
 }
 
-function shown(Page, address, me, organization) {
+function shown(Page, address, { data: me, again }, organization) {
   if (address.page === null) return html`<${NoPage} ...${{ address, me, organization }} />`;
   if (me && Page && !organization) return html`<${NoOrganization} ...${{ address, me }} />`;
   if (!Page) {
     const none = me && me.organizations.length === 0;
-    if (!none) return html`<${Waiting} />`;
-    return html`<p class="empty">You belong to no organization yet. Ask an owner or admin of one to add you, or
-      make one: <code>hwci orgs create "Acme"</code></p>`;
+    return none ? html`<${NoneYet} me=${me} made=${again} />` : html`<${Waiting} />`;
   }
   const { orgId } = address.params;
   return html`<${Page} key=${address.page + orgId} ...${{ address, orgId, organization, me }} />`;

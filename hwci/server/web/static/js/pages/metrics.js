@@ -56,7 +56,7 @@ function MetricsOf({ address, orgId, organization }) {
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} />`}
     ${!page.error && !page.data && html`<${Waiting} />`}
     ${page.data && !isRefused(page.error) &&
-      html`<${Shown} ...${{ address, orgId, scope, base, several, page, trend, products, reviews }} />`}
+      html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews }} />`}
     <p class="said" role="status">${reviews.said}</p>
   `;
 }
@@ -86,7 +86,9 @@ function Shown({ page, trend, products, ...rest }) {
   if (products.data && !isKnown(products.data, rest.scope) && isBlank(data)) {
     return html`<${UnknownProduct} address=${rest.address} scope=${rest.scope} />`;
   }
-  if (products.data?.length === 0 && isBlank(data)) return html`<${FirstSteps} orgId=${rest.orgId} />`;
+  if (products.data?.length === 0 && isBlank(data)) {
+    return html`<${FirstSteps} orgId=${rest.orgId} organization=${rest.organization} />`;
+  }
   const table = { ...rest, page: data };
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${trend.data} address=${rest.address} />

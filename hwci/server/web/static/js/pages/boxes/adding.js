@@ -3,7 +3,8 @@
 
 import { post } from "../../api.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
-import { Time, copied } from "../../parts/values.js";
+import { Copyable } from "../../parts/copyable.js";
+import { Time } from "../../parts/values.js";
 
 /**
  * The install token that was made last: `{made, create(name), renew(boxId), forget()}`; making one gives
@@ -71,14 +72,4 @@ export function InstallToken({ made, done }) {
     <${Copyable} label="Command that keeps it online" text="hwci box heartbeat" />
     <button type="button" onClick=${done}>Done</button>
   </section>`;
-}
-
-function Copyable({ label, text }) {
-  const [told, setTold] = useState("");
-  const copy = async (event) => {
-    setTold((await copied(text, event.currentTarget)) ? "copied" : "select it and copy it by hand");
-  };
-  return html`<div class="copyable"><code>${text}</code>
-    <button type="button" aria-label=${`Copy ${label.toLowerCase()}`} onClick=${copy}>Copy</button>
-    <span class="quiet" role="status">${told}</span></div>`;
 }

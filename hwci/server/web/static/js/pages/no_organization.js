@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody sees who is signed in and belongs to no organization: how one comes into one, and the form
+// that makes a new one (contract, "Organizations").
+
+import { post } from "../api.js";
+import { html, useState } from "../html.js";
+import { useTitle } from "../parts/title.js";
+
+/** The page. `made()`: there is an organization now. */
+export function NoOrganization({ me, made }) {
+  const [fault, setFault] = useState(null);
+  const [busy, setBusy] = useState(false);
+  useTitle("No organization yet");
+  const make = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setFault(null);
+    try {
+      await post("/api/orgs", { name: event.currentTarget.elements.name.value.trim() });
+      made();
+    } catch (refused) {
+      setFault(refused);
+      setBusy(false);
+    }
+  };
+  return html`<h1>You belong to no organization yet</h1>
+    <section class="part first-steps">
+      <h2>Join the one of your team</h2>
+      <p>Ask one of its owners or admins to add <strong>${me.user.email}</strong>, then come back.</p>
+      <button type="button" onClick=${made}>Look again</button>
+    </section>
+    <section class="part first-steps">
+      <h2>Or make a new one</h2>
+      <p>You will be its owner. Whoever operates the server then turns CI Metrics on for it.</p>
+      <form class="add-box" onSubmit=${make}>
+        <label>Name of the organization <input name="name" required maxlength="255" autocomplete="organization" /></label>
+        <button class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Making…" : "Make organization"}</button>
+        ${fault && html`<p class="fault" role="alert">${told(fault)}</p>`}
+      </form>
+    </section>`;
+}
+
+function told({ message, issues }) {
+  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
+}
