@@ -16,6 +16,7 @@ from hwci.cli.child import SignalledError
 from hwci.cli.failing import CommandError, ExitCode, Failing, failing_of, report, warn
 from hwci.cli.options import DEADLINE_S
 from hwci.cli.render import note, say_json, telling
+from hwci.cli.run_marks import settle
 from hwci.cli.settings import KEY_FILE, Settings
 from hwci.cli.tables import counted
 
@@ -216,6 +217,8 @@ def flush(
             note(f"{far()}; the next try is in {delay:.0f} s.")
             time.sleep(delay)
 
+        if letters:
+            settle(settings.environ)
         dispatch = Dispatch(client, spool, patience, pause)
         with telling(far):
             return dispatch.send(letters, spool.not_before(client.address, fingerprint))
@@ -283,6 +286,7 @@ def _sent(
             outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
             waiting = letters_of(spool, kept.address, kept.fingerprint)
             if not outcome.left and not outcome.untried:
+                settle(settings.environ)
                 _send_waiting(dispatch, waiting)
             else:
                 outcome.beside = len(waiting) - len(outcome.left) - len(outcome.untried)

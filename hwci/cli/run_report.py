@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from hwci.cli.options import now, said
 from hwci.cli.render import note
 from hwci.cli.run_changes import Commits, changes_of
 from hwci.cli.run_draft import head_of, show_draft
+from hwci.cli.run_marks import marked, settle
 from hwci.cli.run_memory import Memory
 from hwci.cli.run_results import (
     Results,
@@ -87,6 +89,7 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     results = with_starts(results, place.job)
     # A run that no CI counts is named by its start.
     job = place.job.dated(place.job.value("started_at") or results.started_at() or now())
+    settle(job.environ)
     told = changes_of(replace(place, job=job), asked.changes_file, no_changes=asked.no_changes)
     if sending.dry_run and (base := told.base()) is not None:
         note(f"note: {base}.")
@@ -96,8 +99,9 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     warnings = _warned(*_no_git(place, asked), *doubts)
     memory = Memory(known, job, told, reports)
     remembering = replace(sending, when_kept=memory.begun_by(sending.when_kept))
-    delivered = send(reports, remembering, job, (*results.faults, *told.notes, *warnings))
-    memory.end_with(taken(reports, delivered))
+    with nullcontext() if sending.dry_run else marked(reports, job.environ):
+        delivered = send(reports, remembering, job, (*results.faults, *told.notes, *warnings))
+        memory.end_with(taken(reports, delivered))
     strict = sending.strict and fault is None
     delivered.say(strict=strict)
     warn_of_faults(results, job, strict=strict)
