@@ -68,13 +68,15 @@ def test_where_nothing_can_be_remembered_nothing_is_noticed(tmp_path: Path) -> N
 def test_only_the_newest_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reported, "KEPT", 2)
     known = Reported(tmp_path)
-    (tmp_path / "reported").mkdir()
-    (tmp_path / "reported" / ".new-half").touch()  # of a process that was killed
+    folder = tmp_path / "reported"
+    folder.mkdir()
+    (folder / ".new-half").touch()  # of a process that was killed
     for run_id in (1, 2, 3):
+        before = set(folder.iterdir())
         known.keep([report(run_id=run_id)])
-        newest = max((tmp_path / "reported").iterdir(), key=lambda path: path.stat().st_mtime_ns)
-        os.utime(newest, ns=(run_id, run_id))
+        (new,) = set(folder.iterdir()) - before
+        os.utime(new, ns=(run_id, run_id))
 
-    assert len(list((tmp_path / "reported").iterdir())) == 2
+    assert len(list(folder.iterdir())) == 2
     noticed = [known.replaced(report(run_id=number, suite="t")) for number in (1, 2, 3)]
     assert [said is not None for said in noticed] == [False, True, True]
