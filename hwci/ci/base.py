@@ -10,11 +10,11 @@ this job failed, and that this machine does not know, is in doubt: it does not c
 passed over in silence.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from hwci.ci.asking import Ask, AskError
-from hwci.ci.earlier.apis import asked_for
+from hwci.ci.earlier.apis import APIS, asked_for
 from hwci.ci.earlier.runs import EarlierRun, Ending
 from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job
@@ -110,7 +110,17 @@ def find_base(job: Job, state: State, ask: Ask) -> tuple[Told[str | None], tuple
     # A machine that did not see the last run that tested for sure does not see all of them.
     sees_all = all(doubt.sure is None or search.tested(doubt.sure) for doubt in doubts)
     base = (_from_state(search) if sees_all else None) or Told(None, NOBODY)
+    if base.value is None and not doubts:
+        doubts = [*_unasked(job)]
     return base, tuple(doubt.said(base) for doubt in doubts)
+
+
+def _unasked(job: Job) -> Iterator[_Doubt]:
+    """Say that the CI's API could have been asked, had it been told how."""
+    api = APIS.get(job.system or "")
+    if api is not None and (lacking := api.lacks(job)):
+        what = f"{api.title} was not asked which run tested before this one"
+        yield _Doubt(f"{what}: that needs {' and '.join(lacking)}")
 
 
 def _from_api(search: _Search) -> _Answer:

@@ -113,15 +113,15 @@ def collect(
 
 def covered(
     repository: Repository,
-    before: str | None,
+    before: str,
     sha: str,
     patience_s: float = PATIENCE_S,
     built: Sequence[str] = (),
-) -> tuple[str, ...]:
-    """Give the commits of a push, oldest first, the newest 1,000; its last if no more is known.
-    `built`: what came up to one of these is of pushes before.
+) -> tuple[str, ...] | None:
+    """Give the commits of a push, oldest first, the newest 1,000; None: they are not to be had.
+    `before`: where its branch stood. `built`: what came up to one of these is of pushes before.
     """
-    if before is None or before.lower() == sha:
+    if before.lower() == sha:
         return (sha,)
     try:
         deadline = Deadline(patience_s)
@@ -129,7 +129,7 @@ def covered(
         base = repository.commit(before.lower()) or before.lower()
         range_ = whole_range(repository, base, commit, deadline)
     except (GitError, UnrelatedError, CutOffError):
-        return (sha,)
+        return None
     # Each commit stands after all that it has behind it.
     own = takewhile(lambda it: it == commit or not it.startswith(tuple(built)), reversed(range_))
     return tuple(reversed(list(own)))[-limits.COVERS_MAX :]

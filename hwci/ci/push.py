@@ -80,6 +80,11 @@ def _before(job: Job, title: str, shas: Sequence[str]) -> Before:
 
 
 def _unknown(job: Job, why: str, lacking: Sequence[str] = ()) -> Before:
+    return Before(notes=covers_less(job, why, lacking))
+
+
+def covers_less(job: Job, why: str, lacking: Sequence[str] = ()) -> tuple[str, ...]:
+    """Say why a run covers no more of its push than its own commit, and what to do about it."""
     fix = f"set {' and '.join(lacking)}, or say" if lacking else "say"
     covered = f"Of its push the run covers only {short(job.value('sha'))}, as {why}"
-    return Before(notes=(f"{covered}: {fix} --before-sha or --covers-shas.",))
+    return (f"{covered}: {fix} --before-sha or --covers-shas.",)

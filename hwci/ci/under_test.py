@@ -11,10 +11,12 @@ from hwci.ci.base import STATE_FILE, find_base, lane_of
 from hwci.ci.changes import PATIENCE_S, Deadline, collect, covered
 from hwci.ci.git import Repository
 from hwci.ci.job import Job
-from hwci.ci.push import stood_before
+from hwci.ci.push import covers_less, stood_before
 from hwci.ci.state import State
 from hwci.ci.told import Told
+from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
+from hwci.wire.hashes import short
 from hwci.wire.reports import Changes
 
 
@@ -96,8 +98,15 @@ def _covers(
     if said is not None:
         return tuple(said), ()
     before = stood_before(job, ask)
+    if before.commit is None:
+        return _with_last(job.pushed_shas, sha), before.notes
     known = covered(repository, before.commit, sha, deadline.left(), before.built)
-    return known if len(known) > 1 else _with_last(job.pushed_shas, sha), before.notes
+    if known is not None:
+        return known, before.notes
+    if job.pushed_shas or job.value("trigger") != Trigger.MERGE:
+        return _with_last(job.pushed_shas, sha), before.notes
+    why = f"this clone does not tell what came after {short(before.commit)}, as after a forced push"
+    return (sha,), (*before.notes, *covers_less(job, why))
 
 
 def _with_last(shas: Sequence[str], last: str) -> tuple[str, ...]:

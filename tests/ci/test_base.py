@@ -140,12 +140,21 @@ def test_a_doubt_that_nobody_dispels_says_what_to_do(title: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_without_a_token_nobody_is_asked(title: str, tmp_path: Path) -> None:
+def test_without_a_token_nobody_is_asked_and_the_want_of_a_base_is_told(
+    title: str, tmp_path: Path
+) -> None:
     with answering(answers_of(title)) as server:
-        job = job_of(server, title, token=False)
-        base, _ = find_base(job, State(tmp_path), asking(server))
+        job, state = job_of(server, title, token=False, **FIRST_ATTEMPT), State(tmp_path)
+        base, (note,) = find_base(job, state, asking(server))
+        lane = lane_of(job)
+        assert lane is not None
+        state.tested(lane, 1, OLD, hello_ok=True, changes=None)
+        known = find_base(job, state, asking(server))
 
     assert base == Told(None, "default")
+    assert note.startswith(f"{title} was not asked which run tested before this one: that needs ")
+    assert APIS[title].secret in note
+    assert known == (Told(OLD, "state file"), ())
     assert server.asked == []
 
 

@@ -3,8 +3,10 @@
 of no other, whatever came of the builds before.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -293,13 +295,14 @@ def test_a_number_that_is_none_is_told(title: str, bench: Bench) -> None:
 def test_who_is_told_the_push_asks_nobody_and_notes_nothing(title: str, bench: Bench) -> None:
     shas = bench.shas
     nightly = {"BUILD_REASON": "Schedule", "BUILDKITE_SOURCE": "schedule"}
+    based = {"HWCI_BASE_SHA": shas[3]}
 
     for more, covers in (
         ({"HWCI_BEFORE_SHA": shas[3]}, [4, 5, 6]),
         ({"HWCI_COVERS_SHAS": f"{shas[5]},{shas[6]}"}, [5, 6]),
         (nightly, [6]),  # no push started it
     ):
-        told, found, _ = bench.ask(title, 6, {}, token=False, **more)
+        told, found, _ = bench.ask(title, 6, {}, token=False, **based, **more)
         assert (told, found.notes) == (covers, ())
 
 
@@ -340,6 +343,35 @@ def test_where_they_do_not_say_it_the_base_does_not_stand_in(bench: Bench, tmp_p
 
         assert (covers, found.base.value) == ([6], bench.shas[2])
         assert "nobody tells where the branch stood" in found.notes[0]
+
+
+def test_who_says_where_the_branch_stood_is_believed_before_the_list_of_the_event(
+    bench: Bench, tmp_path: Path
+) -> None:
+    event = tmp_path / "event.json"
+    pushed = [{"id": bench.shas[number]} for number in (4, 5, 6)]
+    event.write_text(json.dumps({"commits": pushed, "repository": {"default_branch": "main"}}))
+    answers = bench.answers("GitHub's API", [(2, APIS["GitHub's API"].passed)])
+    say = partial(bench.ask, "GitHub's API", 6, answers, GITHUB_EVENT_PATH=str(event))
+
+    listed, _, _ = say()
+    told, _, _ = say(HWCI_BEFORE_SHA=bench.shas[5])
+
+    assert (listed, told) == ([4, 5, 6], [6])
+
+
+def test_a_push_that_the_clone_does_not_hold_is_told(bench: Bench) -> None:
+    """GitLab names a commit that is gone after a forced push."""
+    answers = bench.answers("GitLab's API", [(2, APIS["GitLab's API"].passed)])
+    say = partial(bench.ask, "GitLab's API", 6, answers, CI_COMMIT_BEFORE_SHA="1" * 40)
+
+    covers, merge, _ = say()
+    _, nightly, _ = say(HWCI_TRIGGER="nightly")
+
+    assert covers == [6]
+    (note,) = merge.notes
+    assert f"covers only {bench.shas[6][:12]}, as this clone does not tell what came after" in note
+    assert nightly.notes == ()
 
 
 def jenkins(bench: Bench, server: Answering, **more: str) -> UnderTest:

@@ -229,6 +229,14 @@ def test_the_commits_of_a_push_are_handed_on_as_the_event_lists_them() -> None:
     assert job("gitlab-push").pushed_shas == ()
 
 
+def test_of_more_commits_than_a_report_may_cover_the_newest_are_handed_on(tmp_path: Path) -> None:
+    shas = [f"{number:040x}" for number in range(1, 1_501)]
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"commits": [{"id": sha} for sha in shas]}))
+
+    assert job("github-push", GITHUB_EVENT_PATH=str(event)).pushed_shas == tuple(shas[-1_000:])
+
+
 def test_a_merge_that_a_queue_only_tries_is_known_as_such() -> None:
     assert job("github-merge-group").queued
     assert not job("github-push").queued

@@ -27,6 +27,7 @@ from hwci.ci.systems.system import (
 )
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
+from hwci.wire import limits
 from hwci.wire.base import parse_time
 
 _QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
@@ -104,7 +105,7 @@ def _pushed(seen: Surroundings) -> Told[tuple[str, ...]] | None:
     commits = placed(seen.event, "commits")
     listed = [placed(item, "id") for item in commits] if isinstance(commits, list) else []
     shas = [sha for item in listed if isinstance(item, str) and (sha := commit(item))]
-    return Told(tuple(shas), EVENT) if shas else None
+    return Told(tuple(shas[-limits.COVERS_MAX :]), EVENT) if shas else None
 
 
 def _own_runner(seen: Surroundings) -> bool:
