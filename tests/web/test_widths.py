@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failures, runs, boxes and the audit log on a narrow screen: what is long breaks or scrolls."""
+"""Narrow and wide screens: what is long breaks or scrolls, tables use what room there is,
+and lines of text stay short enough to be read.
+"""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.web.conftest import Dashboard
 from tests.web.live import site
 
 TEST = "t" * 500
+PAGE_MAX, MARGIN, LINE_MAX = 110 * 16, 16, 50 * 16
+WIDTHS = "nodes => nodes.map(node => node.getBoundingClientRect().width)"
 PATHS = (
     "failures",
     f"failures?testId={TEST}&label=pending",
@@ -20,7 +26,7 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, 1280, 2560])
 @pytest.mark.parametrize("path", PATHS)
 def test_no_page_is_wider_than_its_window(
     page: Page, tmp_path: Path, path: str, width: int
@@ -38,3 +44,19 @@ def test_no_page_is_wider_than_its_window(
         expect(page.locator("tbody tr").first).to_be_visible()
 
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440, 1920, 2560])
+def test_tables_use_a_wide_screen_and_lines_stay_readable(
+    page: Page, demo: Dashboard, width: int, theme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")
+    expect(page.locator("#flaky tbody tr").first).to_be_visible()
+
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    widths = page.locator("main .part").evaluate_all(WIDTHS)
+    assert set(widths) == {min(width, PAGE_MAX) - 2 * MARGIN}
+    assert max(page.locator("main p").evaluate_all(WIDTHS)) <= LINE_MAX
