@@ -69,6 +69,8 @@ def metrics(
       hwci metrics --product acme/firmware:sensor-fw --json
 
       hwci metrics --table flakiest-tests --output csv > flaky.csv
+
+      hwci metrics --table checked-merges --days 90
     """
     if hide_broken and table is not TableName.FLAKIEST_TESTS:
         raise wrong_usage(
@@ -133,6 +135,7 @@ def _whole_table(name: TableName) -> Any:  # noqa: ANN401 - one call of four
     from hwci.client import calls
 
     return {
+        TableName.CHECKED_MERGES: calls.checked_merges,
         TableName.UNCHECKED_MERGES: calls.unchecked_merges,
         TableName.REAL_BUGS: calls.real_bugs,
         TableName.OTHER_FAILURES: calls.other_failures,

@@ -10,7 +10,7 @@ import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hwci.cli import render, tables
+from hwci.cli import merge_tables, render, tables
 from hwci.cli.render import Format
 from hwci.wire import limits
 
@@ -28,8 +28,9 @@ TILE_HEIGHT = 6
 
 
 class TableName(StrEnum):
-    """The four tables of the page."""
+    """The four tables of the page, and the merges that its first tile counts."""
 
+    CHECKED_MERGES = "checked-merges"
     UNCHECKED_MERGES = "unchecked-merges"
     REAL_BUGS = "real-bugs"
     OTHER_FAILURES = "other-failures"
@@ -95,9 +96,10 @@ class Block(NamedTuple):
 
 
 def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
-    """Give the layout of one of the four tables."""
+    """Give the layout of a table."""
     layouts: dict[TableName, Callable[[tables.View], tables.Layout[Any]]] = {
-        TableName.UNCHECKED_MERGES: tables.unchecked_merges,
+        TableName.CHECKED_MERGES: merge_tables.checked_merges,
+        TableName.UNCHECKED_MERGES: merge_tables.unchecked_merges,
         TableName.REAL_BUGS: tables.real_bugs,
         TableName.OTHER_FAILURES: tables.other_failures,
         TableName.FLAKIEST_TESTS: tables.flakiest_tests,

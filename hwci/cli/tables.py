@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         FailureAnswer,
         FlakyTestAnswer,
         ResolvedFailureAnswer,
-        UncheckedMerge,
     )
 
 Row = TypeVar("Row", bound="BaseModel")
@@ -152,29 +151,13 @@ def broken_by(found: BrokenByAnswer | None) -> str:
     return f"{short(found.start)} .. {short(found.end)} ({len(found.commits)} commits)"
 
 
-def _product_column(view: View) -> list[Column[Any]]:
+def product_columns(view: View) -> list[Column[Any]]:
+    """Give the column that names the product, where the rows may be of several."""
     if view.one_product:
         return []
     if view.only_repo is None:
         return [Column("Product", lambda row: product(row.repo_key, row.suite))]
     return [Column(f"Product of {view.only_repo}", lambda row: row.suite or UNASSIGNED)]
-
-
-def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
-    """Announced merges that no run checked."""
-    return Layout(
-        "unchecked-merges",
-        "Merges not checked on hardware",
-        [
-            Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
-            *_product_column(view),
-            Column("Branch", lambda row: row.branch),
-            Column("Commit", lambda row: short(row.sha), whole=True),
-        ],
-        ("repoKey", "suite", "sha", "branch", "mergedAt"),
-        "Every announced merge of the period ran on hardware, or none was announced"
-        " (hwci merge-announce).",
-    )
 
 
 _RESOLVED_KEYS = (
@@ -211,7 +194,7 @@ def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
             lambda row: when(row.first_failure.started_at, view.now),
             width=TIME_WIDTH,
         ),
-        *_product_column(view),
+        *product_columns(view),
         Column("Test", lambda row: row.test_id),
         Column("Box", lambda row: row.box_key),
     ]
@@ -255,7 +238,7 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
         "Flakiest tests",
         [
             Column("Test", lambda row: row.test_id),
-            *_product_column(view),
+            *product_columns(view),
             Column("Boxes", lambda row: str(row.boxes), right=True),
             Column("Reports", lambda row: str(row.run_reports), right=True),
             Column("Attempts", lambda row: str(row.attempts), right=True),
@@ -303,7 +286,7 @@ def _failure_columns(
     return [
         Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
         Column(dated, lambda row: when(at(row), view.now), width=TIME_WIDTH),
-        *_product_column(view),
+        *product_columns(view),
         Column("Test", lambda row: row.test_id),
         Column("Box", lambda row: row.box_key),
         Column("Branch", lambda row: row.branch),

@@ -13,9 +13,17 @@ from uuid import UUID
 
 from hwci.engine.facts import Announcement, Commit, FailureKey, Lane, Review
 from hwci.engine.history import FailingRun, Failure, LaneCommit
+from hwci.engine.sightings import SightedRun
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, Reason, Verdict
 
 Row = TypeVar("Row")
+
+
+class CheckedMerge(NamedTuple):
+    """A row of the merges checked on hardware: the merge, and the run that checked it first."""
+
+    announcement: Announcement
+    first_run: SightedRun
 
 
 class Tally(NamedTuple):

@@ -8,7 +8,6 @@ facts, or off the indexes that `lanes.py` and `runs.py` build once.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from uuid import UUID
 
 from hwci.engine.dated import BoxRuns, RunStarts
@@ -28,20 +27,19 @@ from hwci.engine.history import (
     Failure,
     ItemGroup,
     LaneCommit,
-    Merge,
     Period,
     Place,
     ProductState,
     RunChanges,
     RunCounts,
     Scope,
-    Sighting,
     TestRuns,
 )
 from hwci.engine.identity import failure_id
 from hwci.engine.lanes import Lanes
 from hwci.engine.parts import is_first
 from hwci.engine.runs import Runs, Target
+from hwci.engine.sightings import Merge, SightedRun, Sightings
 from hwci.engine.slots import Slots
 from hwci.engine.vocabulary import Outcome
 
@@ -54,6 +52,7 @@ class FullHistory:
         self._facts = facts
         self._lanes = Lanes(org_id, facts.reports)
         self._runs = Runs(facts.reports)
+        self._sightings = Sightings(facts.reports)
 
     def extent(self, scope: Scope, period: Period) -> Period | None:
         """First and last time in the period of a run's start or a merge."""
@@ -64,10 +63,14 @@ class FullHistory:
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         """Announcements of the period with the sightings of their commits."""
         return [
-            Merge(one, frozenset(self._sightings.get((one.repo_key, one.sha), ())))
+            Merge(one, frozenset(run.sighting for run in self.sighted_runs(one.repo_key, one.sha)))
             for one in self._facts.announcements
             if _in_scope(scope, one) and period.start <= one.merged_at <= period.end
         ]
+
+    def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
+        """Give the reports of a repository that saw a commit."""
+        return self._sightings.of(repo_key, sha)
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         """Run reports of the period, parts after the first left out."""
@@ -219,15 +222,6 @@ class FullHistory:
         for report in self._facts.reports:
             if _in_scope(scope, report) and period.start <= report.started_at <= period.end:
                 yield report
-
-    @cached_property
-    def _sightings(self) -> Mapping[tuple[str, str], set[Sighting]]:
-        sightings: dict[tuple[str, str], set[Sighting]] = defaultdict(set)
-        for report in self._facts.reports:
-            sighting = Sighting(report.suite, report.hello_ok, bool(report.tests))
-            for sha in {report.sha, *report.covers_shas}:
-                sightings[report.repo_key, sha].add(sighting)
-        return sightings
 
 
 def _notable(items: Iterable[TestItem]) -> tuple[ItemGroup, ...]:

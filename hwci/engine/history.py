@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from hwci.engine.facts import Announcement, Changes, FailureKey, Lane, Product, Review, SuiteConfig
+from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
+from hwci.engine.sightings import Merge, SightedRun
 from hwci.engine.vocabulary import Outcome, Verdict
 
 
@@ -84,22 +85,6 @@ class Failure:
     last_started_at: datetime
     passed: bool
     next_pass: str | None
-
-
-class Sighting(NamedTuple):
-    """A report whose `sha` or `covers_shas` holds a merge: what decides whether it checks it."""
-
-    suite: str
-    hello_ok: bool
-    has_tests: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """An announcement with the distinct sightings of its commit in its repository."""
-
-    announcement: Announcement
-    sightings: frozenset[Sighting]
 
 
 class RunCounts(NamedTuple):
@@ -189,6 +174,9 @@ class History(Protocol):
         """Announcements of the period by `merged_at`. A scope of one product holds only merges
         announced for it; one of a repository holds its unassigned merges too.
         """
+
+    def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
+        """Give the reports of a repository that saw a commit, in any order."""
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         """Count run reports by their start."""

@@ -9,11 +9,19 @@ the one that was read, or one of the same state.
 from collections.abc import Sequence
 from typing import TypeVar
 
-from hwci.engine.answers import FlakyTest, LabelledFailure, Listing, Page, ResolvedFailure
+from hwci.engine.answers import (
+    CheckedMerge,
+    FlakyTest,
+    LabelledFailure,
+    Listing,
+    Page,
+    ResolvedFailure,
+)
 from hwci.engine.classify import Classifier
 from hwci.engine.evidence import evidence
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History
+from hwci.engine.merges import first_check
 from hwci.engine.reading import Judged, Reading
 from hwci.engine.resolved import describe, resolved_failure
 from hwci.engine.tables import (
@@ -29,6 +37,7 @@ from hwci.engine.tables import (
 from hwci.engine.vocabulary import MergeColumn, ResolvedColumn
 
 __all__ = [
+    "checked_merges",
     "evidence",
     "flakiest_tests",
     "labelled_failures",
@@ -64,6 +73,22 @@ def unchecked_merges(
 ) -> Listing[Announcement]:
     """List announced merges that no run checked."""
     return _slice(MERGES.chosen(reading.unchecked_merges, wanted), offset, limit)
+
+
+def checked_merges(
+    history: History,
+    reading: Reading,
+    offset: int,
+    limit: int,
+    wanted: Wanted[MergeColumn] = ALL_MERGES,
+) -> Listing[CheckedMerge]:
+    """List announced merges that a run checked, each with the run that checked it first."""
+    rows = _slice(MERGES.chosen(reading.checked_merges, wanted), offset, limit)
+    found = [
+        CheckedMerge(one, first_check(one, history.sighted_runs(one.repo_key, one.sha)))
+        for one in rows.items
+    ]
+    return Listing(found, rows.total)
 
 
 def real_bugs(

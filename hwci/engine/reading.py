@@ -9,7 +9,6 @@ broke and who fixed a test is asked for the rows that are shown.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -19,13 +18,12 @@ from hwci.engine.evidence import labelled
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.flakiest import TestKey, flakiest
 from hwci.engine.groups import Group, groups_of
-from hwci.engine.history import Failure, History, Merge, Period, Scope
+from hwci.engine.history import Failure, History, Period, Scope
 from hwci.engine.merges import is_checked
+from hwci.engine.sightings import Merge
 from hwci.engine.vocabulary import FailureClass, Label
 
 Row = TypeVar("Row")
-
-_INSTANTS_OF_A_ROW = 8  # an instant and its place in a list take an eighth of what a row takes
 
 
 class Judged(NamedTuple):
@@ -48,34 +46,28 @@ class Reading:
     other_failures: Sequence[Judged]
     flakiest_tests: Sequence[FlakyTest]
     failures: Sequence[LabelledFailure]
-    checked_at: Sequence[datetime]
-    """When each checked merge was merged, in any order."""
+    checked_merges: Sequence[Announcement]
 
     @property
     def size(self) -> int:
-        """Number of rows and failures held, with the room that the instants take as rows."""
+        """Number of rows and failures held."""
         resolved = (*self.real_bugs, *self.other_failures)
-        rows = len(self.unchecked_merges) + len(self.flakiest_tests) + len(self.failures)
-        instants = rows_of_instants(len(self.checked_at))
-        return rows + instants + sum(len(one.group.failures) for one in resolved)
-
-
-def rows_of_instants(count: int) -> int:
-    """Give as how many rows instants count towards a size."""
-    return count // _INSTANTS_OF_A_ROW
+        merges = len(self.unchecked_merges) + len(self.checked_merges)
+        rows = merges + len(self.flakiest_tests) + len(self.failures)
+        return rows + sum(len(one.group.failures) for one in resolved)
 
 
 def read_period(history: History, scope: Scope, period: Period) -> Reading:
     """Read and decide all that a scope and a period show."""
     merges = history.merges(scope, period)
-    checked_at, unchecked = _by_check(merges)
+    checked, unchecked = _by_check(merges)
     items = history.failing_items(scope, period)
     groups = groups_of(history.failures(scope, period), history.reviews())
     classes = by_class(groups, period, Classifier(history))
     flaky = _flaky_items(groups, items)
     return Reading(
         tiles=Tiles(
-            merges_checked=Tally(len(checked_at), len(merges)),
+            merges_checked=Tally(len(checked), len(merges)),
             real_fw_bugs=counts(classes),
             flaky_failures=flaky.total(),
             infra_runs=Tally(*history.run_counts(scope, period)),
@@ -85,22 +77,20 @@ def read_period(history: History, scope: Scope, period: Period) -> Reading:
         other_failures=_judged(classes, real=False),
         flakiest_tests=flakiest(history.test_runs(scope, period), flaky),
         failures=_labelled(groups, items),
-        checked_at=checked_at,
+        checked_merges=checked,
     )
 
 
-def _by_check(merges: Sequence[Merge]) -> tuple[list[datetime], list[Announcement]]:
-    """Give when the checked merges were merged, and the unchecked ones in their order."""
-    checked_at: list[datetime] = []
-    rows: list[Announcement] = []
+def _by_check(merges: Sequence[Merge]) -> tuple[list[Announcement], list[Announcement]]:
+    """Give the merges that a run checked and those that none did, each in the table's order."""
+    checked: list[Announcement] = []
+    unchecked: list[Announcement] = []
     for merge in merges:
-        if is_checked(merge):
-            checked_at.append(merge.announcement.merged_at)
-        else:
-            rows.append(merge.announcement)
-    rows.sort(key=lambda one: (one.repo_key, one.suite or "", one.sha))
-    rows.sort(key=lambda one: one.merged_at, reverse=True)
-    return checked_at, rows
+        (checked if is_checked(merge) else unchecked).append(merge.announcement)
+    for rows in (checked, unchecked):
+        rows.sort(key=lambda one: (one.repo_key, one.suite or "", one.sha))
+        rows.sort(key=lambda one: one.merged_at, reverse=True)
+    return checked, unchecked
 
 
 def by_class(

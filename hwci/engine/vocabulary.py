@@ -128,7 +128,7 @@ class FileKind(StrEnum):
 
 
 class MergeColumn(StrEnum):
-    """A column that "Merges not checked on hardware" can be put in order by."""
+    """A column that merges, checked on hardware or not, can be put in order by."""
 
     MERGED_AT = "mergedAt"
     REPO_KEY = "repoKey"

@@ -182,7 +182,7 @@ class SearchQuery(TableQuery, Generic[Column]):
 
 
 class MergesQuery(SearchQuery[MergeColumn]):
-    """Query of "Merges not checked on hardware"."""
+    """Query of the merges checked on hardware, or of those that were not."""
 
     sort: Annotated[Sort[MergeColumn], _SortBy(MergeColumn)] | None = None
 

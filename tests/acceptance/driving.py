@@ -98,6 +98,17 @@ class Tenant:
         page: Json = in_common_form(found)
         return page
 
+    async def checked_merges(self, view: Json) -> list[Json]:
+        """Give `checked-merges` in the common form."""
+        rows = await self.rows(
+            "ci-metrics/checked-merges",
+            days=view["days"],
+            asOf=view["as_of"],
+            repoKey=view.get("repo_key"),
+            suite=view.get("suite"),
+        )
+        return [in_common_form(self._row(row)) for row in rows]
+
     async def failures(self, view: Json, label: str | None = None) -> list[Json]:
         """Give `ci-failures` in the common form."""
         rows = await self.rows(
@@ -118,15 +129,22 @@ class Tenant:
             assert self.keys.setdefault(row["id"], key) == key
             row["id"] = key
         if "firstFailure" in row:
-            first = row["firstFailure"] = dict(row["firstFailure"])
             assert row.pop("label") == "resolved"
-            record = (row["repoKey"], first["runId"], first["runAttempt"], row["boxKey"])
-            assert self.records.setdefault(first.pop("runRecordId"), record) == record
+            row["firstFailure"] = self._run(row, row["firstFailure"] | {"boxKey": row["boxKey"]})
+            del row["firstFailure"]["boxKey"]
+        if "firstRun" in row:
+            row["firstRun"] = self._run(row, row["firstRun"])
         if row.get("groupId") is not None:
             row["groupId"] = self.keys.get(row["groupId"], row["groupId"])
         if row.get("review") is not None:
             row["review"] = {name: row["review"][name] for name in ("action", "by")}
         return row
+
+    def _run(self, row: Json, run: Json) -> Json:
+        """Leave a run's id out, once it is seen to be that of the run and of no other."""
+        record = (row["repoKey"], run["runId"], run["runAttempt"], run["boxKey"])
+        assert self.records.setdefault(run["runRecordId"], record) == record
+        return {name: value for name, value in run.items() if name != "runRecordId"}
 
 
 TABLES = {
@@ -140,10 +158,8 @@ TABLES = {
 def of_reference(row: Json) -> Json:
     """Leave out of a reference's row what the server says with ids of its own."""
     row = dict(row)
-    if "firstFailure" in row:
-        row["firstFailure"] = {
-            name: value for name, value in row["firstFailure"].items() if name != "runRecordId"
-        }
+    for run in {"firstFailure", "firstRun"} & row.keys():
+        row[run] = {name: value for name, value in row[run].items() if name != "runRecordId"}
     if row.get("review") is not None:
         row["review"] = {name: row["review"][name] for name in ("action", "by")}
     found: Json = in_common_form(row)

@@ -100,7 +100,12 @@ async def compare(tenant: Tenant, told: list[Any], story: Story) -> None:
             name: [of_reference(row) for row in value] if isinstance(value, list) else value
             for name, value in of_reference(brute.page(told, **view)).items()
         }
-        assert comparable(await tenant.page(view)) == comparable(expected), (story.seed, view)
+        page = await tenant.page(view)
+        assert comparable(page) == comparable(expected), (story.seed, view)
+
+        checked = [of_reference(row) for row in brute.checked_merges(told, **view)]
+        assert await tenant.checked_merges(view) == checked, (story.seed, view)
+        assert page["tiles"]["mergesChecked"]["checked"] == len(checked)
 
         failures = [of_reference(row) for row in brute.failures(told, **view)]
         found = await tenant.failures(view)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each tile that counts runs or failures leads to them: the lists, asked for the period of a page,
-hold exactly what its tile counts (contract, "Runs and streams" and "CI metrics").
+"""Each tile that counts merges, runs or failures leads to them: the lists, asked for the period of
+a page, hold exactly what its tile counts (contract, "Runs and streams" and "CI metrics").
 
 Random histories are told over HTTP, with replaced reports and reports in parts, in some order of
 arrival, and looked at for every product, in periods that begin and end with a run, or right beside
@@ -47,6 +47,25 @@ async def scopes(tenant: Tenant) -> list[Json]:
         *({"repoKey": repository} for repository in sorted(repositories)),
         *({"repoKey": one["repoKey"], "suite": one["suite"]} for one in products),
     ]
+
+
+async def merges_of_the_tile(tenant: Tenant, view: Json, page: Json) -> Counter[str]:
+    """See that "Merges checked on hardware" leads to the merges, and these to runs that did it."""
+    tile = page["tiles"]["mergesChecked"]
+    checked = await tenant.rows("ci-metrics/checked-merges", **view)
+    unchecked = await tenant.rows("ci-metrics/unchecked-merges", **view)
+    assert len(checked) == tile["checked"], view
+    assert len(checked) + len(unchecked) == tile["announced"], view
+    names = [(one["repoKey"], one["suite"], one["sha"]) for one in (*checked, *unchecked)]
+    assert len(set(names)) == len(names)
+    for merge in checked[:5]:
+        first = merge["firstRun"]
+        run = await tenant.read(f"runs/{first['runRecordId']}")
+        same = ("runId", "runAttempt", "boxKey")
+        assert [run[name] for name in same] == [first[name] for name in same]
+        assert merge["suite"] in {None, first["suite"]}
+    unassigned = sum(one["suite"] is None for one in checked)
+    return Counter(checked=len(checked), unassigned=unassigned)
 
 
 async def runs_of_the_tile(tenant: Tenant, scope: Json, page: Json) -> Counter[str]:
@@ -96,13 +115,14 @@ async def look(tenant: Tenant, story: Story) -> Counter[str]:
     for period in periods(told, flaky, random.Random(story.seed)):
         for scope in await scopes(tenant):
             page = await tenant.read("ci-metrics", limit=1, **period, **scope)
+            seen += await merges_of_the_tile(tenant, {**period, **scope}, page)
             seen += await runs_of_the_tile(tenant, scope, page)
             seen += await failures_of_the_tile(tenant, {**period, **scope}, page, flakes)
     return seen
 
 
 @pytest.mark.parametrize("store", ["sqlite", "memory"])
-async def test_infra_runs_and_flaky_failures_are_the_rows_of_their_lists(
+async def test_merges_infra_runs_and_flaky_failures_are_the_rows_of_their_lists(
     store: str, tmp_path: Path
 ) -> None:
     seen: Counter[str] = Counter()
@@ -112,5 +132,6 @@ async def test_infra_runs_and_flaky_failures_are_the_rows_of_their_lists(
     ):
         for seed in SEEDS:
             seen += await look(await new_tenant(http, storage), generate(seed))
-    kinds = ("infra", "reached", "items", "more items than failures", "reaches out")
+    kinds = ["infra", "reached", "items", "more items than failures", "reaches out"]
+    kinds += ["checked", "unassigned"]
     assert all(seen[kind] > 0 for kind in kinds), seen

@@ -8,7 +8,7 @@ import pytest
 
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
-from tests.cli.scene import HOSTILE, PRODUCT, REPO, UNSEEN, merge
+from tests.cli.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge
 from tests.server.running import RunningServer, running_in_thread
 
 pytestmark = pytest.mark.usefixtures("busy_server")
@@ -160,6 +160,23 @@ def test_broken_tests_can_be_left_out_of_the_whole_table(signed_in: Command) -> 
     assert "--table flakiest-tests --hide-broken" in signed_in("metrics").out
     assert signed_in("metrics", "--hide-broken").code == 2
     assert signed_in("metrics", "--table", "real-bugs", "--hide-broken").code == 2
+
+
+def test_checked_merges_are_a_table_with_the_run_that_checked_each(signed_in: Command) -> None:
+    whole = ("metrics", "--table", "checked-merges")
+    (row,) = json.loads(signed_in(*whole, "--json").out)
+    (cells,) = csv.DictReader(io.StringIO(signed_in(*whole, "-o", "csv").out))
+    code, out, err = signed_in(*whole)
+
+    assert (row["sha"], row["firstRun"]["sha"], row["firstRun"]["boxKey"]) == (B, B, BOX)
+    run = row["firstRun"]["runRecordId"]
+    assert json.loads(signed_in("runs", "show", run, "--json").out)["runId"] == 2
+    assert (cells["sha"], cells["firstRun.runRecordId"], cells["firstRun.runId"]) == (B, run, "2")
+    assert (code, err) == (0, "")
+    for cell in (B[:12], run[:8], "2 (1)", BOX):
+        assert cell in out
+    assert f"| {BOX} |" in signed_in(*whole, "-o", "md").out
+    assert signed_in(*whole, "--as-of", "2001-01-01T00:00:00Z").out == ""
 
 
 def test_a_merge_of_no_product_is_shown_as_unassigned(cli: Command, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.metrics: calls.metrics(ORG, **PERIOD),
     calls.trend: calls.trend(ORG, 7, "r", "s", NOON),
     calls.unchecked_merges: calls.unchecked_merges(ORG, **FOUND),
+    calls.checked_merges: calls.checked_merges(ORG, **FOUND),
     calls.real_bugs: calls.real_bugs(ORG, **FOUND),
     calls.other_failures: calls.other_failures(ORG, FailureClass.AMBIGUOUS, **FOUND),
     calls.flakiest_tests: calls.flakiest_tests(ORG, False, **FOUND),

@@ -11,6 +11,7 @@ from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteCo
 from hwci.engine.full import FullHistory
 from hwci.engine.history import Period, Scope
 from hwci.engine.page import (
+    checked_merges,
     flakiest_tests,
     labelled_failures,
     metrics_page,
@@ -20,10 +21,11 @@ from hwci.engine.page import (
 )
 from hwci.engine.period import last_days
 from hwci.engine.reading import read_period
-from hwci.engine.tables import WantedFailures, WantedTests
+from hwci.engine.tables import Wanted, WantedFailures, WantedTests
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
     ALL,
+    BOX,
     EVER,
     MAIN,
     ORG,
@@ -74,6 +76,31 @@ def test_a_merge_is_checked_by_a_run_that_tested_it(run: Report, is_checked: boo
 
     assert checked(past) == (is_checked, 1)
     assert unchecked_merges(past.read(), 0, 9).total == 1 - is_checked
+    rows = checked_merges(past.history, past.read(), 0, 9)
+    assert [(one.first_run.run_id, one.first_run.sha) for one in rows.items] == [
+        (run.run_id, run.sha)
+    ] * is_checked
+    assert rows.total == is_checked
+
+
+def test_of_the_runs_that_checked_a_merge_the_earliest_is_named() -> None:
+    part = replace(report("n:P", 3, run_id=9, covers=["m"]), part_of=Part(4, 2, 2))
+    runs = [
+        report("m:P", 5),
+        report("m:P", 3, run_id=10),
+        part,
+        report("m:P", 2, suite="boot"),
+        report("m:-", 1),
+        report("m:L", 1, tests=[item("P")], box="box-2"),
+        report("m:P", 1, repo="elsewhere"),
+    ]
+    past = Past(runs).announced(merge("m"), merge("m", suite=None))
+    unassigned, of_product = checked_merges(past.history, past.read(), 0, 9).items
+
+    assert (unassigned.announcement.suite, unassigned.first_run.sighting.suite) == (None, "boot")
+    assert of_product.announcement.suite == SUITE
+    run = of_product.first_run
+    assert (run.ci_run_id, run.run_id, run.box_key, run.sha) == (4, 9, BOX, "n")
 
 
 def test_no_one_report_must_do_all_but_two_halves_do_not_make_a_check() -> None:
@@ -133,6 +160,19 @@ def test_unchecked_merges_are_listed_newest_first_then_by_repository_suite_and_s
     assert [one.sha for one in listed.items] == ["e", "x", "b", "c"]
     assert listed.total == 6
     assert unchecked_merges(Past().announced(*merges).read(), 9, 4).items == []
+
+
+def test_checked_merges_stand_in_the_same_order() -> None:
+    runs = [report(f"{sha}:P", 0, repo=repo) for sha in "bcdx" for repo in (REPO, "z")]
+    runs = [replace(run, run_id=at) for at, run in enumerate(runs)]
+    merges = [merge("d", 1, repo="z"), merge("c", 1), merge("b", 1), merge("e", 2)]
+    past = Past(runs).announced(*merges, merge("x", 1, suite=None), merge("c", 3, repo="z"))
+
+    listed = checked_merges(past.history, past.read(), 1, 3)
+    assert [one.announcement.sha for one in listed.items] == ["x", "b", "c"]
+    assert listed.total == 5
+    only = checked_merges(past.history, past.read(), 0, 9, Wanted("z C"))
+    assert [one.announcement.sha for one in only.items] == ["c"]
 
 
 # | Infra runs | Run reports with `hello_ok` false, out of all run reports in the period |

@@ -180,7 +180,7 @@ def test_dates_take_room_and_less_than_rows() -> None:
     unchecked = runs.announced(*(merge("never", f"suite {at}", at) for at in range(80)))
     checked = runs.announced(*(merge(f"{at:07}", SUITE, at) for at in range(80)))
 
-    assert (runs.read().size, unchecked.read().size, checked.read().size) == (0, 80, 10)
+    assert (runs.read().size, unchecked.read().size, checked.read().size) == (0, 80, 80)
     assert read_dates(runs.history, ALL, EVER, runs.read()).size == 10
 
 

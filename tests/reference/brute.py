@@ -13,9 +13,10 @@ It is the door of the reference. Events come in the order of arrival, for one or
     page(events, days=30, as_of="2026-03-01T00:00:00Z")["tiles"]["realFwBugs"]["real"]
 
 The bodies are those of the CI report endpoints. `page` gives the dict of `GET …/ci-metrics`, but
-its four tables are whole lists, and `failures` the whole list of `ci-failures`. A failure's `id`
-and `groupId` is its natural key, `runRecordId` the identity of the report; whoever compares
-puts both sides in one form. Rows with equal start times stand in the order of their natural key,
+its four tables are whole lists; `failures` gives the whole list of `ci-failures`, `checked_merges`
+that of `ci-metrics/checked-merges`. A failure's `id` and `groupId` is its natural key,
+`runRecordId` the identity of the run; whoever compares puts both sides in one form. Rows with equal
+start times stand in the order of their natural key,
 where a server orders them by an id of its own.
 """
 
@@ -34,9 +35,16 @@ from tests.reference.facts import (
 from tests.reference.facts import written as moment
 from tests.reference.lanes import Failure, Group
 from tests.reference.reviews import ReviewRefusedError, all_groups, replay
-from tests.reference.rows import failure_row, flaky_test_row, resolved_row, unchecked_rows
+from tests.reference.rows import (
+    checked_row,
+    failure_row,
+    flaky_test_row,
+    merge_row,
+    newest_merges,
+    resolved_row,
+)
 
-__all__ = ["ReviewRefusedError", "failures", "page", "replay"]
+__all__ = ["ReviewRefusedError", "checked_merges", "failures", "page", "replay"]
 
 
 class View:
@@ -75,7 +83,7 @@ def page(
         if one.label == "resolved" and view.shows(*one.lane[:2], one.first_hit[0].started)
     ]
     merges = [one for one in facts.announcements.values() if in_view(view, one)]
-    unchecked = [one for one in merges if not is_checked(facts, one)]
+    unchecked = [one for one in merges if not checking(facts, one)]
     reports = [
         report
         for report in facts.reports.values()
@@ -94,7 +102,7 @@ def page(
             "flakyFailures": {"count": len(flaky)},
             "infraRuns": infra_runs(reports),
         },
-        "uncheckedMerges": unchecked_rows(unchecked),
+        "uncheckedMerges": [merge_row(one) for one in newest_merges(unchecked)],
         "realBugs": [row for row in resolved if row["class"] == "real_fw_bug"],
         "otherFailures": [row for row in resolved if row["class"] != "real_fw_bug"],
         "flakiestTests": flakiest_tests(reports, flaky),
@@ -128,6 +136,25 @@ def failures(
     ]
 
 
+def checked_merges(
+    events: list[Event],
+    days: int,
+    as_of: str,
+    repo_key: str | None = None,
+    suite: str | None = None,
+) -> list[Json]:
+    """Every merge of the period that a run checked, with the one that started first."""
+    facts = replay(events)
+    view = View(days, as_of, repo_key, suite)
+    merges = [one for one in facts.announcements.values() if in_view(view, one)]
+    by_merge = [(merge, checking(facts, merge)) for merge in newest_merges(merges)]
+    return [
+        checked_row(merge, min(reports, key=lambda report: report.order))
+        for merge, reports in by_merge
+        if reports
+    ]
+
+
 def newest_first(groups: list[Group]) -> list[Group]:
     ordered = sorted(groups, key=lambda one: one.failures[0].key)
     return sorted(ordered, key=lambda one: one.first_hit[0].started, reverse=True)
@@ -137,16 +164,17 @@ def in_view(view: View, merge: Announcement) -> bool:
     return view.shows(merge.repo, merge.suite, merge.merged)
 
 
-def is_checked(facts: Facts, merge: Announcement) -> bool:
+def checking(facts: Facts, merge: Announcement) -> list[Report]:
     """Reached the hardware, recorded a test, and tested the commit or a push with it (§9.1)."""
-    return any(
-        report.hello_ok
+    return [
+        report
+        for report in facts.reports.values()
+        if report.hello_ok
         and report.items
         and report.repo == merge.repo
         and merge.suite in (None, report.suite)
         and (merge.sha == report.sha or merge.sha in report.covers)
-        for report in facts.reports.values()
-    )
+    ]
 
 
 def class_counts(resolved: list[Json]) -> Json:

@@ -107,6 +107,10 @@ def failures(*events: Event, **view: object) -> list[Json]:
     return brute.failures(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]
 
 
+def checked_merges(*events: Event, **view: object) -> list[Json]:
+    return brute.checked_merges(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]
+
+
 def labels(*events: Event) -> dict[str, str]:
     """The label of each failing commit, by its letter."""
     return {row["sha"][0]: row["label"] for row in failures(*events)}

@@ -86,19 +86,36 @@ def failure_row(failure: Failure, label: str, group_id: object) -> Json:
     }
 
 
-def unchecked_rows(merges: list[Announcement]) -> list[Json]:
+def newest_merges(merges: list[Announcement]) -> list[Announcement]:
     ordered = sorted(merges, key=lambda one: (one.repo, one.suite or "", one.sha))
     ordered.sort(key=lambda one: one.merged, reverse=True)
-    return [
-        {
-            "repoKey": one.repo,
-            "suite": one.suite,
-            "sha": one.sha,
-            "branch": one.branch,
-            "mergedAt": moment(one.merged),
-        }
-        for one in ordered
-    ]
+    return ordered
+
+
+def merge_row(merge: Announcement) -> Json:
+    return {
+        "repoKey": merge.repo,
+        "suite": merge.suite,
+        "sha": merge.sha,
+        "branch": merge.branch,
+        "mergedAt": moment(merge.merged),
+    }
+
+
+def checked_row(merge: Announcement, first: Report) -> Json:
+    """`runRecordId` is the identity of the run, as CI knows it."""
+    return {
+        **merge_row(merge),
+        "firstRun": {
+            "startedAt": moment(first.started),
+            "runId": first.shown_run_id,
+            "runAttempt": first.attempt,
+            "runRecordId": (first.repo, first.shown_run_id, first.attempt, first.box),
+            "suite": first.suite,
+            "boxKey": first.box,
+            "sha": first.sha,
+        },
+    }
 
 
 def flaky_test_row(

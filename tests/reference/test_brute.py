@@ -11,6 +11,7 @@ from tests.reference.cases import (
     REAL,
     announce,
     at,
+    checked_merges,
     config,
     failures,
     labels,
@@ -276,6 +277,38 @@ def test_all_products_count_a_merge_twice_and_one_product_no_unassigned_one() ->
     assert checked(*merges, repo_key="fw") == (0, 3)
     assert checked(*merges, repo_key="fw", suite="ota") == (0, 1)
     assert [row["suite"] for row in page(*merges)["uncheckedMerges"]] == [None, "hil", "ota"]
+
+
+def test_a_whole_row_of_a_checked_merge() -> None:
+    """The run that started first of those that checked it, in the order of reports."""
+    merge = announce("a", 1, suite="hil")
+    runs = [
+        run("a", 5, "pass", box_key="late"),
+        run("a", 1, "pass", hello_ok=False),
+        run("b", 2, "fail", covers_shas=[sha("A")], suite="ota"),
+        run("b", 3, "fail", covers_shas=[sha("A")], part_of={"run_id": 7, "part": 2, "parts": 2}),
+        run("a", 3, "pass", run_id=301),
+    ]
+    assert checked_merges(merge, *runs) == [
+        {
+            "repoKey": "fw",
+            "suite": "hil",
+            "sha": sha("a"),
+            "branch": "main",
+            "mergedAt": at(1),
+            "firstRun": {
+                "startedAt": at(3),
+                "runId": 7,
+                "runAttempt": 1,
+                "runRecordId": ("fw", 7, 1, "box"),
+                "suite": "hil",
+                "boxKey": "box",
+                "sha": sha("b"),
+            },
+        }
+    ]
+    assert checked_merges(announce("c", 1), *runs) == []
+    assert checked_merges(merge, *runs, as_of=at(0)) == []
 
 
 def test_run_reports_are_counted_and_not_runs() -> None:

@@ -142,6 +142,7 @@ ROWS = {
     f"GET {ORG}/ci-metrics": FIGURES,
     f"GET {ORG}/ci-metrics/trend": FIGURES,
     f"GET {ORG}/ci-metrics/unchecked-merges": FIGURES,
+    f"GET {ORG}/ci-metrics/checked-merges": FIGURES,
     f"GET {ORG}/ci-metrics/real-bugs": FIGURES,
     f"GET {ORG}/ci-metrics/other-failures": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests": FIGURES,

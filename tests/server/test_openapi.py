@@ -64,6 +64,7 @@ def test_the_limits_of_the_spec_stand_in_it(document: Any) -> None:
     ("table", "columns"),
     [
         ("ci-metrics/unchecked-merges", MergeColumn),
+        ("ci-metrics/checked-merges", MergeColumn),
         ("ci-metrics/real-bugs", ResolvedColumn),
         ("ci-metrics/other-failures", ResolvedColumn),
         ("ci-metrics/flakiest-tests", FlakyColumn),

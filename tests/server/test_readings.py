@@ -15,8 +15,9 @@ import pytest
 from hwci.engine.dated import RunStarts
 from hwci.engine.facts import Facts, Report, Review
 from hwci.engine.full import FullHistory
-from hwci.engine.history import History, Merge, Period, Scope
+from hwci.engine.history import History, Period, Scope
 from hwci.engine.reading import Reading, read_period
+from hwci.engine.sightings import Merge
 from hwci.engine.vocabulary import ReviewAction, Role
 from hwci.server.security.tokens import Claims
 from hwci.server.services import readings
@@ -54,6 +55,7 @@ async def shown(metrics: Metrics) -> list[object]:
             await metrics.page(MEMBER, MetricsQuery.model_validate({**asked, "limit": 3})),
             await metrics.trend(MEMBER, PeriodQuery.model_validate(asked)),
             await metrics.unchecked_merges(MEMBER, MergesQuery.model_validate(table)),
+            await metrics.checked_merges(MEMBER, MergesQuery.model_validate({**asked, "limit": 3})),
             await metrics.real_bugs(MEMBER, ResolvedQuery.model_validate(table)),
             await metrics.other_failures(MEMBER, OthersQuery.model_validate(table)),
             await metrics.flakiest_tests(MEMBER, FlakyQuery.model_validate(table)),

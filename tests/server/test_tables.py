@@ -19,6 +19,7 @@ from tests.server.test_metrics import AS_OF, CONFIG, START, run
 
 TABLES: dict[str, type[StrEnum]] = {
     "ci-metrics/unchecked-merges": MergeColumn,
+    "ci-metrics/checked-merges": MergeColumn,
     "ci-metrics/real-bugs": ResolvedColumn,
     "ci-metrics/other-failures": ResolvedColumn,
     "ci-metrics/flakiest-tests": FlakyColumn,
@@ -35,6 +36,7 @@ RUNS = [
     run("6", 7, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/usb.c"),
 ]
 MERGES = [("a", "main", "hardware"), ("b", "topic", None), ("c", "main", None), ("d", "old", "app")]
+MERGES += [("1", "main", "hardware"), ("4", "topic", None), ("6", "old", "hardware")]
 
 
 def tell(server: RunningServer) -> None:
@@ -96,6 +98,10 @@ def test_a_table_stands_by_each_column_of_its_rows_either_way(
         ("ci-metrics/unchecked-merges", "unassigned", 2),
         ("ci-metrics/unchecked-merges", "Unassigned%20MAIN", 1),
         ("ci-metrics/unchecked-merges", "dddd", 1),
+        ("ci-metrics/checked-merges", "topic", 1),
+        ("ci-metrics/checked-merges", "hardware", 2),
+        ("ci-metrics/checked-merges", "unassigned%204444", 1),
+        ("ci-metrics/checked-merges", "dddd", 0),
         ("ci-metrics/real-bugs", "adc", 1),
         ("ci-metrics/other-failures", "ACME%20boot", 2),
         ("ci-metrics/flakiest-tests", "%20hardware%20", 3),

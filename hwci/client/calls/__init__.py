@@ -33,6 +33,7 @@ from hwci.client.calls.members import (
 from hwci.client.calls.metrics import (
     SearchFilters,
     TableFilters,
+    checked_merges,
     confirm_failure,
     dismiss_failure,
     flakiest_tests,
@@ -82,6 +83,7 @@ __all__ = [
     "announce_merge",
     "audit_log",
     "change_member",
+    "checked_merges",
     "confirm_failure",
     "create_box",
     "create_ci_key",

@@ -9,6 +9,7 @@ from hwci.client.calls._writing import Id, listing, org_path, query_of, segment,
 from hwci.engine.vocabulary import FailureClass, Label
 from hwci.wire import limits
 from hwci.wire.base import ListPage
+from hwci.wire.checked_merges import CheckedMergeAnswer
 from hwci.wire.metrics import (
     FailureAnswer,
     FailureEvidence,
@@ -113,6 +114,15 @@ def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPag
     """List the merges not checked on hardware."""
     path = f"{org_path(org_id)}/ci-metrics/unchecked-merges"
     return Call("GET", path, ListPage[UncheckedMerge], 200, query=query_of(MergesQuery, **table))
+
+
+def checked_merges(
+    org_id: Id, **table: Unpack[SearchFilters]
+) -> Call[ListPage[CheckedMergeAnswer]]:
+    """List the merges checked on hardware, each with the run that checked it first."""
+    path = f"{org_path(org_id)}/ci-metrics/checked-merges"
+    query = query_of(MergesQuery, **table)
+    return Call("GET", path, ListPage[CheckedMergeAnswer], 200, query=query)
 
 
 def real_bugs(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[ResolvedFailureAnswer]]:

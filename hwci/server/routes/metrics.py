@@ -4,6 +4,7 @@
 from hwci.server.http.route import Call, Route, Who
 from hwci.wire import limits
 from hwci.wire.base import ListPage
+from hwci.wire.checked_merges import CheckedMergeAnswer
 from hwci.wire.metrics import (
     FlakyTestAnswer,
     MetricsPage,
@@ -56,6 +57,11 @@ async def trend(call: Call) -> TrendAnswer:
 async def unchecked_merges(call: Call) -> ListPage[UncheckedMerge]:
     """Read one table."""
     return await call.services.metrics.unchecked_merges(call.member, call.query(MergesQuery))
+
+
+async def checked_merges(call: Call) -> ListPage[CheckedMergeAnswer]:
+    """Read the rows behind a tile."""
+    return await call.services.metrics.checked_merges(call.member, call.query(MergesQuery))
 
 
 async def real_bugs(call: Call) -> ListPage[ResolvedFailureAnswer]:
@@ -139,6 +145,16 @@ ROUTES = (
         "Merges not checked on hardware",
         query=MergesQuery,
         answer=ListPage[UncheckedMerge],
+        metrics=True,
+    ),
+    Route(
+        "GET",
+        "/api/orgs/{orgId}/ci-metrics/checked-merges",
+        Who.MEMBER,
+        checked_merges,
+        "Merges checked on hardware, each with the run that checked it first",
+        query=MergesQuery,
+        answer=ListPage[CheckedMergeAnswer],
         metrics=True,
     ),
     Route(

@@ -25,8 +25,8 @@ from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
 from hwci.server.services.readings import Asked, Readings
 from hwci.server.storage.ports import Reader, Storage
+from hwci.wire import checked_merges, outgoing, over_time
 from hwci.wire import metrics as wire
-from hwci.wire import outgoing, over_time
 from hwci.wire.base import ListPage
 from hwci.wire.incoming import config_fact
 from hwci.wire.outgoing import Paging
@@ -99,6 +99,17 @@ class Metrics:
                 seen.reading, query.offset, query.limit, query.wanted
             ),
             outgoing.unchecked_merges,
+        )
+
+    async def checked_merges(
+        self, member: Member, query: MergesQuery
+    ) -> ListPage[checked_merges.CheckedMergeAnswer]:
+        """Give the merges checked on hardware."""
+        return await self._table(
+            member,
+            query,
+            lambda seen: page.checked_merges(*seen, query.offset, query.limit, query.wanted),
+            lambda rows, paging: checked_merges.checked_merges(member.org_id, rows, paging),
         )
 
     async def real_bugs(

@@ -253,6 +253,7 @@ def _about_commits(history: DatedHistory, facts: Facts) -> Iterator[tuple[str, o
                     "changes_under_test",
                     history.changes_under_test(REPOS[0], workflow, branch, sha),
                 )
+        yield "sighted_runs", sorted(history.sighted_runs(REPOS[0], sha))
         yield "changes_listing", list(history.changes_listing(REPOS[0], sha))
         yield "first_listing of one", dict(history.first_listing(REPOS[0], [sha]))
         yield "is_recorded_base", history.is_recorded_base(REPOS[0], sha)

@@ -13,14 +13,13 @@ from hwci.engine.dated import RunStarts
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import (
     ItemGroup,
-    Merge,
     Period,
     ProductState,
     RunCounts,
     Scope,
-    Sighting,
     TestRuns,
 )
+from hwci.engine.sightings import Merge, SightedRun, Sighting
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.history_changes import ChangesAnswers
 
@@ -36,6 +35,13 @@ _MERGES = (
     " ON m.org_id = a.org_id AND m.repo_key = a.repo_key AND m.sha = a.sha AND m.tested = 1"
     " LEFT JOIN report r ON r.org_id = a.org_id AND r.id = m.report_id"
     f" LEFT JOIN product p ON p.org_id = a.org_id AND p.id = r.product_id{_ANNOUNCED}"
+)
+_SIGHTED = (
+    "SELECT r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha,"
+    " p.suite, r.hello_ok, r.tests > 0 FROM mention m"
+    " CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id"
+    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
+    " WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1"
 )
 _REPORTS = (
     "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
@@ -88,6 +94,10 @@ class PeriodAnswers(ChangesAnswers):
             if suite is not None:
                 sightings[number].add(Sighting(suite, bool(hello_ok), bool(has_tests)))
         return [Merge(announced[key], frozenset(sightings[key])) for key in sorted(announced)]
+
+    def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
+        rows = self._connection.rows(_SIGHTED, (self._org, repo_key, sha))
+        return [_sighted_run(row) for row in rows]
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         row = self._connection.row(
@@ -209,6 +219,19 @@ def announcement_of(row: Sequence[Any]) -> Announcement:
     """Turn repository, suite, commit, branch and time into an announcement."""
     repo_key, suite, sha, branch, merged_at = row
     return Announcement(repo_key, suite or None, sha, branch, codec.from_micros(merged_at))
+
+
+def _sighted_run(row: Sequence[Any]) -> SightedRun:
+    started_at, run_id, run_attempt, box_key, ci_run_id, sha, suite, hello_ok, has_tests = row
+    return SightedRun(
+        started_at=codec.from_micros(started_at),
+        run_id=run_id,
+        run_attempt=run_attempt,
+        box_key=box_key,
+        ci_run_id=ci_run_id,
+        sha=sha,
+        sighting=Sighting(suite, bool(hello_ok), bool(has_tests)),
+    )
 
 
 def _ends(period: Period) -> tuple[int, int]:
