@@ -20,12 +20,11 @@ from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from uuid import UUID
 
     from hwci.cli.connection import Connection
     from hwci.client import Call, Client
-    from hwci.wire.metrics import FlakyTestAnswer, MetricsPage
+    from hwci.wire.metrics import MetricsPage
 
 LIMIT_DEFAULT = 10
 
@@ -112,26 +111,28 @@ def _show_whole(
     """Write one table with all of its rows: whatever arrives meanwhile, all are of one instant."""
     end = scope.as_of or options.now()
     asked = scope._replace(as_of=end)._asdict()
+    if hide_broken:
+        asked["broken"] = False
     whole = _whole_table(name)(connection.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
     rows = list(connection.client.items(whole))
     shape = layout(name, view_of(rows, scope, end))
-    if hide_broken:
-        rows, shape = _without_broken(rows, shape)
+    if hide_broken and _note_broken(connection, asked):
+        shape = replace(shape, empty="No other test of the period had a failed attempt.")
     render.emit(shape, rows, form)
 
 
-def _without_broken(
-    rows: Sequence[FlakyTestAnswer], shape: tables.Layout[FlakyTestAnswer]
-) -> tuple[list[FlakyTestAnswer], tables.Layout[FlakyTestAnswer]]:
-    """Leave out what is broken rather than flaky (semantics, 9.3), and say how many that is."""
-    flaky = [row for row in rows if not row.broken]
-    if hidden := len(rows) - len(flaky):
+def _note_broken(connection: Connection, asked: dict[str, Any]) -> int:
+    """Say how many tests are left out: those that are broken rather than flaky."""
+    from hwci.client import calls
+
+    others = calls.flakiest_tests(connection.org_id(), **{**asked, "broken": True}, limit=1)
+    hidden = connection.client.send(others).total
+    if hidden:
         render.note(f"{tables.counted(hidden, 'broken test')} left out.")
-        shape = replace(shape, empty="No other test of the period had a failed attempt.")
-    return flaky, shape
+    return hidden
 
 
-def _whole_table(name: TableName) -> Any:  # noqa: ANN401 - one call of four
+def _whole_table(name: TableName) -> Any:  # noqa: ANN401 - one call of five
     from hwci.client import calls
 
     return {

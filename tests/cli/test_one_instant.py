@@ -45,9 +45,23 @@ FAILURE = {
     "groupId": None,
 }
 
+FLAKY = {
+    "repoKey": "r",
+    "suite": "s",
+    "testId": "t",
+    "boxes": 1,
+    "runReports": 2,
+    "attempts": 3,
+    "failedAttempts": 1,
+    "retryPasses": 1,
+    "flakyFailures": 0,
+    "flakeRate": 33.3,
+}
+ROWS = {"unchecked-merges": MERGE, "flakiest-tests": FLAKY}
+
 
 class Answering(ThreadingHTTPServer):
-    """A server of 250 merges and 250 failures that notes what it is asked for."""
+    """A server of 250 rows of each kind that notes what it is asked for."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answers)
@@ -79,7 +93,7 @@ class Answers(BaseHTTPRequestHandler):
             return NOTHING
         page = int(query.get("page", ["1"])[0])
         rows = [
-            MERGE if path.endswith("/unchecked-merges") else {**FAILURE, "id": str(UUID(int=row))}
+            ROWS.get(path.rsplit("/", maxsplit=1)[-1]) or {**FAILURE, "id": str(UUID(int=row))}
             for row in range(100 * page, 100 * page + (100 if page < 3 else 50))
         ]
         return {"items": rows, "total": 250, "page": page, "limit": 100}
@@ -115,6 +129,17 @@ def test_all_pages_of_a_whole_table(cli: Command, answering: Answering, given: s
     assert asked == [None, ["2"], ["3"]]
     assert len(instants) == 1
     assert given is None or instants == {given}
+
+
+def test_broken_tests_are_left_out_by_the_server_and_counted_by_it(
+    cli: Command, answering: Answering
+) -> None:
+    whole = ("metrics", "--table", "flakiest-tests", "--hide-broken", "--json")
+    code, out, err = cli(*whole, **answering.settings)
+
+    assert (code, len(json.loads(out)), err) == (0, 250, "250 broken tests left out.\n")
+    assert [query["broken"] for query in answering.asked] == [["false"]] * 3 + [["true"]]
+    assert len(pages(answering)[1]) == 1
 
 
 def test_all_failures_among_which_an_id_is_looked_for(cli: Command, answering: Answering) -> None:
