@@ -58,6 +58,11 @@ class Asked:
         """Give the failures of a row of "Flakiest tests"."""
         return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
 
+    def runs(self, query: Mapping[str, str]) -> Any:
+        """Give the runs that fit, of any time."""
+        path = f"/api/orgs/{self._org}/runs?{urlencode(query)}"
+        return self._demo.ask(path, self._token)
+
     def _read(self, path: str, more: Mapping[str, Any]) -> Any:
         query = urlencode({**self._query, **more})
         return self._demo.ask(f"/api/orgs/{self._org}/{path}?{query}", self._token)
@@ -131,6 +136,33 @@ def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None
         names = page.locator("tbody td:first-child a")
         assert set(names.all_inner_texts()) == {row["testId"]}
         expect(page.get_by_label("Product")).to_have_value(re.compile(row["suite"]))
+
+
+def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
+    page: Page, demo: Dashboard
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": 90, "asOf": moment}
+    asked = Asked(demo, demo.token(), org, query)
+    row = next(row for row in next(asked.pages("flaky")) if row["retryPasses"])
+    period = {"from": asked.page()["period"]["from"], "to": asked.page()["period"]["to"]}
+    shown = page.locator(".table-tools").get_by_role("status")
+    for figure, words, flag in (
+        ("runReports", "runs", {}),
+        ("failedAttempts", "failed attempts", {"failedAttempt": "true"}),
+        ("retryPasses", "passes on a retry", {"retryPass": "true"}),
+    ):
+        page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+        name = f"{row[figure]:,} {words} of {row['testId']}"
+        page.locator("#flaky").get_by_role("link", name=name, exact=True).click()
+
+        test = {name: row[name] for name in ("repoKey", "suite", "testId")}
+        runs = asked.runs({**test, **period, "status": "reported", "helloOk": "true", **flag})
+        if figure != "failedAttempts":  # a run may have several
+            assert runs["total"] == row[figure]
+        expect(shown).to_have_text(counted(runs["total"], "run"))
+        page.reload()
+        expect(shown).to_have_text(counted(runs["total"], "run"))
 
 
 def test_the_trend_of_a_tile_tells_the_figure_of_the_tile_and_no_sum_of_its_own(

@@ -268,6 +268,41 @@ def test_a_link_may_ask_for_the_runs_between_two_times(page: Page, demo: Dashboa
     assert page.url.endswith("/runs?branch=main")
 
 
+def test_a_link_may_ask_for_the_runs_of_a_test(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    test = "radio.lora_join"
+    page.goto(f"{demo.url}/orgs/{org}/runs?testId={test}&retryPass=true&failedAttempt=true")
+
+    only = page.locator(".only")
+    told = f"Only runs of {test} in which it passed on a retry and in which an attempt failed"
+    expect(only).to_contain_text(told)
+    retried = fits(demo, org, f"testId={test}&retryPass=true")["total"]
+    expect(total(page)).to_have_text(counted(retried))
+    page.get_by_role("button", name="Show all its runs").click()
+    every = fits(demo, org, f"testId={test}")["total"]
+    assert every > retried
+    expect(total(page)).to_have_text(counted(every))
+    expect(page).to_have_url(re.compile(f"/runs[?]testId={test}$"))
+    expect(page.get_by_label("Product")).to_be_focused()
+    page.get_by_role("button", name="Show all tests").click()
+    expect(page).to_have_url(re.compile("/runs$"))
+    expect(only).to_have_count(0)
+
+
+@pytest.mark.parametrize("query", ["retryPass=true", "testId=a&failedAttempt=maybe"])
+def test_what_is_refused_of_a_test_can_be_taken_back(
+    page: Page, demo: Dashboard, quiet_console: list[str], query: str
+) -> None:
+    org = demo.sign_in(page.context)
+    page.goto(f"{demo.url}/orgs/{org}/runs?{query}")
+    expect(page.get_by_role("alert")).to_be_visible()
+
+    page.get_by_role("button", name="Show all tests").click()
+
+    expect(page.locator("tbody tr")).to_have_count(ROWS)
+    quiet_console.clear()  # the browser itself tells of the status
+
+
 def test_a_time_that_is_none_is_shown_as_it_stands(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:

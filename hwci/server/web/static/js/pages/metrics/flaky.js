@@ -12,18 +12,19 @@ import { PagedTable, ROWS, tableState } from "../../parts/table.js";
 import { Badge, LongName } from "../../parts/values.js";
 import { BoxStrips, MergedStrip } from "./heat.js";
 
+// Each with what finds the runs behind it; of attempts these are those of the first figure.
 const FIGURES = [
-  ["runReports", "Runs"],
+  ["runReports", "Runs", {}, "runs"],
   ["attempts", "Attempts"],
-  ["failedAttempts", "Failed"],
-  ["retryPasses", "Passed on retry"],
+  ["failedAttempts", "Failed", { failedAttempt: true }, "failed attempts"],
+  ["retryPasses", "Passed on retry", { retryPass: true }, "passes on a retry"],
 ];
 
 const BROKEN = "It never passed on a retry, nor on the same commit and box: broken rather than flaky";
 const NEAR = "400px"; // below what is seen
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
-export function FlakiestTests({ address, base, scope, several, page, reviews }) {
+export function FlakiestTests({ address, base, orgId, scope, several, page, reviews }) {
   const asked = tableState("flaky", address.query).query;
   const [place, near] = useNear();
   const wanted = near && page.flakiestTests.total > 0;
@@ -38,7 +39,9 @@ export function FlakiestTests({ address, base, scope, several, page, reviews }) 
     { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope) },
     ...productColumn(page.product, several),
     { key: "boxes", title: "Boxes", sort: "boxes", numeric: true, cell: boxes },
-    ...FIGURES.map(([key, title]) => ({ key, title, sort: key, numeric: true, cell: (row) => count(row[key]) })),
+    ...FIGURES.map(([key, title, ...runs]) => {
+      return { key, title, sort: key, numeric: true, cell: (row) => figure(row, key, page, orgId, runs) };
+    }),
     { key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: "down", numeric: true, cell: (row) => percent(row.flakeRate) },
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
   ];
@@ -87,6 +90,15 @@ function test({ repoKey, suite, testId, ...row }, { params }, { days, asOf }) {
   const broken = row.retryPasses === 0 && row.flakyFailures === 0;
   return html`<a href=${failures}><${LongName} name=${testId} /></a>
     ${broken && html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`}`;
+}
+
+/** A figure of a test, which leads to the runs that it counts. */
+function figure(row, key, { period: { from, to } }, orgId, [asked, words]) {
+  if (!words || row[key] === 0) return count(row[key]);
+  const { repoKey, suite, testId } = row;
+  // A run that never reached the hardware counts in no row.
+  const runs = addressOf("runs", { orgId }, { repoKey, suite, testId, status: "reported", helloOk: true, from, to, ...asked });
+  return html`<a class="plain" href=${runs} aria-label=${`${count(row[key])} ${words} of ${testId}`}>${count(row[key])}</a>`;
 }
 
 function Boxes({ row, open }) {

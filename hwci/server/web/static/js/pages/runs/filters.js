@@ -16,10 +16,20 @@ const REACHED = [
   ["true", "Reached"],
   ["false", "Never reached"],
 ];
-const FIELDS = ["repoKey", "suite", "branch", "boxKey", "sha", "status", "helloOk", "from", "to"];
+// What came of a test in a run; links ask for it.
+const OF_TEST = {
+  retryPass: { true: "in which it passed on a retry", false: "in which it did not pass on a retry" },
+  failedAttempt: { true: "in which an attempt failed", false: "in which no attempt failed" },
+};
+const FIELDS = [
+  ...["repoKey", "suite", "branch", "boxKey", "sha", "status", "helloOk", "from", "to", "testId"],
+  ...Object.keys(OF_TEST),
+];
 
 /** What takes all filters out of the address; another filter has other pages. */
 export const NO_FILTERS = Object.fromEntries([...FIELDS, "runs.page"].map((name) => [name, null]));
+const NO_RESULTS = { ...Object.fromEntries(Object.keys(OF_TEST).map((name) => [name, null])), "runs.page": null };
+const NO_TEST = { ...NO_RESULTS, testId: null };
 const NO_TIMES = { from: null, to: null, "runs.page": null };
 
 /** What the address asks for. */
@@ -60,8 +70,19 @@ export function Filters({ orgId, organization, filters, first, clear }) {
         autocomplete="off" />
     </label>
     ${isFiltered(filters) && html`<button type="button" onClick=${() => clear()}>Clear filters</button>`}
+    <${OfTest} filters=${filters} clear=${clear} />
     <${Started} ...${filters} clear=${clear} />
   </div>`;
+}
+
+/** The test that all the runs have, and what came of it there. */
+function OfTest({ filters, clear }) {
+  const results = Object.keys(OF_TEST).filter((name) => filters[name]);
+  if (!filters.testId && results.length === 0) return null;
+  return html`<p class="only">Only runs of <strong>${filters.testId ?? "a test"}</strong>
+    ${results.map((name, i) => `${i > 0 ? " and" : ""} ${OF_TEST[name][filters[name]] ?? `${name}=${filters[name]}`}`)}
+    ${results.length > 0 && html` <button type="button" onClick=${() => clear(NO_RESULTS)}>Show all its runs</button>`}
+    ${" "}<button type="button" onClick=${() => clear(NO_TEST)}>Show all tests</button></p>`;
 }
 
 /** The times between which the runs began; links ask for them. */
