@@ -18,7 +18,8 @@ from hwci.ci.earlier.apis import APIS, asked_for
 from hwci.ci.earlier.runs import EarlierRun, Ending
 from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job
-from hwci.ci.state import Lane, State
+from hwci.ci.run_ids import product_run_id
+from hwci.ci.state import Lane, State, Tested
 from hwci.ci.told import Told
 from hwci.wire.hashes import names_a_commit, short
 
@@ -56,8 +57,7 @@ class _Search:
         """Tell what a run tested, and on which commit: as this machine remembers, else as the CI
         says.
         """
-        known = [self.state.reported(self.lane, it) for it in run.run_ids] if self.lane else []
-        for reported in known:
+        for reported in self._known(run):
             if reported is not None:
                 return Ending.TESTED if reported.hello_ok else Ending.NOT_TESTED, reported.sha
         sha = _commit(run.sha)
@@ -67,6 +67,13 @@ class _Search:
             if self.lost(sha):
                 return Ending.NOT_TESTED, sha
         return run.ending(), sha
+
+    def _known(self, run: EarlierRun) -> Iterator[Tested | None]:
+        """Give what this machine remembers of a run, by the CI's number and by its product's."""
+        if self.lane is not None:
+            for run_id in run.run_ids:
+                yield self.state.reported(self.lane, run_id)
+                yield self.state.reported(self.lane, product_run_id(run_id, self.lane.suite))
 
     def _has_numbers_of_its_own(self) -> bool:
         """Tell whether a person numbers the runs: then this machine knows earlier ones, which the

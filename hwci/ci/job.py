@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hwci.ci.fields import BY_NAME, FIELDS
 from hwci.ci.revisions import HINTS, full_hash, in_full
+from hwci.ci.run_ids import product_run_id
 from hwci.ci.systems import detected
 from hwci.ci.systems.system import DEFAULT, Surroundings, System, commit, is_one_of, slug
 from hwci.ci.told import Told
@@ -140,7 +141,7 @@ def find_job(
     merge_branches = _merge_branches(system, seen, told, checkout)
     seen = replace(seen, merge_branches=merge_branches.value)
     if system is not None:
-        told = {**_of_system(system, seen, told, checkout), **told}
+        told = {**_of_product(_of_system(system, seen, told, checkout), told, project), **told}
     told = {**_defaults(system, installed_as), **_of_git(checkout, told), **told}
     return Job(
         system=system.name if system else None,
@@ -264,6 +265,18 @@ def _of_system(
     if "sha" in told and ("sha" not in found or found["sha"].value != told["sha"].value):
         found = {name: said for name, said in found.items() if name not in OF_THE_PUSH}
     return found
+
+
+def _of_product(found: _Fields, told: _Fields, project: Project | None) -> _Fields:
+    """Keep apart what the system calls one run: where a repository has several products, two that
+    are tested on one box would replace each other's reports. The same in each attempt.
+    """
+    run_id, suite = found.get("run_id"), told.get("suite")
+    several = project is not None and len({item.suite for item in project.products}) > 1
+    if not several or run_id is None or suite is None:
+        return found
+    own = Told(product_run_id(run_id.value, suite.value), f"{run_id.by} and the product")
+    return {**found, "run_id": own}
 
 
 def _of_git(checkout: Checkout | None, told: _Fields) -> _Fields:

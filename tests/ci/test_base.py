@@ -9,6 +9,7 @@ import pytest
 from hwci.ci.asking import AskError, ask
 from hwci.ci.base import find_base, lane_of
 from hwci.ci.job import find_job
+from hwci.ci.run_ids import product_run_id
 from hwci.ci.state import State
 from hwci.ci.told import Told
 from tests.ci.answering import answering
@@ -97,6 +98,20 @@ def test_what_another_product_tested_on_this_bench_says_nothing_of_this_one(
         }
 
     assert told == {"gateway": NEWER, "sensor": None}
+
+
+@pytest.mark.parametrize("title", APIS)
+def test_a_run_is_remembered_by_the_number_of_its_product(title: str, tmp_path: Path) -> None:
+    """Where a repository has several, their runs in one build are apart."""
+    api = APIS[title]
+    of_it = product_run_id(api.newer, "sensor")
+    remembered = {of_it: (NEWER, True)}
+
+    found = find_after(title, tmp_path / "1", api.failed, remembered, HWCI_SUITE="sensor")
+    other = find_after(title, tmp_path / "2", api.failed, remembered, HWCI_SUITE="gateway")
+
+    assert found == (Told(NEWER, title), ())
+    assert other[0].value is None
 
 
 @pytest.mark.parametrize("title", APIS)

@@ -89,6 +89,27 @@ def test_of_several_products_none_is_guessed() -> None:
     assert said(find_job({}, {"HWCI_SUITE": "t"}, None, project))["box_key"] == ("t", "hwci.toml")
 
 
+@pytest.mark.parametrize("name", ["github-push", "azure-ci", "gitlab-push", "jenkins-multibranch"])
+def test_products_of_one_build_are_runs_of_their_own(name: str) -> None:
+    """On one box the second report would else replace the first."""
+
+    def run_id(suite: str | None, *suites: str, **more: str) -> tuple[object, str]:
+        products = tuple(Product(suite=it, firmware_paths=[], harness_paths=[]) for it in suites)
+        project = Project(Path("hwci.toml"), products=products)
+        return said(find_job({"suite": suite}, recorded(name) | more, None, project))["run_id"]
+
+    plain = said(find_job({}, recorded(name), None, None))["run_id"]
+    attempts = {"GITHUB_RUN_ATTEMPT": "7", "SYSTEM_JOBATTEMPT": "7"}
+
+    gateway, sensor = (run_id(it, "gateway", "sensor") for it in ("gateway", "sensor"))
+    assert len({plain[0], gateway[0], sensor[0]}) == 3
+    assert gateway[1] == sensor[1] == f"{plain[1]} and the product"
+    assert run_id("sensor", "gateway", "sensor", **attempts) == sensor  # also in a new attempt
+    assert run_id("sensor", "sensor") == run_id(None, "gateway", "sensor") == plain
+    told = run_id("sensor", "gateway", "sensor", HWCI_RUN_ID="8")
+    assert told == (8, "HWCI_RUN_ID")
+
+
 def test_the_system_is_believed_before_git() -> None:
     assert said(find_job({}, recorded("github-push"), Desk(), None))["branch"] == (
         "main",
