@@ -16,7 +16,6 @@ from hwci.cli.child import SignalledError
 from hwci.cli.failing import CommandError, ExitCode, Failing, failing_of, report, warn
 from hwci.cli.options import DEADLINE_S
 from hwci.cli.render import note, say_json, telling
-from hwci.cli.run_marks import settle
 from hwci.cli.settings import KEY_FILE, Settings
 from hwci.cli.tables import counted
 
@@ -197,6 +196,7 @@ def flush(
     Raises:
         HwciError: the address is none, or the environment names an impossible proxy.
     """
+    from hwci.cli.run_marks import settle
     from hwci.client import Client
     from hwci.client.dispatch import Dispatch, Patience, letters_of
 
@@ -266,6 +266,7 @@ def _sent(
     settings: Settings, letters: Sequence["Letter"], spool: "Spool | None", deadline_s: float
 ) -> "tuple[Outcome, datetime | None]":
     """Send the letters, then once each what waits beside them. Gives the server's time, too."""
+    from hwci.cli.run_marks import settle
     from hwci.client import Client
     from hwci.client.dispatch import Dispatch, Outcome, Patience, Unsent, letters_of
     from hwci.client.errors import ProxyAddressError

@@ -27,6 +27,7 @@ from hwci.cli.keys import keys
 from hwci.cli.members import members
 from hwci.cli.metrics import metrics
 from hwci.cli.register import register
+from hwci.cli.render import nowhere, say
 from hwci.cli.report import HELP as REPORT_RUN_HELP
 from hwci.cli.report import report_run
 from hwci.cli.runs import runs
@@ -47,8 +48,6 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from hwci.cli.render import say
-
         say(f"hwci {__version__}")
         raise typer.Exit
 
@@ -105,6 +104,8 @@ app.add_typer(admin, name="admin")
 
 def main() -> None:
     """Run the command line."""
+    # A stream that was closed before this began is none: what is written there goes nowhere.
+    sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
     # A terminal that lacks a letter is shown its number; input of no encoding is refused as data.
     for stream, errors in (
         (sys.stdin, "surrogateescape"),

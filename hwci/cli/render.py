@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 if TYPE_CHECKING:
@@ -67,14 +68,27 @@ def say(line: str = "") -> None:
 
 
 def note(line: str) -> None:
-    """Write a line that is not data."""
-    _write(sys.stderr, line)
+    """Write a line that is not data. Where it cannot be written, as nobody reads it any more or the
+    disk of the log is full, the work goes on without: a report is worth more than a word of it.
+    """
+    try:
+        _write(sys.stderr, line)
+    except OSError:
+        sys.stderr = nowhere()
 
 
 def command_line(line: str) -> None:
     """Write a line that the CI system obeys: one of `hwci.ci.summary`, made for that."""
-    sys.stdout.write(_visible(line) + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(_visible(line) + "\n")
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = nowhere()
+
+
+def nowhere() -> TextIO:
+    """Give a stream in place of one that cannot be written: nothing of it is flushed at the end."""
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _write(stream: TextIO, line: str) -> None:

@@ -16,7 +16,6 @@ from hwci.cli.options import now, said
 from hwci.cli.render import note
 from hwci.cli.run_changes import Commits, changes_of
 from hwci.cli.run_draft import head_of, show_draft
-from hwci.cli.run_marks import marked, settle
 from hwci.cli.run_memory import Memory
 from hwci.cli.run_results import (
     Results,
@@ -81,6 +80,7 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     """
     from hwci.ci.reported import Reported
     from hwci.ci.state import state_folder
+    from hwci.cli.run_marks import marked, settle
 
     place = here(flags)
     hello.doubt(place.job)
