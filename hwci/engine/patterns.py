@@ -2,14 +2,18 @@
 """Path patterns of a suite configuration (spec, "Path pattern rules"; semantics, 11).
 
 This module decides which paths a list of patterns matches, and which patterns are legal. It does
-not know what the list stands for. All patterns of a list are followed at once, as one set of
-states in one integer, so that the time is linear in the path whatever the patterns are.
+not know what the list stands for. Many patterns are followed at once, as one set of states in one
+integer, so that the time is linear in the path whatever the patterns are. A long list is followed
+in several such sets: what a set costs grows with its square.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+LENGTH_MAX = 1_024
+"""Characters of a pattern. No path of a source tree is longer."""
+_SET_CHARACTERS = 2 * LENGTH_MAX
 _FORBIDDEN = "?+[]{}\\"  # "A pattern containing any of ... is invalid" (rule 4)
 _PATHS_KEPT = 32_768
 
@@ -34,6 +38,8 @@ def check_patterns(patterns: Sequence[str]) -> list[tuple[int, str]]:
 def _faults(pattern: str) -> list[str]:
     if not pattern:
         return ["A pattern must not be empty"]
+    if len(pattern) > LENGTH_MAX:
+        return [f"A pattern must not be longer than {LENGTH_MAX:,} characters"]
     used = [sign for sign in _FORBIDDEN if sign in pattern]
     if not used:
         return []
@@ -46,9 +52,8 @@ class PathList:
     """
 
     def __init__(self, plain: Sequence[str], excluding: Sequence[str]) -> None:
-        self._plain = tuple(plain)
-        self._matching = _Matcher(plain)
-        self._excluding = _Matcher(excluding)
+        self._matching = [_Matcher(some) for some in _sets(plain)]
+        self._excluding = [_Matcher(some) for some in _sets(excluding)]
         # A history names the same files over and over: each path is matched once.
         self.deciding = lru_cache(_PATHS_KEPT)(self._decide)
 
@@ -68,14 +73,29 @@ class PathList:
 
     def _decide(self, path: str) -> str | None:
         """Give the first plain pattern that made the path match; None when it does not match."""
-        index = self._matching.first(path)
-        if index is None or self._excluding.first(path) is not None:
-            return None
-        return self._plain[index]
+        pattern = _first(self._matching, path)
+        return None if pattern is None or _first(self._excluding, path) is not None else pattern
+
+
+def _first(matchers: Sequence["_Matcher"], path: str) -> str | None:
+    """Give the first pattern of all that matches a whole path."""
+    return next((found for one in matchers if (found := one.first(path)) is not None), None)
+
+
+def _sets(patterns: Sequence[str]) -> Iterator[list[str]]:
+    """Cut a list into patterns that are followed together."""
+    together: list[str] = []
+    for pattern in patterns:
+        if sum(map(len, together)) + len(pattern) > _SET_CHARACTERS:
+            yield together
+            together = []
+        together.append(pattern)
+    if together:
+        yield together
 
 
 class _Matcher:
-    """All patterns at once. Bit n of a state set: everything before token n has been matched.
+    """Patterns at once. Bit n of a state set: everything before token n has been matched.
 
     "`*` matches any characters within one directory level", "`**` ... across directory levels",
     and `**/` at the start of a pattern or after a `/` "also matches nothing". That last one takes
@@ -83,6 +103,7 @@ class _Matcher:
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = patterns
         self._steps: dict[str, int] = defaultdict(int)  # character: states that it leads on from
         self._any = 0  # states that any character keeps
         self._level = 0  # states that any character but / keeps
@@ -135,8 +156,8 @@ class _Matcher:
         states |= entered << 1 | entered << 2
         return states | (states & (self._wide | self._level)) << 1
 
-    def first(self, path: str) -> int | None:
-        """Give the index of the first pattern that matches a whole path."""
+    def first(self, path: str) -> str | None:
+        """Give the first pattern that matches a whole path."""
         states = self._start
         for sign in path:
             kept = self._any if sign == "/" else self._any | self._level
@@ -144,4 +165,6 @@ class _Matcher:
             if not states:
                 return None
         ended = states & self._accepting
-        return self._ends.index((ended & -ended).bit_length() - 1) if ended else None
+        if not ended:
+            return None
+        return self._patterns[self._ends.index((ended & -ended).bit_length() - 1)]

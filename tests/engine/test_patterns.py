@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Path patterns (spec, "Path pattern rules"; semantics, 11)."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hwci.engine.patterns import PathList, PatternError, check_patterns
+from hwci.engine.patterns import LENGTH_MAX, PathList, PatternError, check_patterns
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -108,6 +110,16 @@ def test_an_empty_pattern_is_a_fault_also_after_a_mark() -> None:
     assert [index for index, _ in check_patterns(["", "!"])] == [0, 1]
 
 
+def test_a_pattern_that_is_longer_than_any_path_is_a_fault() -> None:
+    longest = "a" * LENGTH_MAX
+
+    assert check_patterns([longest, f"!{longest}"]) == []
+    assert check_patterns([f"{longest}a", f"!{longest}a"]) == [
+        (index, "A pattern must not be longer than 1,024 characters") for index in (0, 1)
+    ]
+    assert matches(longest, longest)
+
+
 def test_every_fault_of_a_list_is_named() -> None:
     faults = check_patterns(["!a", "b?", "", "!c{"])
 
@@ -130,6 +142,41 @@ def test_a_pattern_of_many_stars_is_matched_in_one_pass(
 ) -> None:
     assert matches(pattern, "a" * 4096) is expected
     assert matches("**/" * 300 + "b", "a/" * 2048 + "b")
+
+
+def long_patterns(first: int, count: int) -> list[str]:
+    """Give patterns as long as they may be, each of signs of its own."""
+    return [
+        "".join(chr(0x10000 + number * LENGTH_MAX + at) for at in range(LENGTH_MAX))
+        for number in range(first, first + count)
+    ]
+
+
+def test_a_long_list_decides_as_a_short_one() -> None:
+    filling = long_patterns(0, 5)
+    plain = ["docs/**", *filling, "src/*.c", *filling, "src/**"]
+    excluding = [*(f"!{one}" for one in filling), "!**/gen/**"]
+    paths = PathList.parse([*plain, *excluding])
+
+    assert paths.deciding("docs/a") == "docs/**"
+    assert paths.deciding("src/main.c") == "src/*.c"
+    assert paths.deciding("src/hal/main.c") == "src/**"
+    assert paths.deciding("src/gen/main.c") is None
+    assert paths.deciding(filling[4]) is None, "it is excluded too"
+    assert PathList.parse(plain).deciding(filling[4]) == filling[4]
+
+
+def test_what_a_list_takes_grows_with_its_length_and_not_with_its_square() -> None:
+    patterns = long_patterns(0, 40)
+    tracemalloc.start()
+    try:
+        paths = PathList.parse(patterns)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert paths.matches(patterns[-1])
+    assert peak <= 40 * 1024 * 1024
 
 
 def slowly(pattern: str, path: str, *, level_start: bool = True) -> bool:
