@@ -35,7 +35,7 @@ class Settings:
     Limits are written `100/minute`, `off` for none; no `auth_rate_limit`: each route's default.
     """
 
-    database: str = "hwci-data/hwci.db"
+    database: str = field(default="hwci-data/hwci.db", repr=False)
     host: str = "127.0.0.1"
     port: int = 8080
     base_url: str | None = None

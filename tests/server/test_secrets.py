@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hwci.server.settings import VARIABLES, read_settings
 from tests.server.asking import ask, bearer, ci_key
 from tests.server.running import EMAIL, PASSWORD, RunningServer, report, running_in_thread
 
@@ -73,3 +74,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def is_hex(text: str) -> bool:
     return all(letter in "0123456789abcdef" for letter in text)
+
+
+def test_no_setting_that_may_hold_a_secret_shows_in_a_repr() -> None:
+    given = {one.name: "valkey://:hush@host" for one in VARIABLES if one.secret}
+
+    assert len(given) > 1
+    assert "hush" not in repr(read_settings(given))
