@@ -58,6 +58,10 @@ class Asked:
         """Give the failures of a row of "Flakiest tests"."""
         return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
 
+    def checked(self, more: Mapping[str, Any]) -> Any:
+        """Give a page of the merges that were checked."""
+        return self._read("ci-metrics/checked-merges", more)
+
     def runs(self, query: Mapping[str, str]) -> Any:
         """Give the runs that fit, of any time."""
         path = f"/api/orgs/{self._org}/runs?{urlencode(query)}"
@@ -163,6 +167,57 @@ def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
         expect(shown).to_have_text(counted(runs["total"], "run"))
         page.reload()
         expect(shown).to_have_text(counted(runs["total"], "run"))
+
+
+def test_the_number_of_checked_merges_leads_to_each_and_to_the_run_that_checked_it(
+    page: Page, demo: Dashboard
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": 90, "asOf": moment}
+    asked = Asked(demo, demo.token(), org, query)
+    tiles_told, merges = asked.page()["tiles"], page.locator("#merges")
+    checked = tiles_told["mergesChecked"]["checked"]
+    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'merges.search': 'main'})}")
+
+    link = page.locator(".tile", has_text="Merges checked").locator(".figure a")
+    expect(link).to_have_text(f"{checked:,}")
+    link.click()
+
+    title = merges.get_by_role("heading", name="Merges checked on hardware")
+    expect(title).to_contain_text(f"{checked:,}")
+    expect(title).to_be_in_viewport()
+    expect(merges.get_by_role("status").first).to_have_text(f"{checked:,} merges")
+    for sort, number in ((None, 1), ("branch", 1), ("branch", 2)):
+        if sort and number == 1:
+            merges.get_by_role("button", name="Branch").click()
+            expect(page).to_have_url(re.compile("merges.sort=branch"))
+        if number == 2:
+            merges.get_by_role("button", name="Next").click()
+        more = {"page": number, **({"sort": sort} if sort else {})}
+        shows_checked(page, asked.checked(more)["items"])
+    page.reload()
+    shows_checked(page, asked.checked({"page": 2, "sort": "branch"})["items"])
+
+    merges.get_by_text(re.compile("^Not checked")).click()
+
+    expect(page).not_to_have_url(re.compile("merges=|merges.page"))
+    unchecked = tiles_told["mergesChecked"]["announced"] - checked
+    expect(merges.get_by_role("heading")).to_contain_text(f"{unchecked:,}")
+    expect(merges.get_by_role("columnheader", name="First checked by")).to_have_count(0)
+
+
+def shows_checked(page: Page, rows: list[Any]) -> None:
+    """See that the table has these checked merges, each with the run that checked it."""
+    found = page.locator("#merges tbody tr")
+    expect(found).to_have_count(len(rows))
+    runs = found.get_by_role("link", name=re.compile("^run "))
+    for place, row in enumerate(rows):
+        run = row["firstRun"]
+        end = re.compile(f"/runs/{run['runRecordId']}$")
+        expect(runs.nth(place)).to_have_attribute("href", end)
+        expect(found.nth(place)).to_contain_text(row["sha"][:10])
+        expect(found.nth(place)).to_contain_text(run["boxKey"])
+        expect(found.nth(place)).to_contain_text(row["suite"] or "Unassigned")
 
 
 def test_the_trend_of_a_tile_tells_the_figure_of_the_tile_and_no_sum_of_its_own(

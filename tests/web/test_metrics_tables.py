@@ -244,6 +244,25 @@ def test_the_strip_of_a_test_is_of_boxes_too_that_are_not_shown(page: Page, tmp_
         expect(page.locator(".strips")).to_contain_text("and 2 more boxes")
 
 
+def test_a_merge_that_a_later_commit_of_its_push_checked_says_so(
+    page: Page, tmp_path: Path
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        merge = {**announcement(1), "suite": None}
+        send(server, "merge-announce", merge)
+        page.goto(f"{metrics(page, server)}?merges=checked")
+        expect(part(page, "merges")).to_contain_text("No merge of this period ran on hardware.")
+        covered = {"sha": "e" * 40, "covers_shas": [merge["sha"], "e" * 40], "suite": "hardware"}
+        send(server, "run-report", report(repo_key=merge["repo_key"], box_key="box-7", **covered))
+
+        page.reload()
+
+        expect(rows(page, "merges")).to_have_count(1)
+        expect(rows(page, "merges")).to_contain_text("Unassigned")
+        expect(rows(page, "merges")).to_contain_text(f"at {'e' * 10}")
+        expect(rows(page, "merges")).to_contain_text("hardware · box-7")
+
+
 def test_an_organization_without_reports_is_told_how_to_begin(
     page: Page, empty: RunningServer
 ) -> None:

@@ -15,7 +15,7 @@ import { ExactTimes } from "../parts/values.js";
 import { RealBugs } from "./metrics/bugs.js";
 import { Days } from "./metrics/days.js";
 import { FlakiestTests } from "./metrics/flaky.js";
-import { UncheckedMerges } from "./metrics/merges.js";
+import { Merges } from "./metrics/merges.js";
 import { OtherFailures } from "./metrics/other.js";
 import { useReviews } from "./metrics/review.js";
 import { Tiles } from "./metrics/tiles.js";
@@ -94,7 +94,7 @@ function Shown({ page, trend, products, ...rest }) {
     <${Tiles} page=${data} trend=${trend.data} address=${rest.address} />
     <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
     <${Days} trend=${trend} address=${rest.address} />
-    <${UncheckedMerges} ...${table} />
+    <${Merges} ...${table} />
     <${RealBugs} ...${table} />
     <${OtherFailures} ...${table} />
     <${FlakiestTests} ...${table} />

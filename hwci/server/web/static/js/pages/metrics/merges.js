@@ -1,34 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table "Merges not checked on hardware" (spec, "Metrics page (dashboard)").
+// The table "Merges not checked on hardware" (spec, "Metrics page (dashboard)"), and in its place, when it is
+// asked for, that of the merges that were checked, each with the run that did it first.
 
-import { addressOf } from "../../address.js";
-import { short } from "../../format.js";
+import { addressOf, change } from "../../address.js";
+import { count, short } from "../../format.js";
 import { html } from "../../html.js";
 import { productColumn } from "../../parts/scope.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table.js";
 import { Sha, Time } from "../../parts/values.js";
+import { RunLink } from "../../parts/words.js";
+
+const UNCHECKED = {
+  value: null,
+  title: "Merges not checked on hardware",
+  short: "Not checked",
+  path: "unchecked-merges",
+  empty: "Every merge of this period ran on hardware.",
+};
+const CHECKED = {
+  value: "checked",
+  title: "Merges checked on hardware",
+  short: "Checked",
+  path: "checked-merges",
+  empty: "No merge of this period ran on hardware.",
+};
+
+/** What an address is changed by to show these merges, all of them. `value`: "checked", or null for the others. */
+export function toMerges(value) {
+  return { merges: value, "merges.page": null, "merges.search": null };
+}
 
 /** The table. */
-export function UncheckedMerges({ address, base, orgId, scope, several, page, reviews }) {
+export function Merges({ address, base, orgId, scope, several, page, reviews }) {
+  const shown = address.query.get("merges") === CHECKED.value ? CHECKED : UNCHECKED;
+  const { checked, announced } = page.tiles.mergesChecked;
+  const unchecked = page.uncheckedMerges.total;
   const columns = [
     { key: "sha", title: "Commit", sort: "sha", cell: (row) => commit(orgId, row) },
     ...productColumn(page.product, several),
     { key: "branch", title: "Branch", sort: "branch", cell: (row) => row.branch },
     { key: "mergedAt", title: "Merged", sort: "mergedAt", own: "down", cell: (row) => html`<${Time} at=${row.mergedAt} />` },
+    ...(shown === CHECKED ? [{ key: "run", title: "First checked by", words: true, cell: (row) => checkedBy(orgId, row) }] : []),
   ];
-  return html`<${Section} title="Merges not checked on hardware" total=${page.uncheckedMerges.total} anchor="merges">
-    <${PagedTable} name="merges" label="Merges not checked on hardware" thing="merge" path=${`${base}/unchecked-merges`}
-      turn=${reviews.turn} query=${scope} address=${address} first=${page.uncheckedMerges} columns=${columns}
-      rowKey=${(row) => `${row.repoKey} ${row.suite} ${row.sha}`}
-      empty=${page.tiles.mergesChecked.announced
-        ? "Every merge of this period ran on hardware."
-        : html`No merge was announced in this period. A job that needs no hardware announces them: <code>hwci merge-announce</code>`} />
+  return html`<${Section} title=${shown.title} total=${shown === CHECKED ? checked : unchecked} anchor="merges">
+    ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
+    <${PagedTable} key=${shown.path} name="merges" label=${shown.title} thing="merge" path=${`${base}/${shown.path}`}
+      turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
+      columns=${columns} rowKey=${(row) => `${row.repoKey} ${row.suite} ${row.sha}`} empty=${announced ? shown.empty : noneAnnounced()} />
   <//>`;
+}
+
+function noneAnnounced() {
+  return html`No merge was announced in this period. A job that needs no hardware announces them: <code>hwci merge-announce</code>`;
+}
+
+function Choice({ shown, counts }) {
+  return html`<fieldset class="choice of-section">
+    <legend class="unseen">Merges</legend>
+    ${counts.map(([one, number]) => html`<label key=${one.path}>
+      <input type="radio" name="merges" checked=${one === shown}
+        onChange=${() => change({ merges: one.value, "merges.page": null })} />
+      <span>${one.short} (${count(number)})</span>
+    </label>`)}
+  </fieldset>`;
 }
 
 /** What ran on the commit of a merge may say why nothing counts: it never reached the hardware, or ran no test. */
 function commit(orgId, { repoKey, sha }) {
   return html`<${Sha} sha=${sha} /> <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}
     aria-label=${`Runs on ${short(sha)}`}>runs</a>`;
+}
+
+/** A push that held the merge may have been tested at a later commit; a run tells the product of an Unassigned one. */
+function checkedBy(orgId, { suite, sha, firstRun: run }) {
+  return html`<${RunLink} run=${run} orgId=${orgId} />
+    ${run.sha !== sha && html` <span class="unbroken">at <${Sha} sha=${run.sha} /></span>`}
+    <span class="under">${suite === null && `${run.suite} · `}${run.boxKey} · <${Time} at=${run.startedAt} /></span>`;
 }

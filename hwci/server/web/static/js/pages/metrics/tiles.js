@@ -7,6 +7,7 @@ import { count, counted, percent } from "../../format.js";
 import { html } from "../../html.js";
 import { scopeOf } from "../../parts/scope.js";
 import { Trend } from "../../parts/trend.js";
+import { toMerges } from "./merges.js";
 
 /** The tiles of a page. `trend`: null while it is on its way. */
 export function Tiles({ page, trend, address }) {
@@ -14,7 +15,8 @@ export function Tiles({ page, trend, address }) {
   const to = (part, changes) => ({ address, part, changes });
   return html`<section class="tiles" aria-label="Tiles">
     <${Tile} title="Merges checked on hardware" trend=${trend} of=${(slot) => slot.mergesChecked}
-      outOf=${(slot) => slot.mergesAnnounced} kind="good" all=${mergesChecked.checked} value=${count(mergesChecked.checked)}
+      outOf=${(slot) => slot.mergesAnnounced} kind="good" all=${mergesChecked.checked}
+      value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(mergesChecked.checked)}<//>`}
       beside=${html`<${MergesBeside} counts=${mergesChecked} unchecked=${page.uncheckedMerges.total} to=${to} />`} />
     <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} to=${to} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(slot) => slot.flakyFailures} kind="warn"
@@ -26,7 +28,7 @@ export function Tiles({ page, trend, address }) {
 
 function MergesBeside({ counts: { checked, announced }, unchecked, to }) {
   return html`of ${counted(announced, "merge")}${share(checked, announced)}
-    ${unchecked > 0 && html`${" · "}<${Part} ...${to("merges")}>${count(unchecked)} not checked<//>`}`;
+    ${unchecked > 0 && html`${" · "}<${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}`;
 }
 
 function RealBugsTile({ trend, counts, to }) {
