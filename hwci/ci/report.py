@@ -98,7 +98,9 @@ def _told(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, Any]
         raise StartUnknownError(box_key)
     told = _given(head)
     told.setdefault("started_at", started_at)
-    told.setdefault("ended_at", started_at + results.took)
+    # A CI may say that the run started long before its tests did: they waited for the bench.
+    ended_at = started_at + results.took
+    told.setdefault("ended_at", max(ended_at, results.ran_until or ended_at))
     # Only a connectivity check that failed says false: results without tests blame no bench.
     told.setdefault("hello_ok", True)
     return told

@@ -53,6 +53,10 @@ class BoxResults:
     started_at: datetime | None = None
     duration_s: float = 0.0
     unbuilt: int = 0
+    ran_until: datetime | None = None
+    """When the last of the files ended, by its start and what its tests took: no later than it was
+    written, as a start without an offset may be hours off. None: none says when it started.
+    """
     reckoned_start: datetime | None = None
     """The earliest start by when each file was written, less what its tests took: the same for the
     same files, whenever they are read.
@@ -92,6 +96,11 @@ def merged(files: Iterable[FileResults]) -> BoxResults:
         for attempt in file.attempts:
             tests.setdefault(attempt.test_id, []).append(attempt)
     starts = [file.started_at for file in kept if file.started_at is not None]
+    ends = [
+        min(file.started_at + _taken(file.duration_s), file.written_at)
+        for file in kept
+        if file.started_at is not None and file.written_at is not None
+    ]
     reckoned = [
         file.written_at - _taken(file.duration_s) for file in kept if file.written_at is not None
     ]
@@ -101,6 +110,7 @@ def merged(files: Iterable[FileResults]) -> BoxResults:
         started_at=min(starts, default=None),
         duration_s=sum(file.duration_s for file in kept),
         unbuilt=sum(file.unbuilt for file in kept),
+        ran_until=max(ends, default=None),
         reckoned_start=min(reckoned, default=None),
     )
 

@@ -11,11 +11,12 @@ from pydantic import ValidationError
 
 from hwci.ci.parts import part_run_id
 from hwci.ci.report import ReportHead, StartUnknownError, run_reports, written_reports
-from hwci.ci.results import BoxResults
+from hwci.ci.results import BoxResults, FileResults, merged
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+HALF_AN_HOUR = timedelta(minutes=30)
 HEAD = ReportHead(
     repo_key="firmware",
     workflow="hil",
@@ -57,6 +58,26 @@ def test_an_end_nobody_gave_follows_the_start_that_was_given() -> None:
     (report,) = run_reports(given, {"bench": results(started_at=None)})
 
     assert report.ended_at == NOON - timedelta(hours=1) + timedelta(seconds=90)
+
+
+def test_a_run_that_waited_for_its_bench_ended_when_its_tests_did() -> None:
+    """Azure says when the pipeline started, GitLab when the job did."""
+    waited = replace(HEAD, started_at=NOON - timedelta(hours=3))
+
+    (report,) = run_reports(waited, {"bench": replace(results(), ran_until=NOON + HALF_AN_HOUR)})
+
+    assert (report.started_at, report.ended_at) == (waited.started_at, NOON + HALF_AN_HOUR)
+
+
+def test_files_end_where_their_tests_did_and_no_later_than_they_were_written() -> None:
+    first = FileResults([], 0, NOON, 60.0, written_at=NOON + timedelta(days=9))
+    later = replace(first, started_at=NOON + HALF_AN_HOUR)
+    east = replace(first, started_at=NOON + timedelta(hours=5), written_at=NOON + HALF_AN_HOUR)
+    untold = replace(first, started_at=None)
+
+    ends = [merged(files).ran_until for files in ([first, later], [east], [untold])]
+
+    assert ends == [NOON + timedelta(minutes=31), NOON + HALF_AN_HOUR, None]
 
 
 def test_a_start_that_nothing_tells_is_asked_for() -> None:
