@@ -174,6 +174,7 @@ def test_runs_of_a_test_are_looked_for_among_those_of_the_period_alone(
     connection: Connection, *, flag: bool | None
 ) -> None:
     writer = Transaction(connection)
+    writer.put_report(ORG, REPORT)
     asked: list[str] = []
     of_product = RunFilter("fw", "hil", hello_ok=True, start=NOON, end=NOON)
     connection.raw.set_trace_callback(asked.append)

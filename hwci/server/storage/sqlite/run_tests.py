@@ -13,10 +13,9 @@ from hwci.server.storage.sqlite.connections import Connection
 from hwci.server.storage.sqlite.rows import Query
 
 _OF_RECORD = "q.org_id = r.org_id AND q.record_id = r.record_id"
-_RAN = (
-    f" AND EXISTS (SELECT 1 FROM report q WHERE {_OF_RECORD}"
-    " AND q.template_id IN (SELECT j.value FROM json_each(?) j))"
-)
+_LISTED = "template_id IN (SELECT j.value FROM json_each(?) j)"
+# The report that stands for its record is looked at first: mostly it is the only one.
+_RAN = f" AND (r.{_LISTED} OR EXISTS (SELECT 1 FROM report q WHERE {_OF_RECORD} AND q.{_LISTED}))"
 _ITEM = (
     "EXISTS (SELECT 1 FROM report q"
     " CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?"
@@ -27,13 +26,18 @@ _RETRY_PASS = f"{_ITEM} i.outcome = 0 AND i.attempts > 1)"
 _FAILED_ATTEMPT = f"{_ITEM} (i.outcome = 1 OR i.attempts > 1))"
 
 
-def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter) -> Query:
-    """Narrow a query for the keys of reports, `r`, to those that tell of the test as wanted."""
+def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter) -> Query | None:
+    """Narrow a query for the keys of reports, `r`, to those that tell of the test as wanted; None:
+    there is none.
+    """
     if wanted.test_id is None:
         return query
     statement, values = query
     templates = _templates(connection, org, query, wanted.test_id)
-    statement, values = f"{statement}{_RAN}", (*values, codec.json_list(templates))
+    if not templates:
+        return None
+    listed = codec.json_list(templates)
+    statement, values = f"{statement}{_RAN}", (*values, listed, listed)
     for condition, flag in (
         (_RETRY_PASS, wanted.retry_pass),
         (_FAILED_ATTEMPT, wanted.failed_attempt),

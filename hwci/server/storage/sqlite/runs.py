@@ -113,7 +113,9 @@ class RunRows(LiveRunRows):
             keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
             query = _where("r", keys, org, _tests(wanted) | {"hello_ok =": wanted.hello_ok})
             query = _of_suite(query, org, wanted.suite)
-            queries.append(of_test(self._connection, org, query, wanted))
+            narrowed = of_test(self._connection, org, query, wanted)
+            if narrowed is not None:
+                queries.append(narrowed)
         # What is live has not said yet whether it reached its hardware, nor how its tests end.
         of_reports = wanted.hello_ok is not None or wanted.test_id is not None
         if wanted.status is not RunStatus.REPORTED and not of_reports:
