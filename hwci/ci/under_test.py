@@ -105,7 +105,7 @@ def _covers(
         return known, before.notes
     if job.pushed_shas or job.value("trigger") != Trigger.MERGE:
         return _with_last(job.pushed_shas, sha), before.notes
-    why = f"this clone does not tell what came after {short(before.commit)}, as after a forced push"
+    why = f"what came after {short(before.commit)} is not in this clone, nor to be had"
     return (sha,), (*before.notes, *covers_less(job, why))
 
 

@@ -124,6 +124,21 @@ def test_a_test_in_two_files_of_a_box_was_tried_twice_and_one_pass_is_a_pass(wri
     assert results.tests[1].duration_s == 5.25
 
 
+def test_a_pass_that_is_told_twice_is_no_retry(write: Write) -> None:
+    """Twister writes one run into two files, and GoogleTest repeats what passed."""
+    case = '<testcase name="a" time="2"/>'
+    once = read(write(f'<testsuite name="x">{case}</testsuite>'))
+    mixed = read(
+        write(
+            f'<testsuite name="x">{case}<testcase name="a"><failure/></testcase>{case}</testsuite>'
+        )
+    )
+
+    assert rows(merged([once, once])) == [("x.a", "pass", 1)]
+    assert merged([once, once]).retried == 0
+    assert rows(merged([mixed])) == [("x.a", "pass", 2)]
+
+
 def test_a_repeat_outside_pytest_is_taken_as_it_stands(write: Write) -> None:
     path = write(
         '<testsuite name="x"><testcase name="a"/><testcase name="a"><failure/></testcase>'

@@ -370,7 +370,10 @@ def test_a_push_that_the_clone_does_not_hold_is_told(bench: Bench) -> None:
 
     assert covers == [6]
     (note,) = merge.notes
-    assert f"covers only {bench.shas[6][:12]}, as this clone does not tell what came after" in note
+    assert (
+        f"covers only {bench.shas[6][:12]}, as what came after 111111111111 is not in this clone"
+        in note
+    )
     assert nightly.notes == ()
 
 
