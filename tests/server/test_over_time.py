@@ -77,8 +77,8 @@ def test_slots_lie_side_by_side_and_the_last_ends_with_the_period(told: RunningS
         {
             "from": "2026-01-09T12:00:00Z",
             "to": "2026-01-10T12:00:00Z",
-            "mergesChecked": 0,
-            "mergesAnnounced": 4,
+            "mergesChecked": 3,
+            "mergesAnnounced": 7,
             "realFwBugs": 2,
             "flakyFailures": 1,
             "infraRuns": 0,
