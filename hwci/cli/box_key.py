@@ -32,6 +32,10 @@ class BoxKey:
 _FIELDS = {one.name for one in fields(BoxKey)}
 
 
+class NotInstalledError(CommandError):
+    """This machine is no box: there is no file of a key."""
+
+
 def installed_as(environ: Mapping[str, str]) -> str | None:
     """Give the name of the box that this machine was installed as; None: of none, or its file
     cannot be read.
@@ -99,7 +103,8 @@ def read_key(path: Path) -> BoxKey:
     """Read the key.
 
     Raises:
-        CommandError: there is none, it is not secret, or the file cannot be read.
+        NotInstalledError: there is none.
+        CommandError: it is not secret, or the file cannot be read.
     """
     from hwci.client.files import OF_OTHERS
 
@@ -138,8 +143,8 @@ def _parsed(text: str, path: Path) -> BoxKey:
     )
 
 
-def _not_installed(path: Path) -> CommandError:
-    return CommandError(
+def _not_installed(path: Path) -> NotInstalledError:
+    return NotInstalledError(
         Failing(
             "This machine is not installed as a box",
             f"there is no file {path}",

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -152,8 +151,12 @@ def see_that_it_can_run(name: str) -> None:
     """
     if shutil.which(name) is not None:
         return
-    number = errno.EACCES if os.sep in name and Path(name).exists() else errno.ENOENT
+    number = errno.EACCES if os.sep in name and _exists(name) else errno.ENOENT
     raise _not_started(name, OSError(number, os.strerror(number)))
+
+
+def _exists(name: str) -> bool:
+    return os.path.exists(name)  # noqa: PTH110 - a Path raises where the name is too long
 
 
 def _not_started(name: str, fault: OSError) -> CommandError:

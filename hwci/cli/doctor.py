@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json as json_text
 import os
+import stat
 import time
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -278,19 +279,26 @@ def _spool(settings: Settings) -> Finding:
 
 def _writable(folder: Path) -> bool:
     """Tell whether a folder can be written, or made."""
-    there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
-    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    for there in (folder, *folder.absolute().parents):
+        try:
+            is_folder = stat.S_ISDIR(there.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            break
+        return is_folder and os.access(there, os.W_OK | os.X_OK)
+    return False
 
 
 def _box_key() -> Finding:
-    from hwci.cli.box_key import box_file, read_key
+    from hwci.cli.box_key import NotInstalledError, box_file, read_key
 
     try:
         named = os.environ.get("HWCI_BOX_FILE")
         path = box_file(Path(named) if named else None, os.environ)
-        if not path.exists():
-            return Finding("box key", State.OK, "none: this machine is not installed as a box")
         kept = read_key(path)
+    except NotInstalledError:
+        return Finding("box key", State.OK, "none: this machine is not installed as a box")
     except CommandError as fault:
         return Finding("box key", State.FAIL, fault.failing.cause, fault.failing.fix)
     return Finding("box key", State.OK, f"{path} is of box {kept.name} at {kept.url}")

@@ -63,19 +63,13 @@ def live_run(
 
 def _key(url: str | None, key_file: Path | None) -> Held | None:
     """Find the key of the box; a machine that is no box has none."""
-    import os
-
     from hwci.cli.box import held_key
-    from hwci.cli.box_key import box_file
-    from hwci.cli.settings import secret
+    from hwci.cli.box_key import NotInstalledError
 
     try:
-        if (
-            secret("HWCI_BOX_KEY", os.environ) is None
-            and not box_file(key_file, os.environ).exists()
-        ):
-            return None
         return held_key(url, key_file)
+    except NotInstalledError:
+        return None
     except CommandError as fault:
         _note(fault.failing.cause)
         return None

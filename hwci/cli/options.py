@@ -3,6 +3,7 @@
 flag gives is read, and the clock.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
@@ -113,6 +114,23 @@ NoSummary = Annotated[
 ]
 
 DEADLINE_S = 120.0
+
+
+def _number(value: float) -> float:
+    """Read a time. What is no number is no end either.
+
+    Raises:
+        CommandError: wrong usage: it is none.
+    """
+    if not math.isnan(value):
+        return value
+    raise wrong_usage(
+        "--deadline is not understood",
+        f"{value} is no number of seconds",
+        "Correct --deadline (or HWCI_DEADLINE)",
+    )
+
+
 Deadline = Annotated[
     float,
     typer.Option(
@@ -120,6 +138,7 @@ Deadline = Annotated[
         min=0,
         metavar="SECONDS",
         envvar="HWCI_DEADLINE",
+        callback=_number,
         help="How long to go on trying; what is not sent then, waits.",
     ),
 ]

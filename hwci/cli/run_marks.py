@@ -41,9 +41,16 @@ def marked(reports: Sequence[RunReport], environ: Mapping[str, str]) -> Iterator
 def settle(environ: Mapping[str, str]) -> None:
     """Remember the runs that a killed sender could not, as far as their reports wait here."""
     folder = _folder(environ)
-    if folder is None or not folder.is_dir():
+    if folder is None:
         return
-    with suppress(OSError), _alone(folder):
+    with suppress(OSError):  # most often there is no such folder
+        paths = list(folder.iterdir())
+        if paths:
+            _settle(folder, environ)
+
+
+def _settle(folder: Path, environ: Mapping[str, str]) -> None:
+    with _alone(folder):
         left = [path for path in sorted(folder.iterdir()) if _is_left(path)]
         if left:
             _remember({one for path in left for one in _named(path)}, environ)

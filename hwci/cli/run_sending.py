@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from hwci.cli import child, clock_check, delivery, summaries
@@ -46,7 +47,8 @@ class Sending:
         sending = replace(self, when_kept=signals.obeying)
         if not ended.cancelled:
             return sending
-        return replace(sending, deadline_s=min(self.deadline_s, CANCELLED_DEADLINE_S))
+        # Nothing at all means each report once, which may take longer.
+        return replace(sending, deadline_s=min(self.deadline_s or inf, CANCELLED_DEADLINE_S))
 
 
 def send(

@@ -151,7 +151,7 @@ class Connections:
 def _cut(
     connection: HTTPConnection, seconds: float, over: threading.Event, done: threading.Event
 ) -> None:
-    if done.wait(seconds):
+    if done.wait(min(seconds, threading.TIMEOUT_MAX)):
         return
     over.set()
     while True:

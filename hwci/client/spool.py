@@ -177,7 +177,11 @@ class Spool:
         return found
 
     def refused(self) -> Sequence[Refused]:
-        """Give what was set aside, oldest first."""
+        """Give what was set aside, oldest first.
+
+        Raises:
+            SpoolError: the folder cannot be read.
+        """
         return [read_refused(path) for path in self._refused_files()]
 
     def holds(self, kept: Kept) -> bool:
@@ -311,22 +315,14 @@ class Spool:
         return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
 
     def _paths(self) -> list[Path]:
-        try:
-            return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
-        except OSError as fault:
-            if isinstance(fault, FileNotFoundError) and not os.path.lexists(self.folder):
-                return []  # nothing was ever kept
-            raise SpoolError(
-                f"{self.folder} cannot be read: {fault.strerror or fault}",
-                "Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read",
-            ) from fault
+        return sorted(path for path in _listed(self.folder) if _NAME.fullmatch(path.name))
 
     def _same(self, identity: str) -> list[Path]:
         """Give the files that wait of one identity, oldest first."""
         return sorted(self.folder.glob(f"*-{identity}.report"))
 
     def _refused_files(self) -> list[Path]:
-        found = (self.folder / "refused").glob("*")
+        found = _listed(self.folder / "refused")
         return sorted(path for path in found if not path.name.startswith(UNFINISHED))
 
     def _refused_path(self, kept: Kept) -> Path:
@@ -377,6 +373,23 @@ class Spool:
         number = int(kept.path.stem[-8:], 16) % _LOCKS
         with locked(folder / f"{number}", wait=False) as mine:
             yield mine
+
+
+def _listed(folder: Path) -> list[Path]:
+    """Give what lies in a folder; nothing, if there is none as nothing was ever kept.
+
+    Raises:
+        SpoolError: it cannot be read.
+    """
+    try:
+        return list(folder.iterdir())
+    except OSError as fault:
+        if isinstance(fault, FileNotFoundError) and not os.path.lexists(folder):
+            return []
+        raise SpoolError(
+            f"{folder} cannot be read: {fault.strerror or fault}",
+            "Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read",
+        ) from fault
 
 
 def _identity(path: str, body: bytes, *parties: str) -> str:

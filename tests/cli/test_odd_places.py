@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folders and files of which nothing can be asked, as those of another user: a report goes out and
+tests run all the same, and what is asked about them is told. Here their names are too long, which
+holds for every user.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.cli.test_reporting import ANNOUNCED, HEAD, junit
+
+TOO_LONG = "x" * 300
+RUN = ("report-run", *HEAD, "--box", "bench-1", "--junit", "one.xml")
+JOB = [word for word in HEAD if word != "--no-changes"]
+EXEC = ("exec", *JOB, "--box", "bench-1", "--junit", "two.xml", "--", "cp", "one.xml", "two.xml")
+PLACES = ("HWCI_SPOOL_DIR", "HWCI_STATE_DIR", "HWCI_BOX_FILE", "XDG_STATE_HOME", "XDG_CONFIG_HOME")
+
+
+@pytest.fixture(autouse=True)
+def _results(tmp_path: Path) -> None:
+    (tmp_path / "one.xml").write_text(junit("a"))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("command", [RUN, EXEC, ("merge-announce", *ANNOUNCED)])
+def test_a_report_goes_out(in_ci: Command, command: tuple[str, ...], place: str) -> None:
+    at = command.index("--") if "--" in command else len(command)
+
+    assert in_ci(*command[:at], "--strict", *command[at:], **{place: TOO_LONG}).code == 0
+
+
+@pytest.mark.parametrize("command", [("spool", "list"), ("spool", "flush")])
+def test_a_spool_is_said_not_to_be_read(in_ci: Command, command: tuple[str, ...]) -> None:
+    code, _, err = in_ci(*command, HWCI_SPOOL_DIR=TOO_LONG)
+
+    assert code == 1
+    assert err.startswith("error: What waits on this machine cannot be seen\ncause: xxx")
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("HWCI_SPOOL_DIR", f"warn  spool: {TOO_LONG} cannot be written: "),
+        ("HWCI_BOX_FILE", "fail  box key: File name too long"),
+    ],
+)
+def test_a_doctor_says_so(in_ci: Command, place: str, line: str) -> None:
+    assert line in in_ci("doctor", **{place: TOO_LONG}).out
+
+
+def test_a_command_whose_name_is_too_long_is_none(in_ci: Command) -> None:
+    assert in_ci(*EXEC[:-3], f"./{TOO_LONG}").code == 127
+
+
+@pytest.mark.parametrize("deadline", ["nan", "-1", "soon"])
+def test_a_deadline_that_is_no_time_is_wrong_usage(in_ci: Command, deadline: str) -> None:
+    assert in_ci(*RUN, HWCI_DEADLINE=deadline).code == 2
+
+
+def test_a_deadline_may_never_come(in_ci: Command) -> None:
+    assert in_ci(*RUN, "--strict", HWCI_DEADLINE="inf").code == 0
