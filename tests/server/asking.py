@@ -16,6 +16,8 @@ from hwci.server.routes.table import ROUTES
 
 Header = tuple[str, str]
 
+PATIENCE_SECONDS = 120
+"""An answer comes within this; how soon is no claim of these tests."""
 EVERYWHERE = {500, 503, 400, 408, 414, 417, 431}
 """Of every route, or of HTTP that is malformed, late or too long before there is a route."""
 _PATHS = [(route, re.compile(re.sub(r"{\w+}", "[^/]+", route.path))) for route in ROUTES]
@@ -66,7 +68,7 @@ def ask(
     data: bytes | Iterable[bytes] | None = None,
 ) -> Reply:
     """Send a request with exactly these headers (and Content-Type for a `json_body`)."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE_SECONDS)
     if json_body is not None:
         data = json.dumps(json_body).encode()
         headers = (*headers, ("Content-Type", "application/json"))
@@ -102,7 +104,7 @@ def require_told(method: str, path: str, status: int) -> None:
 def connect(url: str) -> socket.socket:
     """Open a connection to a server."""
     address = urlsplit(url)
-    return socket.create_connection((address.hostname, address.port), timeout=30)
+    return socket.create_connection((address.hostname, address.port), timeout=PATIENCE_SECONDS)
 
 
 def say(url: str, raw: bytes) -> bytes:

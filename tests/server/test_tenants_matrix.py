@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from hwci.server.routes.table import ROUTES
-from tests.server.asking import Header, Reply, ask, bearer, ci_key
+from tests.server.asking import PATIENCE_SECONDS, Header, Reply, ask, bearer, ci_key
 from tests.server.matrix import ROWS, By, Row, World
 from tests.server.running import RunningServer
 from tests.server.tenants import OFF, OURS, THEIRS, Tenant, found, kept, register, tell
@@ -233,7 +233,7 @@ def credential(world: World, caller: Caller) -> tuple[Header, ...]:
 
 def peek(url: str, path: str, *headers: Header) -> Reply:
     """Ask for a stream, and leave when it has begun."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE_SECONDS)
     try:
         connection.request("GET", path, headers=dict(headers))
         answer = connection.getresponse()
