@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.server.asking import ask, bearer
 from tests.web.conftest import Dashboard
@@ -59,6 +59,27 @@ def test_the_way_back_leads_to_the_row_that_was_left(
 
     expect(page).to_have_url(f"{pages}/{path}")
     expect(page.locator(rows).last.locator(f"a[href='{href}']")).to_be_in_viewport()
+
+
+def test_the_way_back_is_found_though_a_row_went_away_meanwhile(page: Page, pages: str) -> None:
+    def fewer(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        del told["items"][0]
+        route.fulfill(response=answer, json=told)
+
+    page.goto(f"{pages}/failures?days=90")
+    expect(page.locator("tbody tr").first).to_be_visible()
+    page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+    link = page.locator("tbody tr").last.get_by_role("link").first
+    href = link.get_attribute("href")
+    link.click()
+    expect(page.get_by_role("heading", name="Checks").first).to_be_visible()
+
+    page.route("**/ci-failures?*", fewer)
+    page.get_by_role("link", name="Back to failures").click()
+
+    expect(page.locator(f"a[href='{href}']")).to_be_in_viewport()
 
 
 def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_else(

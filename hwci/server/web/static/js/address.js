@@ -20,6 +20,8 @@ const PAGES = {
 const watchers = new Set();
 const seen = new Map();
 
+const SHORTER = 120; // pixels: a row may have gone away meanwhile, by a review
+
 // What holds for every page, so that links between our pages take it along.
 const CARRIED = ["times"];
 
@@ -163,7 +165,7 @@ function noteScroll() {
 function scrollOnceThere(to) {
   const stop = new AbortController();
   const grown = new ResizeObserver(() => {
-    if (document.documentElement.scrollHeight < to + window.innerHeight) return;
+    if (document.documentElement.scrollHeight + SHORTER < to + window.innerHeight) return;
     window.scrollTo(0, to);
     stop.abort();
   });
