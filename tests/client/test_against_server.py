@@ -159,7 +159,7 @@ def test_a_revoked_key_is_heard_to_be_refused_whatever_the_size_of_the_body(
     large = SuiteConfiguration(
         repo_key="acme/fw",
         suite="large",
-        firmware_paths=[letters.randbytes(8_000).hex() for _ in range(200)],
+        firmware_paths=[letters.randbytes(500).hex() for _ in range(3_200)],
         harness_paths=[],
         merge_trigger=False,
     )
