@@ -85,6 +85,8 @@ def parse_address(text: str) -> ServerAddress:
 def _unusable(parts: SplitResult, host: str) -> str | None:
     if not host:
         return "it names no host"
+    if not (host.isprintable() and " " not in host):
+        return "its host holds blanks"
     if parts.query or parts.fragment:
         return "it holds a query or a fragment"
     if not (parts.path.isascii() and parts.path.isprintable() and " " not in parts.path):

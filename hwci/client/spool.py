@@ -75,7 +75,7 @@ def spool_folder(environ: Mapping[str, str]) -> Path | None:
 
 def fingerprint_of(key: str) -> str:
     """Tell keys apart without telling them."""
-    return hashlib.sha256(f"hwci-spool:{key}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"hwci-spool:{key}".encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -177,11 +177,7 @@ class Spool:
         return found
 
     def refused(self) -> Sequence[Refused]:
-        """Give what was set aside, oldest first.
-
-        Raises:
-            SpoolError: the folder cannot be read.
-        """
+        """Give what was set aside, oldest first."""
         return [read_refused(path) for path in self._refused_files()]
 
     def holds(self, kept: Kept) -> bool:
@@ -315,14 +311,25 @@ class Spool:
         return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
 
     def _paths(self) -> list[Path]:
-        return sorted(path for path in _listed(self.folder) if _NAME.fullmatch(path.name))
+        try:
+            return sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+        except OSError as fault:
+            if isinstance(fault, FileNotFoundError) and not os.path.lexists(self.folder):
+                return []  # nothing was ever kept
+            raise SpoolError(
+                f"{self.folder} cannot be read: {fault.strerror or fault}",
+                "Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read",
+            ) from fault
 
     def _same(self, identity: str) -> list[Path]:
         """Give the files that wait of one identity, oldest first."""
         return sorted(self.folder.glob(f"*-{identity}.report"))
 
     def _refused_files(self) -> list[Path]:
-        found = _listed(self.folder / "refused")
+        try:
+            found = list((self.folder / "refused").iterdir())
+        except OSError:
+            return []  # nothing was ever refused, or nobody may look
         return sorted(path for path in found if not path.name.startswith(UNFINISHED))
 
     def _refused_path(self, kept: Kept) -> Path:
@@ -373,23 +380,6 @@ class Spool:
         number = int(kept.path.stem[-8:], 16) % _LOCKS
         with locked(folder / f"{number}", wait=False) as mine:
             yield mine
-
-
-def _listed(folder: Path) -> list[Path]:
-    """Give what lies in a folder; nothing, if there is none as nothing was ever kept.
-
-    Raises:
-        SpoolError: it cannot be read.
-    """
-    try:
-        return list(folder.iterdir())
-    except OSError as fault:
-        if isinstance(fault, FileNotFoundError) and not os.path.lexists(folder):
-            return []
-        raise SpoolError(
-            f"{folder} cannot be read: {fault.strerror or fault}",
-            "Set HWCI_SPOOL_DIR to the folder of the reports, or make that yours to read",
-        ) from fault
 
 
 def _identity(path: str, body: bytes, *parties: str) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.cli.test_reporting import ANNOUNCED, HEAD, junit
+from tests.client.answering import unused_url
 
 TOO_LONG = "x" * 300
 RUN = ("report-run", *HEAD, "--box", "bench-1", "--junit", "one.xml")
@@ -61,3 +62,19 @@ def test_a_deadline_that_is_no_time_is_wrong_usage(in_ci: Command, deadline: str
 
 def test_a_deadline_may_never_come(in_ci: Command) -> None:
     assert in_ci(*RUN, "--strict", HWCI_DEADLINE="inf").code == 0
+
+
+def test_an_address_whose_host_holds_blanks_is_wrong_usage(in_ci: Command) -> None:
+    code, _, err = in_ci(*RUN, HWCI_URL="http://a b")
+
+    assert code == 2
+    assert "cause: 'http://a b' is no server address: its host holds blanks. " in err
+
+
+def test_a_key_of_impossible_letters_hides_nothing_that_waits(in_ci: Command) -> None:
+    in_ci(*RUN, HWCI_URL=unused_url())
+
+    code, out, _ = in_ci("spool", "list", HWCI_CI_KEY="\udcff")
+
+    assert code == 0
+    assert "bench-1" in out
