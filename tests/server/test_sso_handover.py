@@ -14,7 +14,7 @@ import pytest
 from hwci.wire.sso import challenge_of
 from tests.server.asking import Reply, ask, bearer
 from tests.server.browsing import browsing
-from tests.server.crooked import PERSON, Crooked, crooked_provider
+from tests.server.crooked import PERSON, Crooked, crooked_provider, of_now
 from tests.server.providers import sso_file
 from tests.server.running import Hands, RunningServer, running_in_thread
 
@@ -39,6 +39,7 @@ def clock() -> Hands:
 
 @pytest.fixture
 def server(tmp_path: Path, provider: Crooked, clock: Hands) -> Iterator[RunningServer]:
+    of_now(provider, clock)
     file = sso_file(tmp_path, crooked=provider.url)
     with running_in_thread(tmp_path, clock=clock, sso_file=file) as found:
         yield found

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from tests.client.answering import unused_url
 from tests.server.asking import ask
 from tests.server.browsing import Stop, browsing
-from tests.server.crooked import KID, PERSON, Crooked, crooked_provider, public, rsa_key
+from tests.server.crooked import KID, PERSON, Crooked, crooked_provider, of_now, public, rsa_key
 from tests.server.providers import CLIENT, SECRET, sso_file
 from tests.server.running import PASSWORD, Hands, RunningServer, running_in_thread
 
@@ -76,13 +76,6 @@ async def refused(server: RunningServer) -> tuple[int, str]:
     stop, let_in = await come(server)
     assert not let_in
     return stop.message
-
-
-def of_now(provider: Crooked, clock: Hands, **by: int) -> None:
-    """Have ID tokens speak of the server's time; `by`: seconds to move a claim by."""
-    now = int(clock().timestamp())
-    honest = {"iat": now, "exp": now + 300}
-    provider.claims |= {name: honest.get(name, now) + by.get(name, 0) for name in {*honest, *by}}
 
 
 @pytest.fixture(autouse=True)
