@@ -360,6 +360,7 @@ def test_a_narrow_screen_scrolls_in_one_direction(page: Page, metrics: str) -> N
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{metrics}?days=90&other=open&daily=open")
     expect(rows(page, "flaky").first).to_be_visible()
+    expect(rows(page, "daily").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 

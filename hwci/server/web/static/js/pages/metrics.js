@@ -2,7 +2,7 @@
 // The metrics page (spec, "Metrics page (dashboard)"): which period and which product is looked at, and
 // what is shown of it. Every figure is the API's.
 
-import { addressOf } from "../address.js";
+import { addressOf, change } from "../address.js";
 import { useAll, useAnswer } from "../asking.js";
 import { counted, moment, periodName, productName, timeOfDay } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
@@ -10,10 +10,9 @@ import { later } from "../parts/later.js";
 import { Failed, Renewing, Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
 import { Periods, Products, UpToNow, isKnown, scopeOf, severalRepositories } from "../parts/scope.js";
-import { showSection } from "../parts/section.js";
+import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values.js";
 import { RealBugs } from "./metrics/bugs.js";
-import { Days } from "./metrics/days.js";
 import { FlakiestTests } from "./metrics/flaky.js";
 import { Merges } from "./metrics/merges.js";
 import { OtherFailures } from "./metrics/other.js";
@@ -22,7 +21,8 @@ import { Tiles } from "./metrics/tiles.js";
 
 const AWAY_MILLISECONDS = 60_000;
 
-// What is shown to few, and to them once.
+// What is shown to few, or seldom.
+const Days = later(() => import("./metrics/days.js"), "Days");
 const TurnOn = later(() => import("../parts/turn_on.js"), "TurnOn");
 const FirstSteps = later(() => import("./metrics/first_steps.js"), "FirstSteps");
 
@@ -93,12 +93,19 @@ function Shown({ page, trend, products, ...rest }) {
   return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
     <${Tiles} page=${data} trend=${trend.data} address=${rest.address} />
     <${Pending} orgId=${rest.orgId} scope=${rest.scope} turn=${rest.reviews.turn} />
-    <${Days} trend=${trend} address=${rest.address} />
+    <${DayByDay} trend=${trend} address=${rest.address} />
     <${Merges} ...${table} />
     <${RealBugs} ...${table} />
     <${OtherFailures} ...${table} />
     <${FlakiestTests} ...${table} />
   </div>`;
+}
+
+/** The trends as a table, collapsed until its title is clicked. */
+function DayByDay({ trend, address }) {
+  const open = address.query.get("daily") === "open";
+  const toggle = () => change({ daily: open ? null : "open" }, { replace: true });
+  return html`<${Collapsed} title="Day by day" anchor="daily" open=${open} onToggle=${toggle}><${Days} trend=${trend} /><//>`;
 }
 
 /**

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trends of the tiles as a table, for those who read figures rather than bars.
 
-import { change } from "../../address.js";
 import { count, slotName } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notice.js";
-import { Collapsed } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table.js";
 
 const FIGURES = [
@@ -20,14 +18,12 @@ const COLUMNS = [
   ...FIGURES.map(([title, cell]) => ({ key: title, title, cell, numeric: true })),
 ];
 
-/** The figures of each day, the last first; collapsed until its title is clicked. */
-export function Days({ trend, address }) {
-  const open = address.query.get("daily") === "open";
-  const toggle = () => change({ daily: open ? null : "open" }, { replace: true });
-  return html`<${Collapsed} title="Day by day" anchor="daily" open=${open} onToggle=${toggle}>
+/** The figures of each day, the last first. */
+export function Days({ trend }) {
+  return html`
     ${trend.error && html`<${Failed} error=${trend.error} again=${trend.again} />`}
     ${trend.data
       ? html`<${PlainTable} label="Day by day" columns=${COLUMNS} rows=${[...trend.data.slots].reverse()} rowKey=${(slot) => slot.from} />`
       : !trend.error && html`<${Waiting} />`}
-  <//>`;
+  `;
 }
