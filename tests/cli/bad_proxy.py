@@ -6,8 +6,6 @@ their first report is held until the test says that its sender is dead.
 
 import json
 import random
-import socket
-import struct
 import threading
 import time
 from collections import Counter
@@ -16,9 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from gzip import decompress
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from tests.client.answering import RudeHandler
 from tests.held_port import held_port
 
 RETRY_AFTER_S = 1
@@ -87,17 +86,16 @@ class _Proxy(ThreadingHTTPServer):
     way: Way
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(RudeHandler):
     server: _Proxy
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - a name of http.server
         body = self.rfile.read(int(self.headers["Content-Length"]))
         plain = decompress(body) if self.headers["Content-Encoding"] == "gzip" else body
         run_id = json.loads(plain)["run_id"]
         fate, trap = self.server.way.fate(run_id)
         if fate == "reset before":
-            self._reset()
+            self.reset()
         elif fate in {"429", "500", "503"}:
             self._say(int(fate), run_id)
             if trap is not None:
@@ -112,10 +110,10 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(0.05)
         status = self._forward(body)
         if fate == "reset after":
-            self._reset()
+            self.reset()
         elif fate == "half an answer":
             self.wfile.write(b"HTTP/1.1 204 No Con")
-            self._reset()
+            self.reset()
         elif fate == "held after":
             self._hold(trap)
         else:
@@ -134,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         assert trap is not None
         trap.sprung.set()
         trap.dead.wait(60)
-        self._reset()
+        self.reset()
 
     def _say(self, status: int, run_id: int) -> None:
         self.send_response(status)
@@ -143,26 +141,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.server.way.answered(run_id, f"said {status}")
         self.end_headers()
-
-    def _reset(self) -> None:
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()
-        self.close_connection = True
-
-    def handle(self) -> None:
-        try:
-            super().handle()
-        except (OSError, ValueError):
-            self.close_connection = True
-
-    def finish(self) -> None:
-        try:
-            super().finish()
-        except (OSError, ValueError):
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Stay quiet."""
 
 
 @contextmanager

@@ -62,8 +62,33 @@ class AnsweringServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
-class _Handler(BaseHTTPRequestHandler):
+class RudeHandler(BaseHTTPRequestHandler):
+    """Can break a connection, and says nothing of those that break."""
+
     protocol_version = "HTTP/1.1"
+
+    def reset(self) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except (OSError, ValueError):
+            self.close_connection = True
+
+    def finish(self) -> None:
+        try:
+            super().finish()
+        except (OSError, ValueError):
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+        """Stay quiet."""
+
+
+class _Handler(RudeHandler):
     server: AnsweringServer
 
     def _answer(self) -> None:
@@ -78,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.silent:
             self.server.stopping.wait(600)
         elif answer.reset:
-            self._reset()
+            self.reset()
         elif answer.drip:
             self._drip(answer)
         else:
@@ -104,28 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return
         self.server.dripped_out.set()
 
-    def _reset(self) -> None:
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()
-        self.close_connection = True
-
     # The base class finds them by these names.
     do_GET = do_POST = do_PUT = do_DELETE = do_CONNECT = _answer  # noqa: N815 - names of http.server
-
-    def handle(self) -> None:
-        try:
-            super().handle()
-        except OSError:
-            self.close_connection = True
-
-    def finish(self) -> None:
-        try:
-            super().finish()
-        except (OSError, ValueError):
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Stay quiet."""
 
 
 @contextmanager
