@@ -156,19 +156,17 @@ def test_a_revoked_key_is_heard_to_be_refused_whatever_the_size_of_the_body(
     server: RunningServer,
 ) -> None:
     letters = random.Random(1)
-    large = SuiteConfiguration(
-        repo_key="acme/fw",
-        suite="large",
-        firmware_paths=[letters.randbytes(500).hex() for _ in range(3_200)],
-        harness_paths=[],
-        merge_trigger=False,
+    files = [letters.randbytes(800).hex() for _ in range(2_000)]
+    commit = CommitItem(sha=BAD, subject="Add files", files=files)
+    large = report(BAD, None, 0, Outcome.PASS, "src/uart.c").model_copy(
+        update={"changes": Changes(base_sha=None, commits=[commit])}
     )
 
     with (
         Client(server.url, ci_key="svc_" + "0" * 64, retries=0) as client,
         pytest.raises(errors.UnauthorizedError) as caught,
     ):
-        client.send(calls.put_suite_config(large))
+        client.send(calls.report_run(large))
 
     assert caught.value.request_id is not None
 

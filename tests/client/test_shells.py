@@ -33,7 +33,7 @@ LARGE = calls.put_suite_config(
     SuiteConfiguration(
         repo_key="firmware",
         suite="hil",
-        firmware_paths=[f"{index}/" + "x" * 1_000 for index in range(1_600)],
+        firmware_paths=[f"{index}/" + "x" * 1_000 for index in range(200)],
         harness_paths=[],
         merge_trigger=True,
     )
