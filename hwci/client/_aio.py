@@ -21,6 +21,7 @@ from hwci.client._address import on_the_way, parse_address, proxy_of
 from hwci.client._aio_following import AsyncFollowing
 from hwci.client._call import Call
 from hwci.client._protocol import (
+    ANSWER_BYTES_MAX,
     Credentials,
     NoAnswer,
     Request,
@@ -197,7 +198,16 @@ class AsyncClient:
 async def _whole(answer: aiohttp.ClientResponse) -> Response:
     async with answer:
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        return Response(answer.status, headers, await answer.read())
+        return Response(answer.status, headers, await _bounded(answer))
+
+
+async def _bounded(answer: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in answer.content.iter_any():
+        body += piece
+        if len(body) > ANSWER_BYTES_MAX:
+            raise aiohttp.ClientPayloadError(f"it has more than {ANSWER_BYTES_MAX} bytes")
+    return bytes(body)
 
 
 def _reason(fault: aiohttp.ClientError | OSError) -> str:

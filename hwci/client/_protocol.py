@@ -31,6 +31,7 @@ from hwci.client.errors import (
 )
 from hwci.wire.base import ListPage
 from hwci.wire.errors import ErrorBody
+from hwci.wire.limits import RUN_REPORT_BYTES
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -45,6 +46,8 @@ BACKOFF_FIRST_S = 0.5
 BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 120.0
 """A server that asks for a longer pause is not waited for."""
+ANSWER_BYTES_MAX = 2 * RUN_REPORT_BYTES
+"""No answer of a server is longer; a stranger at its address may send one without end."""
 
 
 @dataclass(frozen=True, slots=True)

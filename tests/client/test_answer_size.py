@@ -10,19 +10,19 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from hwci.client import AsyncClient, Client, _aio, _sync, calls, errors
-from hwci.wire.health import Health
+from hwci.wire.health import HealthAnswer
 
 LIMIT = 1_000
 OK = b'{"status": "ok"}'
 
 
-def asked(url: str) -> Health:
+def asked(url: str) -> HealthAnswer:
     with Client(url, retries=0) as client:
         return client.send(calls.health())
 
 
-def asked_asynchronously(url: str) -> Health:
-    async def ask() -> Health:
+def asked_asynchronously(url: str) -> HealthAnswer:
+    async def ask() -> HealthAnswer:
         async with AsyncClient(url, retries=0) as client:
             return await client.send(calls.health())
 
@@ -77,7 +77,7 @@ def _low_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["announced", "beyond any memory", "one chunk without end", "until it closes"],
 )
-def test_an_answer_without_end_is_given_up(ask: Callable[[str], Health], head: bytes) -> None:
+def test_an_answer_without_end_is_given_up(ask: Callable[[str], HealthAnswer], head: bytes) -> None:
     endless = b"HTTP/1.1 200 OK\r\n" + head + b"x" * (LIMIT + 1)
     with saying(endless) as url, pytest.raises(errors.ConnectionFailedError) as caught:
         ask(url)
@@ -91,13 +91,13 @@ def test_an_answer_without_end_is_given_up(ask: Callable[[str], Health], head: b
     [b"Content-Length: 1000\r\n\r\n", b"\r\n"],
     ids=["announced", "until it closes"],
 )
-def test_the_longest_answer_is_read_whole(ask: Callable[[str], Health], head: bytes) -> None:
+def test_the_longest_answer_is_read_whole(ask: Callable[[str], HealthAnswer], head: bytes) -> None:
     with saying(b"HTTP/1.1 200 OK\r\n" + head + OK.ljust(LIMIT)) as url:
         assert ask(url).status == "ok"
 
 
 @both
-def test_an_answer_that_breaks_off_is_none(ask: Callable[[str], Health]) -> None:
+def test_an_answer_that_breaks_off_is_none(ask: Callable[[str], HealthAnswer]) -> None:
     broken = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + OK
     with saying(broken) as url, pytest.raises(errors.ConnectionFailedError):
         ask(url)

@@ -383,6 +383,7 @@ def test_the_protocol_half_imports_nothing_that_waits() -> None:
         "http",
         "hwci.wire.base",
         "hwci.wire.errors",
+        "hwci.wire.limits",
         "pydantic",
         "typing",
         "urllib.parse",
