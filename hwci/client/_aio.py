@@ -206,7 +206,7 @@ async def _bounded(answer: aiohttp.ClientResponse) -> bytes:
     async for piece in answer.content.iter_any():
         body += piece
         if len(body) > ANSWER_BYTES_MAX:
-            raise aiohttp.ClientPayloadError(f"it has more than {ANSWER_BYTES_MAX} bytes")
+            raise aiohttp.ClientPayloadError(f"the answer has more than {ANSWER_BYTES_MAX} bytes")
     return bytes(body)
 
 

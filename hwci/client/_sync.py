@@ -231,5 +231,5 @@ def _bounded(answer: HTTPResponse) -> bytes:
     elif announced <= ANSWER_BYTES_MAX:
         body = answer.read()
     if max(announced or 0, len(body)) > ANSWER_BYTES_MAX:
-        raise HTTPException(f"it has more than {ANSWER_BYTES_MAX} bytes")
+        raise HTTPException(f"the answer has more than {ANSWER_BYTES_MAX} bytes")
     return body
