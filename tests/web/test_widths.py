@@ -15,6 +15,22 @@ from tests.web.live import site
 TEST = "t" * 500
 PAGE_MAX, MARGIN, LINE_MAX = 110 * 16, 16, 50 * 16
 WIDTHS = "nodes => nodes.map(node => node.getBoundingClientRect().width)"
+RUN_COLUMNS = 11
+# Nothing tells where a name is drawn that the style sheet writes: its own size and place do.
+NAMES_AND_VALUES = """cells => cells.map(cell => {
+  const value = document.createRange();
+  value.selectNodeContents(cell);
+  const { left, top } = cell.getBoundingClientRect();
+  const name = getComputedStyle(cell, "::before");
+  return {
+    title: cell.dataset.title,
+    left,
+    top,
+    name: left + parseFloat(name.marginLeft),
+    height: parseFloat(name.height),
+    value: value.getBoundingClientRect().top,
+  };
+})"""
 PATHS = (
     "failures",
     f"failures?testId={TEST}&label=pending",
@@ -60,3 +76,18 @@ def test_tables_use_a_wide_screen_and_lines_stay_readable(
     widths = page.locator("main .part").evaluate_all(WIDTHS)
     assert set(widths) == {min(width, PAGE_MAX) - 2 * MARGIN}
     assert max(page.locator("main p").evaluate_all(WIDTHS)) <= LINE_MAX
+
+
+def test_on_a_phone_each_value_of_a_run_stands_below_its_name(page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 375, "height": 740})
+    with site(page, tmp_path) as own:
+        own.benches.report()
+        own.open("runs")
+        expect(page.locator("tbody tr").first).to_be_visible()
+
+        found = page.locator(".runs tbody td").evaluate_all(NAMES_AND_VALUES)
+
+        assert len(found) == RUN_COLUMNS
+        for cell in found:
+            assert cell["name"] >= cell["left"], cell
+            assert cell["value"] >= cell["top"] + cell["height"], cell
