@@ -100,6 +100,25 @@ def test_who_is_invited_joins_by_the_link_without_an_organization_of_their_own(
     expect(page.get_by_role("link", name="Audit log")).to_be_visible()
 
 
+def test_a_link_is_taken_where_the_page_stands_already(
+    page: Page, server: RunningServer, quiet_console: list[str]
+) -> None:
+    link = invited(server, "late@example.org")
+    page.goto(f"{server.url}/setup")
+    fill(page, **{"E-mail": "late@example.org", "Password": LONG})
+    expect(page.get_by_role("heading", name="What to do now")).to_be_focused()
+
+    page.goto(link)
+
+    expect(page.get_by_text("Your invitation came with the link")).to_be_visible()
+    assert "#" not in page.url, "the token has left the address"
+    expect(page.get_by_label("E-mail")).to_have_value("late@example.org")
+    page.get_by_role("button", name="Register").click()
+    expect(page).to_have_title("Metrics · Acme Firmware · hwci")
+    assert all("status of 403" in line for line in quiet_console if line)
+    quiet_console.clear()
+
+
 def test_the_rules_of_a_password_are_said_before(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/setup")
 

@@ -31,15 +31,12 @@ const WITHOUT_LINK = "Without the link of an invitation this works only where an
 
 /** The set-up page. */
 export function SetUp() {
-  const [token] = useState(() => window.location.hash.slice(1));
+  const token = useToken();
   const [fault, setFault] = useState(null);
   const [busy, setBusy] = useState(false);
   const form = useRef(null);
   useEffect(() => form.current.elements[0].focus(), []);
-  // Nobody reads the token over a shoulder, or finds it in the history.
-  useEffect(() => {
-    if (token) window.history.replaceState(null, "", window.location.pathname);
-  }, []);
+  useEffect(() => setFault(null), [token]);
   const submit = async (event) => {
     event.preventDefault();
     if (busy) return;
@@ -69,6 +66,24 @@ export function SetUp() {
       ${token ? WITH_LINK : WITHOUT_LINK} <a href="/sign-in">Sign in instead</a>
     </p>
   </main>`;
+}
+
+/** The token of the link: also of one that is opened where this page stands, which loads nothing anew. */
+function useToken() {
+  const inAddress = () => window.location.hash.slice(1);
+  const [token, setToken] = useState(inAddress);
+  useEffect(() => {
+    const take = () => {
+      if (!inAddress()) return;
+      setToken(inAddress());
+      // Nobody reads it over a shoulder, or finds it in the history.
+      window.history.replaceState(null, "", window.location.pathname);
+    };
+    take();
+    window.addEventListener("hashchange", take);
+    return () => window.removeEventListener("hashchange", take);
+  }, []);
+  return token;
 }
 
 /**
