@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli import clock_check, unsent
 from hwci.cli.child import SignalledError
-from hwci.cli.failing import CommandError, ExitCode, Failing, failing_of, report, warn
+from hwci.cli.failing import (
+    CommandError,
+    ExitCode,
+    Failing,
+    client_errors,
+    failing_of,
+    report,
+    warn,
+)
 from hwci.cli.options import DEADLINE_S
 from hwci.cli.render import note, say_json, telling
 from hwci.cli.settings import KEY_FILE, Settings
@@ -65,6 +73,20 @@ class NoKey(NamedTuple):
 
     failing: Failing
     meant: bool
+
+
+def see_address(settings: Settings, failed: str) -> None:
+    """See that what will be reported has an address. A job without a key reports nothing, wherever.
+
+    Raises:
+        CommandError: the address is none.
+    """
+    from hwci.client._address import parse_address
+
+    lacking = no_key(settings, failed)
+    if lacking is None or lacking.meant:
+        with client_errors(failed):
+            parse_address(settings.url)
 
 
 def print_exactly(parcels: Iterable[Parcel]) -> None:

@@ -14,6 +14,7 @@ import typer
 from hwci.cli import child, needs, options
 from hwci.cli import report_options as run
 from hwci.cli.box import KeyFile
+from hwci.cli.delivery import see_address
 from hwci.cli.failing import CommandError, ExitCode, report
 from hwci.cli.job import JobFlags, here
 from hwci.cli.options import Branch, NoSummary, RepoKey, Sha, Strict, Suite
@@ -21,7 +22,7 @@ from hwci.cli.render import note
 from hwci.cli.run_report import Asked, report_job, see_that_it_fits
 from hwci.cli.run_results import placed, times_of, unsaid
 from hwci.cli.run_sending import Sending
-from hwci.cli.settings import Flags
+from hwci.cli.settings import Flags, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +113,7 @@ def _run(
     started_at = options.now()
     flags = replace(flags, started_at=started_at)
     job, boxes = _reportable(command, flags, asked, started_at)
+    see_address(resolve(sending.flags), "Nothing was run: it could not be reported")
     asked = replace(asked, before=times_of(asked.files))
     with child.signals_taken() as signals:
         hello = _hello(asked.hello_cmd, signals)

@@ -280,6 +280,25 @@ def test_a_run_that_could_not_be_reported_does_not_begin(
     assert not (bench.folder / "ran").exists()
 
 
+@pytest.mark.parametrize("url", ["hwci.example.org", "http://hwci.example.org/?x=1"])
+def test_a_run_whose_report_has_no_address_does_not_begin(bench: Bench, url: str) -> None:
+    code, _, err = bench.run("--junit", "r.xml", *shell("touch ran"), HWCI_URL=url)
+
+    assert code == 2
+    assert "Nothing was run" in err
+    assert "is no server address" in err
+    assert not (bench.folder / "ran").exists()
+
+
+def test_tests_run_wherever_to_where_a_job_may_not_see_the_key(bench: Bench) -> None:
+    words = {"HWCI_URL": "$(HWCI_URL)", "HWCI_CI_KEY": "$(HWCI_CI_KEY)"}
+    code, _, err = bench.run("--junit", "r.xml", *shell("touch ran; exit 7"), **words)
+
+    assert code == 7
+    assert "Nothing of it is kept" in err
+    assert (bench.folder / "ran").exists()
+
+
 @pytest.mark.parametrize(
     ("command", "mode", "code", "why"),
     [
