@@ -67,6 +67,7 @@ CI_KEY_FIX = (
     " `hwci keys create NAME` makes one"
 )
 
+OFF_FIX = "Ask the operator of the server to turn it on: hwci admin ci-metrics enable ORG_ID"
 WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
 BETWEEN_FIX = (
     "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
@@ -128,6 +129,8 @@ def failing_of(fault: "HwciError", what: str | None = None, *, by_ci_key: bool =
     code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
     if by_ci_key and isinstance(fault, UnauthorizedError | CredentialMissingError):
         fix = CI_KEY_FIX
+    elif by_ci_key and isinstance(fault, ForbiddenError) and fault.own_form:
+        fix = OFF_FIX  # for a key that works, the server has no other reason
     elif by_ci_key and isinstance(fault, ForbiddenError | NotFoundError | TooLargeError):
         code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
     if not isinstance(fault, ApiError):

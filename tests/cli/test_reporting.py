@@ -336,6 +336,20 @@ def test_a_refused_report_holds_back_no_other(
     assert err.startswith("warning: The run was not reported whole: 2 of 4 were sent\n")
 
 
+def test_an_organization_without_metrics_is_told_whom_to_ask(
+    in_ci: Command, results: Path, choosy: Choosy
+) -> None:
+    choosy.answers = {"b1": (403, "CI Metrics is not enabled for this organization")}
+
+    code, _, err = in_ci(
+        "report-run", *HEAD, f"--junit=b1={results}/one.xml", "--strict", HWCI_URL=choosy.url
+    )
+
+    assert code == 4
+    assert "hwci admin ci-metrics enable" in err
+    assert "Check the address" not in err
+
+
 @pytest.mark.parametrize(
     ("second", "remembered"),
     [((204, ""), True), ((503, "Busy"), True), ((409, "Nor this"), False)],
