@@ -11,6 +11,12 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 from tests.web.conftest import Dashboard
 
 OTHER = "Resolved by a bench or harness change"
+PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
+# What is told for a moment stays, however long a test takes to look.
+NEVER_AFTER_A_COPY = """
+  const later = window.setTimeout.bind(window);
+  window.setTimeout = (what, after, ...more) => after === 1500 ? 0 : later(what, after, ...more);
+"""
 
 
 def part(page: Page, anchor: str) -> Locator:
@@ -354,6 +360,25 @@ def test_a_hash_is_copied_whole_with_and_without_a_clipboard(page: Page, metrics
 
     expect(rows(page, "merges").first.get_by_role("status")).to_have_text("copied")
     assert page.evaluate("delete navigator.clipboard && navigator.clipboard.readText()") == copied
+
+
+def test_no_column_moves_while_a_hash_is_told_to_be_copied(page: Page, metrics: str) -> None:
+    page.add_init_script(NEVER_AFTER_A_COPY)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(metrics)
+    first = rows(page, "merges").first
+    expect(first).to_be_visible()
+    before = first.locator("td").evaluate_all(PLACES)
+
+    first.get_by_role("button").click()
+
+    expect(first.get_by_role("status")).to_have_text("copied")
+    assert first.locator("td").evaluate_all(PLACES) == before
+    link = first.get_by_role("link").bounding_box()
+    told = first.get_by_role("status").bounding_box()
+    assert link is not None
+    assert told is not None
+    assert told["x"] + told["width"] <= link["x"], "it hides nothing but the hash"
 
 
 def test_a_narrow_screen_scrolls_in_one_direction(page: Page, metrics: str) -> None:

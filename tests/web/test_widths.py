@@ -15,6 +15,13 @@ from tests.web.live import site
 TEST = "t" * 500
 PAGE_MAX, MARGIN, LINE_MAX = 110 * 16, 16, 50 * 16
 WIDTHS = "nodes => nodes.map(node => node.getBoundingClientRect().width)"
+GAP_MIN = 1.5 * 16
+GAPS = """cells => cells.map(cell => {
+  const [number, word] = [document.createRange(), document.createRange()];
+  number.selectNodeContents(cell.previousElementSibling);
+  word.selectNodeContents(cell);
+  return word.getBoundingClientRect().left - number.getBoundingClientRect().right;
+})"""
 RUN_COLUMNS = 11
 # Nothing tells where a name is drawn that the style sheet writes: its own size and place do.
 NAMES_AND_VALUES = """cells => cells.map(cell => {
@@ -76,6 +83,16 @@ def test_tables_use_a_wide_screen_and_lines_stay_readable(
     widths = page.locator("main .part").evaluate_all(WIDTHS)
     assert set(widths) == {min(width, PAGE_MAX) - 2 * MARGIN}
     assert max(page.locator("main p").evaluate_all(WIDTHS)) <= LINE_MAX
+
+
+def test_a_number_and_the_word_after_it_stand_apart(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/failures?days=90")
+    expect(page.locator("tbody tr").first).to_be_visible()
+
+    gaps = page.locator("tbody td.number + td").evaluate_all(GAPS)
+
+    assert gaps
+    assert min(gaps) >= GAP_MIN
 
 
 def test_on_a_phone_each_value_of_a_run_stands_below_its_name(page: Page, tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ _DOCUMENT = "index.html"
 _START = ("js/begin.js", "js/main.js")
 _STYLE = "style.css"
 STYLES = tuple(
-    f"css/{name}.css" for name in ("tokens", "layout", "parts", "pages", "failure", "runs")
+    f"css/{name}.css"
+    for name in ("tokens", "layout", "parts", "values", "pages", "failure", "runs")
 )
 """Sent as one file, in this order: each file more would be a request more before a page is seen."""
 _HASH_CHARACTERS = 16

@@ -58,8 +58,9 @@ export function Copied({ text, shown = text }) {
     setTold(done ? "copied" : text);
     if (done) window.setTimeout(() => setTold(""), COPIED_MILLISECONDS);
   };
+  const passing = told === "copied" ? " passing" : "";
   return html`<span class="sha-all"><button type="button" class="sha" title=${`Copy ${text}`} onClick=${copy}>
-    <code>${shown}</code></button><span class="sha-told" role="status">${told}</span></span>`;
+    <code>${shown}</code></button><span class=${`sha-told${passing}`} role="status">${told}</span></span>`;
 }
 
 /** Copy a text; says whether that was done. `button`: what has the focus after. */
