@@ -226,19 +226,21 @@ def _not_mended(faults: Mapping[str, str], told: _Fields) -> tuple[str, ...]:
 
 
 def _of_project(project: Project | None, told: _Fields) -> _Fields:
-    """Give what the project says of its product: of the one that is told, or the only one."""
+    """Give what the project says of its product: of the one that is told, or the only one. Tables
+    of one name are of one product, as far as they agree.
+    """
     if project is None:
         return {}
     suite = told.get("suite")
     products = [item for item in project.products if suite is None or item.suite == suite.value]
-    only = products[0] if len(products) == 1 else None
-    repo_keys = {item.repo_key or project.repo_key for item in products} or {project.repo_key}
-    said = {
-        "repo_key": repo_keys.pop() if len(repo_keys) == 1 else None,
-        "suite": only.suite if only else None,
-        "box_key": only.box if only else None,
+    suites = {item.suite for item in products}
+    said: Mapping[str, set[str] | set[str | None]] = {
+        "repo_key": {item.repo_key or project.repo_key for item in products} or {project.repo_key},
+        "suite": suites,
+        "box_key": {item.box for item in products} if len(suites) == 1 else set(),
     }
-    return {name: Told(value, PROJECT_FILE) for name, value in said.items() if value}
+    agreed = {name: values.pop() for name, values in said.items() if len(values) == 1}
+    return {name: Told(value, PROJECT_FILE) for name, value in agreed.items() if value}
 
 
 def _merge_branches(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.fields import FIELDS
-from hwci.ci.job import Job, find_job
+from hwci.ci.job import Job, doubted_product, find_job
 from hwci.ci.project import Product, Project
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport
@@ -87,6 +87,18 @@ def test_of_several_products_none_is_guessed() -> None:
     assert not {"suite", "box_key"} & set(fields)
     assert fields["repo_key"].value == "r"  # on which they agree
     assert said(find_job({}, {"HWCI_SUITE": "t"}, None, project))["box_key"] == ("t", "hwci.toml")
+
+
+def test_tables_of_one_name_are_of_one_product() -> None:
+    products = tuple(
+        Product(suite="s", box=box, firmware_paths=[], harness_paths=[]) for box in ("b1", "b2")
+    )
+    project = Project(Path("hwci.toml"), products=products)
+
+    fields = said(job := find_job({}, {}, None, project))
+    assert fields["suite"] == ("s", "hwci.toml")
+    assert "box_key" not in fields
+    assert doubted_product(job, project) is None
 
 
 @pytest.mark.parametrize("name", ["github-push", "azure-ci", "gitlab-push", "jenkins-multibranch"])
