@@ -259,7 +259,9 @@ def test_a_test_that_only_passed_on_retries_leads_to_its_attempts(own: Site) -> 
     test = {"id": "radio.join", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
     own.benches.report(tests=[test])
     own.open("metrics")
-    own.page.locator("#flaky").get_by_role("link", name="radio.join").click()
+    for told in ("1 run of", "1 failed attempt of", "1 pass on a retry of"):
+        expect(own.page.get_by_role("link", name=f"{told} radio.join")).to_be_visible()
+    own.page.locator("#flaky").get_by_role("link", name="radio.join", exact=True).click()
     expect(total(own.page)).to_have_text("0 failures")
 
     own.page.get_by_role("link", name="See its attempts").click()

@@ -25,6 +25,7 @@ COPIES = [
     ("pages/runs/filters.js", r"\{(\d+),(\d+)\}", [limits.SHA_START_MIN, limits.SHA_MAX]),
     ("pages/runs/filters.js", r'maxlength="(\d+)"', [*[limits.NAME_MAX] * 2, limits.SHA_MAX]),
     ("pages/runs/filters.js", r"From (\d+) digits", [limits.SHA_START_MIN]),
+    ("pages/no_organization.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("pages/boxes/adding.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
 ]
 

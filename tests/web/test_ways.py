@@ -16,6 +16,11 @@ from tests.web.conftest import Dashboard
 from tests.web.live import site
 
 PRODUCT = {"repoKey": "acme/sensor-node", "suite": "sensor-fw"}
+# Done when the page stands still again.
+SCROLLED_TO = """there => new Promise(done => {
+  window.addEventListener("scrollend", () => done(), { once: true });
+  there.scrollIntoView({ block: "center" });
+})"""
 CHOSEN = "days=90&repoKey=acme/sensor-node&suite=sensor-fw"
 
 
@@ -80,6 +85,17 @@ def test_the_way_back_is_found_though_a_row_went_away_meanwhile(page: Page, page
     page.get_by_role("link", name="Back to failures").click()
 
     expect(page.locator(f"a[href='{href}']")).to_be_in_viewport()
+
+
+def test_a_page_that_is_loaded_anew_stays_where_one_was(page: Page, pages: str) -> None:
+    page.goto(f"{pages}/metrics?days=90")
+    title = page.locator("#flaky h2")
+    expect(page.locator("#flaky tbody tr").first).to_be_visible()
+    title.evaluate(SCROLLED_TO)
+
+    page.reload()
+
+    expect(title).to_be_in_viewport()
 
 
 def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_else(

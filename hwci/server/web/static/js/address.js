@@ -110,6 +110,7 @@ export function followLinks() {
   note(here());
   window.history.scrollRestoration = "manual"; // the browser would do it before the rows are there
   window.addEventListener("pagehide", noteScroll);
+  window.addEventListener("scrollend", noteScroll); // a reload takes nothing that is noted as late as `pagehide`
   window.addEventListener("popstate", (event) => {
     told();
     if (event.state?.scroll !== undefined) scrollOnceThere(event.state.scroll);

@@ -3,7 +3,7 @@
 
 import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, percent } from "../../format.js";
+import { count, counted, percent } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { Failed } from "../../parts/notice.js";
 import { productColumn } from "../../parts/scope.js";
@@ -12,12 +12,12 @@ import { PagedTable, ROWS, tableState } from "../../parts/table.js";
 import { Badge, LongName } from "../../parts/values.js";
 import { BoxStrips, MergedStrip } from "./heat.js";
 
-// Each with what finds the runs behind it; of attempts these are those of the first figure.
+// Each with what finds the runs behind it, and what one of them is; of attempts these are those of the first figure.
 const FIGURES = [
-  ["runReports", "Runs", {}, "runs"],
+  ["runReports", "Runs", {}, ["run"]],
   ["attempts", "Attempts"],
-  ["failedAttempts", "Failed", { failedAttempt: true }, "failed attempts"],
-  ["retryPasses", "Passed on retry", { retryPass: true }, "passes on a retry"],
+  ["failedAttempts", "Failed", { failedAttempt: true }, ["failed attempt"]],
+  ["retryPasses", "Passed on retry", { retryPass: true }, ["pass on a retry", "passes on a retry"]],
 ];
 
 const BROKEN = "It never passed on a retry, nor on the same commit and box: broken rather than flaky";
@@ -98,7 +98,7 @@ function figure(row, key, { period: { from, to } }, orgId, [asked, words]) {
   const { repoKey, suite, testId } = row;
   // A run that never reached the hardware counts in no row.
   const runs = addressOf("runs", { orgId }, { repoKey, suite, testId, status: "reported", helloOk: true, from, to, ...asked });
-  return html`<a class="plain" href=${runs} aria-label=${`${count(row[key])} ${words} of ${testId}`}>${count(row[key])}</a>`;
+  return html`<a class="plain" href=${runs} aria-label=${`${counted(row[key], ...words)} of ${testId}`}>${count(row[key])}</a>`;
 }
 
 function Boxes({ row, open }) {
