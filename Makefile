@@ -10,13 +10,10 @@ STAMP := $(VENV)/installed
 demo: $(STAMP)
 	$(BIN)/hwci demo
 
-# A test that fails is tried once more: one that passes then is flaky, and told with its traceback.
-TRY_AGAIN := -p rerunfailures --reruns 1 --rerun-show-tracebacks -rR
-
 ## Pass all tests: checks first, then every test; those in a browser in a process of their own.
 test: check
-	$(BIN)/pytest -n auto -q $(TRY_AGAIN) --ignore=tests/web
-	$(BIN)/pytest -n 2 -q $(TRY_AGAIN) tests/web
+	$(BIN)/pytest -n auto -q --ignore=tests/web
+	$(BIN)/pytest -n 2 -q tests/web
 
 ## Everything that can be said without running: lint, types, import contracts.
 check: lint types contracts
