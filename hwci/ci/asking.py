@@ -38,7 +38,7 @@ class _StayHere(HTTPRedirectHandler):
         fp: IO[bytes],
         code: int,
         msg: str,
-        headers: Any,  # noqa: ANN401
+        headers: Any,  # noqa: ANN401 - as `urllib` hands it over
         newurl: str,
     ) -> None:
         """Follow nothing: the headers would go along."""
@@ -97,7 +97,8 @@ def ask(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - what
     """
     if not address.startswith(("https://", "http://")):
         raise AskError(f"{address} is no address of an API")
-    request = Request(address, headers={"Accept": "application/json", **headers})  # noqa: S310
+    accepted = {"Accept": "application/json", **headers}
+    request = Request(address, headers=accepted)  # noqa: S310 - its scheme was looked at
     told: Future[Any] = Future()
 
     def wait() -> None:

@@ -415,7 +415,7 @@ def test_junit_files_of_one_box_are_one_report(in_ci: Command, results: Path) ->
     files = [str(results / "one.xml"), str(results / "two.xml.gz")]
     [body] = dry(in_ci, "--box", "bench-1", "--junit", *files)
 
-    assert [test["id"] for test in body["tests"]] == ["t.a", "t.b", "t.c"]  # type: ignore[attr-defined]
+    assert [test["id"] for test in body["tests"]] == ["t.a", "t.b", "t.c"]  # type: ignore[attr-defined]  # JSON
     assert body["box_key"] == "bench-1"
     assert body["started_at"] == "2026-01-31T09:30:00Z"
     assert body["hello_ok"] is True

@@ -71,7 +71,7 @@ class _Tunnel(StreamRequestHandler):
 
     def handle(self) -> None:
         lines = list(iter(self.rfile.readline, b"\r\n"))
-        seen: list[bytes] = self.server.seen  # type: ignore[attr-defined]
+        seen: list[bytes] = self.server.seen  # type: ignore[attr-defined]  # of this test
         seen.extend(lines)
         host, port = lines[0].split()[1].decode().split(":")
         with socket.create_connection((host, int(port))) as beyond:
@@ -96,7 +96,7 @@ def proxy() -> Iterator[tuple[str, list[bytes]]]:
     with ThreadingTCPServer(("127.0.0.1", 0), _Tunnel) as server:
         server.daemon_threads = True
         seen: list[bytes] = []
-        server.seen = seen  # type: ignore[attr-defined]
+        server.seen = seen  # type: ignore[attr-defined]  # read above
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield f"http://me:secret@127.0.0.1:{server.server_address[1]}", seen

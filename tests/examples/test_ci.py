@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml  # type: ignore[import-untyped]  # it ships no types
 
 from hwci.client import Client, calls
 from tests.ci.recorded import recorded

@@ -27,7 +27,7 @@ def accepted(arguments: list[str]) -> Any:
     """Parse arguments as `hwci` would, without doing what they say; raises on wrong usage."""
     command = typer.main.get_command(app)
     name, *rest = arguments
-    return command.commands[name].make_context(name, rest)  # type: ignore[attr-defined]
+    return command.commands[name].make_context(name, rest)  # type: ignore[attr-defined]  # a group
 
 
 def of_dockerfile(instruction: str) -> list[str]:

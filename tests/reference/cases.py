@@ -100,15 +100,15 @@ def review(action: str, letter: str, **fields: object) -> Event:
 
 
 def page(*events: Event, **view: object) -> Json:
-    return brute.page(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]
+    return brute.page(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]  # any view
 
 
 def failures(*events: Event, **view: object) -> list[Json]:
-    return brute.failures(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]
+    return brute.failures(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]  # any view
 
 
 def checked_merges(*events: Event, **view: object) -> list[Json]:
-    return brute.checked_merges(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]
+    return brute.checked_merges(list(events), **{"days": 1, "as_of": AS_OF, **view})  # type: ignore[arg-type]  # any view
 
 
 def labels(*events: Event) -> dict[str, str]:

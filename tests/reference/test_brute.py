@@ -98,7 +98,7 @@ def test_an_abbreviation_is_another_commit_and_case_is_none() -> None:
 
 def part(number: int, parts: int, outcome: str, **fields: object) -> tuple[str, dict[str, object]]:
     part_of = {"run_id": 1, "part": number, "parts": parts}
-    return run("b", 1, outcome, run_id=number, part_of=part_of, **fields)  # type: ignore[arg-type]
+    return run("b", 1, outcome, run_id=number, part_of=part_of, **fields)  # type: ignore[arg-type]  # any field
 
 
 def test_later_parts_are_not_counted_as_infra_runs_and_show_the_run_they_belong_to() -> None:

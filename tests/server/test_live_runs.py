@@ -438,7 +438,7 @@ def test_each_report_and_each_part_that_shows_is_told_with_its_run(tmp_path: Pat
     start, *told = (event.happening for event in asyncio.run(events()))
     assert start.type is RunEventType.STARTED
     assert [one.type for one in told] == [RunEventType.REPORTED] * 2
-    assert [one.body["run"]["tests"]["total"] for one in told] == [2, 3]  # type: ignore[index]
+    assert [one.body["run"]["tests"]["total"] for one in told] == [2, 3]  # type: ignore[index]  # JSON
     assert {one.run_id for one in (start, *told)} == {UUID(run)}
 
 

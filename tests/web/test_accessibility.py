@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from importlib.resources import files
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -22,7 +23,7 @@ FOUND = """async (tags) => {
   return violations.map(({ id, nodes }) => [id, nodes.map(told)]);
 }"""
 SIZES = ((1280, 900), (360, 740))
-SCHEMES = ("light", "dark")
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 OTHER = "Resolved by a bench or harness change"
 NO_ID = "00000000-0000-4000-8000-000000000000"
 # What leaves no row of the lists, and what they can be asked for by links.
@@ -37,7 +38,7 @@ def see(page: Page) -> None:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
             found = page.evaluate(FOUND, TAGS)

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml  # type: ignore[import-untyped]  # it ships no types
 from playwright.sync_api import Page, expect
 
 from hwci.server.app import SetCiMetrics, operate

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -315,10 +315,10 @@ async def in_use(copy: Path) -> None:
     ],
 )
 async def test_what_is_no_whole_backup_takes_no_ones_place(
-    tmp_path: Path, spoil: Callable[[Path], object], message: str
+    tmp_path: Path, spoil: Callable[[Path], Awaitable[object]], message: str
 ) -> None:
     path, copy = await backed_up(tmp_path)
-    await spoil(copy)  # type: ignore[misc]
+    await spoil(copy)
     before = path.read_bytes()
 
     with pytest.raises(StorageError, match=message) as refused:
