@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hwci.cli import render, tables
+from hwci.cli import checks, render, tables
 from hwci.cli.tables import CLASS_WORDS, ago, broken_by, counted, moment, when
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, ReviewAction, Verdict
 from hwci.wire.hashes import short
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from hwci.wire.metrics import (
         ChangedCommit,
-        CheckAnswer,
         ClassAnswer,
         EvidenceCommit,
         FailureEvidence,
@@ -72,7 +71,7 @@ def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
     for title, lines in (
         (_title(found), list(_facts(found, now))),
         ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),
-        ("Checks, in order", list(_checks(found.checks))),
+        ("Checks, in order", list(checks.lines(found))),
         ("Commits under test", list(_under_test(found))),
         ("Commits before the fix", list(_before_fix(found))),
     ):
@@ -176,23 +175,6 @@ def _subjects(found: FailureEvidence) -> dict[str, str]:
     """Give the subjects of the commits that any run told of."""
     told = (*found.timeline_changes, *(found.under_test or ()), *(found.before_fix or ()))
     return {commit.sha: commit.subject for commit in told}
-
-
-def _checks(checks: Sequence[CheckAnswer]) -> Iterator[str]:
-    for number, check in enumerate(checks, 1):
-        answer = "yes, this decides" if check.decided else "no"
-        yield f"{number}. {check.reason_text}? {answer}"
-        yield f"   {check.found}"
-        places = [
-            f"run {check.run.run_id} attempt {check.run.run_attempt} on {check.run.box_key}"
-            if check.run
-            else "",
-            f"commit {short(check.commit)}" if check.commit else "",
-            f"file {check.file}" if check.file else "",
-            f"pattern {check.pattern}" if check.pattern else "",
-        ]
-        if any(places):
-            yield f"   see {', '.join(filter(None, places))}"
 
 
 def _rest(more: int, noun: str) -> Iterator[str]:

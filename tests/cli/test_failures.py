@@ -2,18 +2,23 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from hwci.cli import options
+import hwci
+from hwci.cli import checks, options
 from hwci.cli.evidence import sections
 from hwci.client import Client, calls
+from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.metrics import FailureEvidence
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
 from tests.cli.scene import HOSTILE, PRODUCT, A, B, C, D, E, report
 from tests.server.running import running_in_thread
+
+DASHBOARD_CHECKS = "server/web/static/js/pages/failure/checks.js"
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
@@ -99,7 +104,11 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert f"✗ {B[:12]}" in out
     assert "<- this failure" in out
     assert "class        real firmware bug, no check speaks against it\n" in out
-    assert "1. Harness verdict: bench or infrastructure? no" in out
+    assert "  The harness blamed the device\n  1. Did the harness blame the bench? no\n" in out
+    assert "  Firmware was under test: 1 reported commit under test\n  3. Are firmware " in out
+    assert "Firmware alone fixed it: 1 reported commit before the fix\n" in out
+    assert "  9. Can a change of firmware have fixed it? yes\n" in out
+    assert "this decided" not in out
     assert "firmware  drivers/i2c.c" in out
     assert out.index("Commits under test") < out.index("Commits before the fix")
 
@@ -121,8 +130,35 @@ def test_a_bench_problem_names_the_check_that_decided(signed_in: Command) -> Non
     out = signed_in("failures", "show", ids(signed_in)["spi"]).out
 
     assert "The bench or the harness is to blame" in out
-    assert "Fix touched harness paths? yes, this decides" in out
+    asked = (
+        "8. Did a commit before the fix change harness files and no firmware? yes, this decided\n"
+    )
+    assert asked in out
+    assert out.index(asked) < out.index("     Fix touched harness paths\n")
+    assert "  9. " not in out
     assert f"commit {D[:12]}, file hil/spi_test.py, pattern hil/**" in out
+
+
+def test_the_checks_are_asked_in_the_words_of_the_dashboard() -> None:
+    source = (Path(hwci.__file__).parent / DASHBOARD_CHECKS).read_text()
+    table = source[source.index("const STEPS = [") : source.index("const WHERE")]
+    words = dict(re.findall(r'(\w+): "(under test|before the fix)"', source))
+    title = r'^  \["([^"]+)", (?:null|"(\w+)"), \[$'
+    question = r'^    \["(\w+)", "([^"]+)", (YES|NO)\],$'
+
+    told = [(name, words.get(about)) for name, about in re.findall(title, table, re.MULTILINE)]
+    assert told == [(step.title, step.about) for step in checks.STEPS]
+    assert re.findall(question, table, re.MULTILINE) == [
+        (reason, text, passes.upper())
+        for step in checks.STEPS
+        for reason, (text, passes) in step.questions.items()
+    ]
+
+
+def test_every_check_that_the_server_can_ask_has_its_question() -> None:
+    asked = [reason for step in checks.STEPS for reason in step.questions]
+
+    assert asked == [reason for reason in REASONS if reason is not Reason.DISMISSED]
 
 
 def test_a_flake_and_a_pending_failure_blame_nobody(signed_in: Command) -> None:
