@@ -118,7 +118,10 @@ class Repository:
                 start_new_session=True,
             )
         except OSError as fault:
-            raise GitError(f"git cannot be started in {self._folder}: {fault}") from fault
+            raise GitError(
+                f"git cannot be started in {self._folder}: {fault.strerror}",
+                "Call hwci in a folder that this user may look into",
+            ) from fault
         return _answer(process, given, seconds, words)
 
     def asked(self, *words: str) -> str | None:

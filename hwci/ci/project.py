@@ -114,18 +114,30 @@ def find_project(start: Path) -> Project | None:
     repository only the folder itself is looked at: a file further up may be anybody's.
 
     Raises:
-        ProjectFileError: there is one, and it cannot be read or breaks the rules.
+        ProjectFileError: there is one, and it cannot be read or breaks the rules; or nobody can
+            tell whether there is one.
     """
     path = project_path(start)
     return None if path is None else read_project(path)
 
 
 def project_path(start: Path) -> Path | None:
-    """Find the nearest project file."""
+    """Find the nearest project file.
+
+    Raises:
+        ProjectFileError: nobody can tell, as where this user may not search a folder above. It is
+            not taken for none: without its rules a report would be another.
+    """
     folders = (start, *start.parents)
-    depth = next((at for at, folder in enumerate(folders) if (folder / ROOT_MARK).exists()), 0)
-    paths = (folder / FILE_NAME for folder in folders[: depth + 1])
-    return next((path for path in paths if path.is_file()), None)
+    try:
+        depth = next((at for at, folder in enumerate(folders) if (folder / ROOT_MARK).exists()), 0)
+        paths = (folder / FILE_NAME for folder in folders[: depth + 1])
+        return next((path for path in paths if path.is_file()), None)
+    except OSError as fault:
+        why = f"{FILE_NAME} cannot be looked for from {start}: {fault.strerror}"
+        raise ProjectFileError(
+            [f"{why}; call hwci in a folder that this user may look into"]
+        ) from fault
 
 
 def read_project(path: Path) -> Project:

@@ -32,13 +32,16 @@ def files_or_found(files: Sequence[Path] | None) -> list[Path]:
     """Give the files that are named, else the project file of this folder's repository.
 
     Raises:
-        CommandError: wrong usage: none is named, and there is none.
+        CommandError: wrong usage: none is named, and there is none, or nobody can tell.
     """
-    from hwci.ci.project import project_path
+    from hwci.ci.project import ProjectFileError, project_path
 
     if files:
         return list(files)
-    found = project_path(Path.cwd())
+    try:
+        found = project_path(Path.cwd())
+    except ProjectFileError as fault:
+        raise wrong_usage("There is no configuration", str(fault), "Name a FILE") from fault
     if found is None:
         raise wrong_usage(
             "There is no configuration",

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -164,3 +167,28 @@ def test_outside_any_repository_only_the_folder_itself_is_looked_at(tmp_path: Pa
 
     assert project_path(deep) is None
     assert project_path(tmp_path) == tmp_path / "hwci.toml"
+
+
+@contextmanager
+def closed(folder: Path) -> Iterator[None]:
+    """Let nobody search a folder; root may, so it is somebody else meanwhile."""
+    was = os.geteuid()
+    folder.chmod(0)
+    try:
+        if was == 0:
+            os.seteuid(12_345)
+        yield
+    finally:
+        os.seteuid(was)
+        folder.chmod(0o700)
+
+
+def test_a_file_that_nobody_can_look_for_is_not_taken_for_none(tmp_path: Path) -> None:
+    deep = tmp_path / "closed" / "work"
+    write(deep)
+
+    why = f"hwci.toml cannot be looked for from {deep}: Permission denied; "
+    for ask in (find_project, project_path):
+        with closed(deep.parent), pytest.raises(ProjectFileError) as raised:
+            ask(deep)
+        assert raised.value.faults == (f"{why}call hwci in a folder that this user may look into",)

@@ -4,6 +4,7 @@ tests run all the same, and what is asked about them is told. Here their names a
 holds for every user.
 """
 
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,37 @@ def test_a_spool_is_said_not_to_be_read(in_ci: Command, command: tuple[str, ...]
 )
 def test_a_doctor_says_so(in_ci: Command, place: str, line: str) -> None:
     assert line in in_ci("doctor", **{place: TOO_LONG}).out
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        (RUN, "error: A setting cannot be understood"),
+        (("merge-announce", *ANNOUNCED), "error: A setting cannot be understood"),
+        (("suite-config", "check"), "error: There is no configuration"),
+    ],
+)
+def test_a_folder_that_cannot_be_looked_into_is_wrong_usage(
+    in_ci: Command, tmp_path: Path, command: tuple[str, ...], first: str
+) -> None:
+    results = tmp_path / "one.xml"
+    at = Path.cwd()
+    for _ in range(20):  # so deep that its name as a whole is too long
+        Path("x" * 250).mkdir()
+        os.chdir("x" * 250)
+    try:
+        code, out, err = in_ci(*(str(results) if word == "one.xml" else word for word in command))
+    finally:
+        os.chdir(at)
+
+    assert (code, out) == (2, "")
+    what, cause, fix = err.splitlines()
+    assert what == first
+    assert cause.startswith(f"cause: hwci.toml cannot be looked for from {tmp_path}/xxx")
+    assert cause.endswith(
+        ": File name too long; call hwci in a folder that this user may look into"
+    )
+    assert fix.startswith("fix: ")
 
 
 def test_a_command_whose_name_is_too_long_is_none(in_ci: Command) -> None:
