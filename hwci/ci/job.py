@@ -15,7 +15,15 @@ from hwci.ci.fields import BY_NAME, FIELDS
 from hwci.ci.revisions import HINTS, full_hash, in_full
 from hwci.ci.run_ids import product_run_id
 from hwci.ci.systems import detected
-from hwci.ci.systems.system import DEFAULT, Surroundings, System, commit, is_one_of, slug
+from hwci.ci.systems.system import (
+    DEFAULT,
+    Surroundings,
+    System,
+    UnreadError,
+    commit,
+    is_one_of,
+    slug,
+)
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 
@@ -81,6 +89,9 @@ class Job:
     faults: tuple[str, ...] = ()
     """What was said in a way that cannot be understood, in words for people."""
 
+    unread: tuple[str, ...] = ()
+    """What the CI left to be read and cannot be: all else holds without it."""
+
     passed_over: tuple[str, ...] = ()
     """What was said of earlier commits that are not here: all else holds without it."""
 
@@ -136,7 +147,7 @@ def find_job(
     }
     told, nowhere = in_full({**variables, **flagged}, checkout)
     told = {**_of_project(project, told), **told}
-    event = system.event(environ) if system else {}
+    event, unread = _event(system, environ)
     seen = Surroundings(environ, event, frozenset(told))
     merge_branches = _merge_branches(system, seen, told, checkout)
     seen = replace(seen, merge_branches=merge_branches.value)
@@ -158,9 +169,20 @@ def find_job(
             *_not_mended(faults, told),
             *(text for name, text in nowhere.items() if name not in HINTS),
         ),
+        unread=unread,
         passed_over=tuple(text for name, text in nowhere.items() if name in HINTS),
         environ=environ,
     )
+
+
+def _event(
+    system: System | None, environ: Mapping[str, str]
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Give what the system left in a file, and why that cannot be read."""
+    try:
+        return (system.event(environ) if system else {}), ()
+    except UnreadError as fault:
+        return {}, (str(fault),)
 
 
 @dataclass(frozen=True, slots=True)

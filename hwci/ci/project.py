@@ -17,7 +17,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from hwci.ci.bounded import read_whole
 from hwci.engine.vocabulary import Verdict
+from hwci.wire import limits
 from hwci.wire.base import Name
 from hwci.wire.errors import message_of
 from hwci.wire.reports import PatternList, SuiteConfiguration
@@ -144,10 +146,10 @@ def read_project(path: Path) -> Project:
     """Read a project file.
 
     Raises:
-        ProjectFileError: it cannot be read, or breaks the rules.
+        ProjectFileError: it cannot be read, or holds too much, or breaks the rules.
     """
     try:
-        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        content = tomllib.loads(read_whole(path, limits.SUITE_CONFIG_BYTES).decode("utf-8-sig"))
         file = _File.model_validate(content)
     except OSError as fault:
         raise ProjectFileError([f"{path}: cannot be read: {fault.strerror}"]) from fault

@@ -7,7 +7,6 @@ is, it does not know.
 
 import json
 import os
-import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from hwci.ci.bounded import has_an_end
 from hwci.ci.broken_json import whole_parts
 from hwci.ci.content import WRITE_AGAIN, ContentError, CutError, Position, inflated, one_line
 from hwci.ci.junit import junit_results
@@ -68,8 +68,7 @@ def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
 
 def _see_that_it_has_an_end(path: Path) -> None:
     """See it before it is opened: a pipe that nobody writes into would be waited for."""
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    if not has_an_end(path):
         raise ContentError(
             "It is no file but a pipe or a device", "Give a file that the tests wrote"
         )

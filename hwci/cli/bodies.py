@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hwci.ci.bounded import read_at_most, read_whole
 from hwci.cli.failing import CommandError, ExitCode, Failing, fault_lines, wrong_usage
 from hwci.cli.options import flag_of, said
+from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.ci.told import Told
@@ -100,15 +102,16 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
 
 
 def read_bytes(path: str) -> bytes:
-    """Read a file, or stdin for `-`.
+    """Read a file, or stdin for `-`: at most what a server takes.
 
     Raises:
-        CommandError: wrong usage: it cannot be read.
+        CommandError: wrong usage: it cannot be read, or holds more.
     """
-    if path == "-":
-        return sys.stdin.buffer.read()
     try:
-        return Path(path).read_bytes()
+        if path == "-":
+            return read_at_most(sys.stdin.buffer, limits.RUN_REPORT_BYTES)
+        return read_whole(Path(path), limits.RUN_REPORT_BYTES)
     except OSError as fault:
         why = fault.strerror or str(fault)
-        raise wrong_usage(f"{path} cannot be read", why, "Check the path") from fault
+        fix = "Name another file, or - for what comes by stdin"
+        raise wrong_usage(f"{path} cannot be read", why, fix) from fault

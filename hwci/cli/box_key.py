@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from hwci.ci.bounded import read_at_most, see_that_it_ends
 from hwci.cli.failing import CommandError, ExitCode, Failing, wrong_usage
+from hwci.cli.settings import SECRET_BYTES_MAX
 
 _ROOM = 4096
 
@@ -109,9 +111,10 @@ def read_key(path: Path) -> BoxKey:
     from hwci.client.files import OF_OTHERS
 
     try:
-        with path.open(encoding="utf-8") as file:
+        see_that_it_ends(path)
+        with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            text = file.read()
+            text = read_at_most(file, SECRET_BYTES_MAX).decode()
     except FileNotFoundError as fault:
         raise _not_installed(path) from fault
     except (OSError, UnicodeDecodeError) as fault:

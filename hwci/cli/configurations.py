@@ -93,11 +93,15 @@ def _body(path: Path, faults: list[str]) -> Iterator[SuiteConfiguration]:
 
     from pydantic import ValidationError
 
+    from hwci.ci.bounded import read_whole
+    from hwci.wire import limits
     from hwci.wire.errors import issues_of
     from hwci.wire.reports import SuiteConfiguration
 
     try:
-        yield SuiteConfiguration.model_validate(json.loads(path.read_bytes()))
+        yield SuiteConfiguration.model_validate(
+            json.loads(read_whole(path, limits.SUITE_CONFIG_BYTES))
+        )
     except OSError as fault:
         faults.append(f"{path}: cannot be read: {fault.strerror}")
     except ValidationError as fault:

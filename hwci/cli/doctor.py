@@ -207,8 +207,8 @@ def _ci(place: Here) -> Finding:
     job = place.job
     if job.faults:
         return Finding("ci", State.FAIL, "; ".join(job.faults), "Correct it, or unset it")
-    if job.passed_over:
-        return Finding("ci", State.WARN, "; ".join(job.passed_over), "Correct it, or unset it")
+    if doubts := (*job.unread, *job.passed_over):
+        return Finding("ci", State.WARN, "; ".join(doubts), "Correct it, or unset it")
     missing = missing_fields(job)
     if not missing:
         return Finding("ci", State.OK, f"{job.title}; every field is known")

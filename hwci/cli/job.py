@@ -79,11 +79,14 @@ class Here:
         return None if fault is None else f"Git cannot be asked: {fault}. {fault.fix}".rstrip(". ")
 
     def without(self) -> Sequence[str]:
-        """Say which commits were told that are not here, and what comes of it."""
+        """Say what of this job cannot be read, which commits were told that are not here, and what
+        comes of it.
+        """
         goes_on = "It goes on as if that were not told"
         if self.only_looked and self.repository is not None and self.repository.cut():
             goes_on = "This clone is shallow: a report asks its remote, which may know it"
-        return [f"{text}. {goes_on}" for text in self.job.passed_over]
+        unread = [f"{text}. It goes on without it" for text in self.job.unread]
+        return [*unread, *(f"{text}. {goes_on}" for text in self.job.passed_over)]
 
     def changed(self) -> Doubt | None:
         """Say which files are not those of the commit under test; None: none, or nobody knows. Who

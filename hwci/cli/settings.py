@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hwci.ci.bounded import read_whole
 from hwci.cli.credentials import Credentials, Profile, default_credentials
 from hwci.cli.failing import wrong_usage
 from hwci.cli.options import said
@@ -16,6 +17,7 @@ from hwci.cli.options import said
 DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_PROFILE = "default"
 KEY_FILE = "HWCI_CI_KEY_FILE"
+SECRET_BYTES_MAX = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def _from_file(name: str, environ: Mapping[str, str]) -> str:
     if not path:
         return ""
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        return read_whole(Path(path), SECRET_BYTES_MAX).decode().strip()
     except (OSError, UnicodeDecodeError) as fault:
         raise wrong_usage(
             f"The file that {name} names cannot be read",

@@ -2,6 +2,7 @@
 """What each CI system says of a job: each row is a recorded environment, a field and its value."""
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -271,16 +272,34 @@ def test_a_board_of_github_is_no_bench() -> None:
     assert "box_key" not in job("github-push", RUNNER_ENVIRONMENT="github-hosted").fields
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"before": 1, "commits": {}}', "\udcff"])
-def test_an_event_file_that_cannot_be_read_says_nothing(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "it is no JSON"),
+        ("[]", "it is no JSON object"),
+        ("{", "it is no JSON"),
+        ("\udcff", "it is no JSON"),
+        ('{"before": 1, "commits": {}}', None),
+        (None, "No such file or directory"),
+        ("a pipe", "it is no file but a pipe or a device"),
+    ],
+)
+def test_an_event_file_that_cannot_be_read_says_nothing_and_is_told(
+    tmp_path: Path, content: str | None, why: str | None
+) -> None:
     event = tmp_path / "event.json"
-    event.write_text(content, errors="surrogateescape")
+    if content == "a pipe":
+        os.mkfifo(event)
+    elif content is not None:
+        event.write_text(content, errors="surrogateescape")
 
     found = job("github-push", GITHUB_EVENT_PATH=str(event))
 
-    assert found.value("sha") == TESTED
+    assert (found.value("sha"), found.value("branch")) == (TESTED, "main")
     assert found.before_sha is None
-    assert job("github-push", GITHUB_EVENT_PATH=str(tmp_path / "no")).value("branch") == "main"
+    told = f"The event of this run cannot be read (GITHUB_EVENT_PATH): {event}: {why}"
+    assert found.unread == ((told,) if why else ())
+    assert job("github-push", GITHUB_EVENT_PATH="").unread == ()
 
 
 def test_the_event_of_a_pull_request_of_a_deleted_fork_keeps_its_owner(tmp_path: Path) -> None:

@@ -83,6 +83,73 @@ def test_a_folder_that_cannot_be_looked_into_is_wrong_usage(
     assert fix.startswith("fix: ")
 
 
+PIPED = "it is no file but a pipe or a device"
+KEY_FILE = "The file that HWCI_CI_KEY_FILE names cannot be read: pipe"
+
+
+@pytest.mark.parametrize(
+    ("command", "env", "code", "cause"),
+    [
+        (("report-run", "--body", "pipe"), {}, 2, PIPED),
+        ((*RUN[:-3], "--hello", "failed", "--changes", "pipe"), {}, 2, PIPED),
+        (RUN, {"HWCI_CI_KEY": "", "HWCI_CI_KEY_FILE": "pipe"}, 0, f"{KEY_FILE}: {PIPED}"),
+        (
+            ("suite-config", "check", "pipe"),
+            {},
+            1,
+            "1 fault\n       pipe: cannot be read: " + PIPED,
+        ),
+        (("box", "heartbeat"), {"HWCI_BOX_FILE": "pipe"}, 2, PIPED),
+        (("whoami",), {"HWCI_URL": "", "XDG_CONFIG_HOME": "config"}, 2, PIPED),
+    ],
+)
+def test_a_pipe_in_place_of_a_file_is_told_and_not_waited_for(
+    in_ci: Command,
+    tmp_path: Path,
+    command: tuple[str, ...],
+    env: dict[str, str],
+    code: int,
+    cause: str,
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "config" / "hwci").mkdir(parents=True)
+    (tmp_path / "config" / "hwci" / "credentials.json").symlink_to(tmp_path / "pipe")
+
+    answer = in_ci(*command, **env)
+
+    assert answer.code == code
+    assert f"\ncause: {cause}" in answer.err
+
+
+def test_what_holds_more_than_a_server_takes_is_not_read_to_its_end(
+    in_ci: Command, tmp_path: Path
+) -> None:
+    for name in ("body.json", "hwci.toml", "key"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(2**40)  # a hole, which takes no room
+
+    body = in_ci("report-run", "--body", "body.json")
+    project = in_ci("suite-config", "check")
+    key = in_ci("keys", "list", HWCI_TOKEN_FILE="key")
+
+    assert (body.code, project.code, key.code) == (2, 1, 2)
+    assert "body.json cannot be read\ncause: it holds more than 64 MiB\nfix: Name an" in body.err
+    assert "hwci.toml: cannot be read: it holds more than 4 MiB\n" in project.err
+    assert "cause: key: it holds more than 64 KiB\n" in key.err
+
+
+def test_an_event_that_cannot_be_read_is_a_warning(in_ci: Command) -> None:
+    there = {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": "/dev/zero"}
+
+    reported = in_ci(*RUN, **there)
+
+    why = "The event of this run cannot be read (GITHUB_EVENT_PATH): /dev/zero: " + PIPED
+    assert reported.code == 0
+    assert f"warning: {why}. It goes on without it.\n" in reported.err
+    assert f"warn  ci: {why}" in in_ci("doctor", **there).out
+    assert why in in_ci("env", **there).err
+
+
 def test_a_command_whose_name_is_too_long_is_none(in_ci: Command) -> None:
     assert in_ci(*EXEC[:-3], f"./{TOO_LONG}").code == 127
 

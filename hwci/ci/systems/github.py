@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hwci.ci.bounded import MEBIBYTE, read_whole
 from hwci.ci.fields import ATTEMPT, RUN_ID
 from hwci.ci.systems.system import (
     EVENT,
     Condition,
     Surroundings,
     System,
+    UnreadError,
     commit,
     in_event,
     placed,
@@ -33,6 +35,8 @@ from hwci.wire.base import parse_time
 _QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
 QUEUED = "merge_group"
 """The event of a run that tries a merge in a queue."""
+EVENT_BYTES_MAX = 64 * MEBIBYTE
+"""GitHub cuts what it tells of an event at 25 MB."""
 _WORDS = {
     "push": Trigger.MERGE,
     QUEUED: Trigger.MERGE,
@@ -41,12 +45,24 @@ _WORDS = {
 
 
 def read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """Read the file of the event; one that cannot be read says nothing."""
-    try:
-        found = json.loads(Path(environ.get("GITHUB_EVENT_PATH", "")).read_bytes())
-    except (OSError, ValueError, RecursionError):
+    """Read the file of the event.
+
+    Raises:
+        UnreadError: it cannot be read, or is none.
+    """
+    path = environ.get("GITHUB_EVENT_PATH", "")
+    if not path:
         return {}
-    return found if isinstance(found, dict) else {}
+    try:
+        found = json.loads(read_whole(Path(path), EVENT_BYTES_MAX))
+        if isinstance(found, dict):
+            return found
+        why = "it is no JSON object"
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+    except (ValueError, RecursionError):
+        why = "it is no JSON"
+    raise UnreadError(f"The event of this run cannot be read (GITHUB_EVENT_PATH): {path}: {why}")
 
 
 def _event_is(*names: str) -> Condition:

@@ -21,6 +21,10 @@ EVENT = "GitHub's event file"
 DEFAULT = "default"
 
 
+class UnreadError(Exception):
+    """What a CI system left to be read cannot be, in words for people."""
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What can be looked at. `told`: the fields that people said themselves."""
@@ -58,6 +62,7 @@ class System:
 
     readers: Mapping[str, Sequence[Reader]]
     event: Callable[[Mapping[str, str]], Mapping[str, Any]] = lambda _: {}
+    """Read what it left in a file; raises UnreadError."""
 
     def is_here(self, environ: Mapping[str, str]) -> bool:
         """Tell whether this job is one of the system."""

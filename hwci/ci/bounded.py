@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that somebody names, read so that it ends: a pipe or a device is refused before it is
+opened, and what holds more than it may is not read to its end. How much that is and what it means
+is decided by whoever reads; how a fault is worded stands here, as the `strerror` of an OSError.
+"""
+
+import errno
+import stat
+from pathlib import Path
+from typing import IO
+
+ENDLESS = "it is no file but a pipe or a device"
+MEBIBYTE = 1024 * 1024
+
+
+def has_an_end(path: Path) -> bool:
+    """Tell whether a path is of a file, or of a folder, which says so when it is opened. A pipe
+    that nobody writes into would be waited for, and opening a device may do something to it.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    mode = path.stat().st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def see_that_it_ends(path: Path) -> None:
+    """See it before a file is opened.
+
+    Raises:
+        OSError: it is a pipe or a device, or cannot be looked at.
+    """
+    if not has_an_end(path):
+        raise OSError(errno.EINVAL, ENDLESS, str(path))
+
+
+def read_whole(path: Path, most: int) -> bytes:
+    """Read a file of at most so many bytes.
+
+    Raises:
+        OSError: it cannot be read, is a pipe or a device, or holds more.
+    """
+    see_that_it_ends(path)
+    with path.open("rb") as file:
+        return read_at_most(file, most)
+
+
+def read_at_most(file: IO[bytes], most: int) -> bytes:
+    """Read an open file to its end.
+
+    Raises:
+        OSError: it holds more than `most` bytes, or cannot be read.
+    """
+    content = file.read(most + 1)
+    if len(content) > most:
+        size = f"{most // MEBIBYTE} MiB" if most >= MEBIBYTE else f"{most // 1024} KiB"
+        raise OSError(errno.EFBIG, f"it holds more than {size}")
+    return content
