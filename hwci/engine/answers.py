@@ -228,14 +228,14 @@ class Evidence:
     """One failure with all that its answer rests on.
 
     `resolved` is None for a flake or a pending failure. `under_test` and `before_fix` are None
-    when unknown or unconnected; `timeline` is its lane around it, `timeline_changes` those of its
-    commits that any run told of.
+    when unknown or unconnected; `timeline` is its lane around it, as much as is shown of that, and
+    `timeline_changes` are those of these commits that any run told of.
     """
 
     failure: LabelledFailure
     lane: Lane
     resolved: ResolvedFailure | None
-    timeline: tuple[LaneCommit, ...]
+    timeline: Listing[LaneCommit]
     timeline_changes: tuple[CommitEvidence, ...]
     under_test: tuple[CommitEvidence, ...] | None
     before_fix: tuple[CommitEvidence, ...] | None

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """One failure with all that its answer rests on (contract, `ci-failures/{id}`).
 
-This module gathers; every conclusion in it comes from the module that owns its rule.
+This module gathers, of the timeline no more than is shown; every conclusion in it comes from the
+module that owns its rule.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
-from hwci.engine.answers import CommitEvidence, Evidence, FileEvidence, LabelledFailure
+from hwci.engine.answers import (
+    CommitEvidence,
+    Evidence,
+    FileEvidence,
+    LabelledFailure,
+    Listing,
+)
 from hwci.engine.classify import Classifier
+from hwci.engine.excerpts import ends_and_around
 from hwci.engine.facts import Commit
 from hwci.engine.files import ProductFiles
 from hwci.engine.groups import Group, group_of
@@ -25,8 +33,10 @@ def labelled(failure: Failure, group: Group) -> LabelledFailure:
     )
 
 
-def evidence(history: History, failure_id: UUID, margin: int = 5) -> Evidence | None:
-    """Gather the evidence of a failure, its lane shown with `margin` commits on either side."""
+def evidence(history: History, failure_id: UUID, most: int, margin: int = 5) -> Evidence | None:
+    """Gather the evidence of a failure, its lane shown with `margin` commits on either side, and of
+    that at most so many commits.
+    """
     failure = history.failure(failure_id)
     if failure is None:
         return None
@@ -36,13 +46,13 @@ def evidence(history: History, failure_id: UUID, margin: int = 5) -> Evidence | 
     changes = under_test.changes
     walk = None if group.label is Label.FLAKE else classifier.walk(group)
     resolved = group.label is Label.RESOLVED
-    timeline = _timeline(history, group, margin)
+    timeline = _timeline(history, group, failure, most, margin)
     return Evidence(
         failure=labelled(failure, group),
         lane=failure.key.lane,
         resolved=describe(history, group, classifier) if resolved else None,
-        timeline=tuple(timeline),
-        timeline_changes=_told(_commits_of(history, failure, timeline), under_test.files),
+        timeline=timeline,
+        timeline_changes=_told(_commits_of(history, failure, timeline.items), under_test.files),
         under_test=None if changes is None else _told(changes.commits, under_test.files),
         before_fix=None
         if walk is None
@@ -50,11 +60,17 @@ def evidence(history: History, failure_id: UUID, margin: int = 5) -> Evidence | 
     )
 
 
-def _timeline(history: History, group: Group, margin: int) -> list[LaneCommit]:
-    """Give the lane from the first failing commit to the fix, with a margin."""
+def _timeline(
+    history: History, group: Group, failure: Failure, most: int, margin: int
+) -> Listing[LaneCommit]:
+    """Give the lane from the first failing commit to the fix, with a margin: its ends, and what is
+    around the failure.
+    """
     lane = group.first.key.lane
     fix = None if group.fix is None else history.place(lane.repo_key, lane.branch, group.fix)
-    return history.lane_commits(lane, group.first.place, fix or group.last.place, margin)
+    commits = history.lane_commits(lane, group.first.place, fix or group.last.place, margin)
+    own = next((at for at, one in enumerate(commits) if one.sha == failure.key.sha), 0)
+    return Listing(ends_and_around(commits, own, most), len(commits))
 
 
 def _commits_of(

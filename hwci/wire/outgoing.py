@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine import answers
+from hwci.engine.excerpts import telling_first
 from hwci.engine.facts import Announcement, Lane, Review, SuiteConfig
 from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState
 from hwci.engine.identity import run_record_id
@@ -14,7 +15,6 @@ from hwci.engine.vocabulary import REASONS, FileKind, Outcome, Reason
 from hwci.wire import limits, metrics
 from hwci.wire.accounts import Actor
 from hwci.wire.base import ListPage
-from hwci.wire.excerpts import ends_and_around, telling_first
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
 Row = TypeVar("Row")
@@ -237,7 +237,7 @@ def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEv
         failure=labelled_failure(found.failure),
         resolved=None if found.resolved is None else resolved_failure(org_id, found.resolved),
         timeline=timeline,
-        timeline_total=len(found.timeline),
+        timeline_total=found.timeline.total,
         timeline_changes=_commits(
             [told for told in found.timeline_changes if told.commit.sha in wanted]
         ),
@@ -250,8 +250,7 @@ def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEv
 
 
 def _timeline(org_id: UUID, found: answers.Evidence) -> list[metrics.EvidenceCommit]:
-    commits, own_sha = found.timeline, found.failure.failure.key.sha
-    own = next((at for at, commit in enumerate(commits) if commit.sha == own_sha), 0)
+    own_sha = found.failure.failure.key.sha
     return [
         metrics.EvidenceCommit(
             sha=commit.sha,
@@ -261,7 +260,7 @@ def _timeline(org_id: UUID, found: answers.Evidence) -> list[metrics.EvidenceCom
             runs=_evidence_runs(org_id, found.lane, commit),
             runs_total=len(commit.runs),
         )
-        for commit in ends_and_around(commits, own, limits.EVIDENCE_MAX)
+        for commit in found.timeline.items
     ]
 
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The evidence of one failure (contract, `ci-failures/{id}`)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from hwci.engine.answers import CommitEvidence, Evidence
-from hwci.engine.facts import SuiteConfig
+from hwci.engine.facts import Changes, SuiteConfig
+from hwci.engine.full import FullHistory
 from hwci.engine.page import evidence, resolved_failure
 from hwci.engine.vocabulary import Label, Outcome, Reason
 from tests.engine.timeline import (
+    ORG,
     REPO,
     SUITE,
     Past,
@@ -27,8 +30,8 @@ GROUP = seen(
 )
 
 
-def of(past: Past, sha: str, margin: int = 5) -> Evidence:
-    found = evidence(past.history, id_of(sha), margin)
+def of(past: Past, sha: str, margin: int = 5, most: int = 200) -> Evidence:
+    found = evidence(past.history, id_of(sha), most, margin)
     assert found is not None
     return found
 
@@ -111,11 +114,39 @@ def test_what_is_unknown_or_unconnected_is_none() -> None:
 
 def test_the_timeline_is_the_lane_from_the_first_failure_to_the_fix_and_around_it() -> None:
     def shown(margin: int) -> str:
-        return " ".join(one.sha for one in of(GROUP, "d", margin).timeline)
+        return " ".join(one.sha for one in of(GROUP, "d", margin).timeline.items)
 
     assert shown(0) == "c d f"
     assert shown(1) == "b c d f g"
     assert shown(9) == "a b c d f g h"
+
+
+class Noting(FullHistory):
+    """A history that notes which commits it was asked to tell of."""
+
+    def __init__(self, past: Past) -> None:
+        super().__init__(ORG, past.facts)
+        self.told: list[str] = []
+
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+        self.told += shas
+        return super().first_listing(repo_key, shas)
+
+
+def test_of_a_long_timeline_only_the_commits_that_are_shown_are_told_of() -> None:
+    past = seen("box-1 | a:P " + " ".join(f"c{at}:F" for at in range(30)), changed={"c9": "fw"})
+    whole, history = of(past, "c9"), Noting(past)
+
+    cut = evidence(history, id_of("c9"), 9)
+
+    assert cut is not None
+    shown = [one.sha for one in cut.timeline.items]
+    assert shown == ["a", "c0", "c1", "c8", "c9", "c10", "c27", "c28", "c29"]
+    assert cut.timeline.total == len(whole.timeline.items) == whole.timeline.total == 31
+    assert [*cut.timeline.items] == [one for one in whole.timeline.items if one.sha in shown]
+    told = tuple(one for one in whole.timeline_changes if one.commit.sha in shown)
+    assert cut.timeline_changes == told
+    assert history.told == shown
 
 
 def test_a_commit_of_the_timeline_has_every_run_of_its_test_and_box() -> None:
@@ -124,7 +155,7 @@ def test_a_commit_of_the_timeline_has_every_run_of_its_test_and_box() -> None:
         report("d:P", 31, box="box-2"),
         report("d:L", 32),
     )
-    (shown,) = [one for one in of(past, "d").timeline if one.sha == "d"]
+    (shown,) = [one for one in of(past, "d").timeline.items if one.sha == "d"]
 
     assert [(run.started_at, run.branch, run.outcome, run.attempts) for run in shown.runs] == [
         (minute(3), "main", Outcome.FAIL, 1),
@@ -141,7 +172,7 @@ def test_a_flake_and_a_pending_failure_are_not_resolved() -> None:
     assert (pending.failure.label, pending.resolved) == (Label.PENDING, None)
     assert pending.failure.group_id == id_of("b")
     assert kinds(pending.under_test) == [("b", ["firmware"])]
-    assert [one.sha for one in pending.timeline] == ["a", "b"]
+    assert [one.sha for one in pending.timeline.items] == ["a", "b"]
 
 
 def test_a_file_of_both_kinds_says_so() -> None:
@@ -152,5 +183,5 @@ def test_a_file_of_both_kinds_says_so() -> None:
 
 
 def test_no_failure_no_evidence() -> None:
-    assert evidence(GROUP.history, UUID(int=7)) is None
+    assert evidence(GROUP.history, UUID(int=7), 200) is None
     assert resolved_failure(GROUP.history, UUID(int=7)) is None

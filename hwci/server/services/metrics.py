@@ -25,7 +25,7 @@ from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
 from hwci.server.services.readings import Asked, Readings
 from hwci.server.storage.ports import Reader, Storage
-from hwci.wire import checked_merges, outgoing, over_time
+from hwci.wire import checked_merges, limits, outgoing, over_time
 from hwci.wire import metrics as wire
 from hwci.wire.base import ListPage
 from hwci.wire.incoming import config_fact
@@ -176,7 +176,11 @@ class Metrics:
 
         def work(reader: Reader) -> wire.FailureEvidence:
             history = reader.history(member.org_id)
-            found = None if failure_id is None else page.evidence(history, failure_id)
+            found = (
+                None
+                if failure_id is None
+                else page.evidence(history, failure_id, limits.EVIDENCE_MAX)
+            )
             if found is None:
                 raise NotFoundError("Failure not found")
             return outgoing.failure_evidence(member.org_id, found)

@@ -84,7 +84,9 @@ def compare(seed: int, sqlite: Writer, memory: Writer) -> None:
             page = metrics_page(narrow, narrowly)
             assert page == metrics_page(definition, fully), f"seed {seed}: page"
     for failure in list(definition.failures(Scope(), EVER))[:5]:
-        assert evidence(narrow, failure.id) == evidence(definition, failure.id)
+        for most in (3, 200):
+            found = evidence(narrow, failure.id, most)
+            assert found == evidence(definition, failure.id, most), f"seed {seed}: evidence"
 
 
 @pytest.mark.parametrize("first", range(0, HISTORIES, AT_ONCE))

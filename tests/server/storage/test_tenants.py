@@ -152,7 +152,7 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     for _ in questions(writer.history(ORG), facts, draw.random):
         pass
     for failure in writer.history(ORG).failures(Scope(), EVER):
-        evidence(writer.history(ORG), failure.id)
+        evidence(writer.history(ORG), failure.id, 200)
 
 
 @pytest.fixture(scope="module")
