@@ -25,6 +25,8 @@ from hwci.wire.hashes import names_a_commit, short
 
 STATE_FILE = "state file"
 NOBODY = "default"
+BASE_FIX = "keep the folder HWCI_STATE_DIR from job to job, or say --base-sha"
+"""How a note ends of a base that is not known: what a person can do about it."""
 
 _RUN_ID = BY_NAME["run_id"]
 
@@ -40,8 +42,7 @@ class _Doubt:
         """Say it to people, with what counts instead."""
         if base.value is None:
             return (
-                f"{self.why}. So it is not known since when changes are under test: keep the "
-                "folder HWCI_STATE_DIR from job to job, or say --base-sha."
+                f"{self.why}. So it is not known since when changes are under test: {BASE_FIX}."
             )
         return f"{self.why}. So changes count from {short(base.value)}, by the {base.by}."
 

@@ -23,8 +23,11 @@ from hwci.cli.needs import missing_fields, way
 from hwci.cli.render import say, say_json
 from hwci.cli.settings import Flags, Settings, resolve
 from hwci.cli.tables import counted
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
+    from hwci.ci.asking import Ask
+    from hwci.ci.state import State as Memory
     from hwci.cli.job import Here
     from hwci.client import Client
     from hwci.client.errors import HwciError
@@ -62,7 +65,8 @@ NO_KEY = Finding(
 def doctor(
     json: options.Json = False, url: options.Url = None, profile: options.Profile = None
 ) -> None:
-    """Check that reports from here will arrive: server, key, clock, git, CI, proxy, spool, box key.
+    """Check that reports from here will arrive: server, key, clock, git, CI, proxy, spool, box key;
+    and whole: which run came before this one, and which push started it.
 
     Exit code 1 when something fails; a warning is none. Nothing is changed, nothing is reported.
 
@@ -80,6 +84,7 @@ def doctor(
         _git(place),
         _ci(place),
         _product(place),
+        *_before(place),
         _spool(settings),
         _box_key(),
     ]
@@ -225,6 +230,57 @@ def _product(place: Here) -> Finding:
     if told is None:
         return Finding("product", State.OK, "that of the workflow, which nobody says yet")
     return Finding("product", State.OK, f"{told.value}, says {told.by}")
+
+
+def _before(place: Here) -> list[Finding]:
+    """Look for the run and the push before this one, as a report would: it asks the CI's own API,
+    mostly with a token that the job has to be given. A job without a box only announces merges.
+    """
+    from hwci.ci.asking import ask, patient, remembering
+    from hwci.ci.state import State as Memory
+    from hwci.ci.state import state_folder
+
+    job = place.job
+    if place.repository is None or job.faults or not {"sha", "box_key"} <= job.fields.keys():
+        return []  # said already: no report is made, or it tells no changes
+    asked = remembering(patient(ask))
+    return [_base(place, Memory(state_folder(os.environ)), asked), *_push(place, asked)]
+
+
+def _base(place: Here, memory: Memory, asked: Ask) -> Finding:
+    from hwci.ci.base import BASE_FIX
+    from hwci.ci.under_test import base_of
+
+    base, notes = base_of(place.job, memory, asked)
+    if notes:
+        what, fix = notes[0].removesuffix("."), ""
+        if what.endswith(BASE_FIX):
+            what, fix = what.removesuffix(f": {BASE_FIX}"), _with_token(place, BASE_FIX)
+        return Finding("earlier run", State.WARN, what, fix)
+    if base.value is None:
+        return Finding("earlier run", State.OK, "none that tested is known yet")
+    what = f"changes count from {short(base.value)}, told by {base.by}"
+    return Finding("earlier run", State.OK, what)
+
+
+def _push(place: Here, asked: Ask) -> list[Finding]:
+    from hwci.ci.push import stood_before
+
+    if place.job.value("covers_shas") is not None:
+        return []
+    notes = stood_before(place.job, asked).notes
+    fix = _with_token(place, "say --before-sha or --covers-shas")
+    return [Finding("push", State.WARN, note.rpartition(": ")[0], fix) for note in notes]
+
+
+def _with_token(place: Here, fix: str) -> str:
+    """Say first what the CI's API is not told that could answer."""
+    from hwci.ci.earlier.apis import APIS
+
+    api = APIS.get(place.job.system or "")
+    lacking = api.lacks(place.job) if api else ()
+    fix = f"set {' and '.join(lacking)}, or {fix}" if lacking else fix
+    return fix[0].upper() + fix[1:]
 
 
 def _for_others(kept: Spool, settings: Settings) -> list[str]:

@@ -7,6 +7,9 @@ import pytest
 
 from hwci import __version__
 from hwci.client import Client, calls
+from tests.ci.answering import answering as api_answering
+from tests.ci.apis import history
+from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
 from tests.cli.scene import REPORTS
 from tests.client.answering import Answer, answering, unused_url
@@ -55,7 +58,19 @@ def test_a_bench_that_is_well_set_up_is_ok_in_all(
 
     assert code == 0
     assert {check: state for check, (state, _, _) in found.items()} == dict.fromkeys(
-        ("server", "proxy", "key", "clock", "git", "ci", "product", "spool", "box key"), "ok"
+        (
+            "server",
+            "proxy",
+            "key",
+            "clock",
+            "git",
+            "ci",
+            "product",
+            "earlier run",
+            "spool",
+            "box key",
+        ),
+        "ok",
     )
     assert in_ci("doctor", **JOB).out.startswith("ok    server: http://")
 
@@ -198,6 +213,73 @@ def test_fields_that_nobody_tells_are_named_with_flag_and_variable(in_ci: Comman
     assert state == "warn"
     assert "box_key" in what
     assert "--box (or HWCI_BOX)" in fix
+
+
+def in_github(**more: str) -> dict[str, str]:
+    return (
+        recorded("github-push")
+        | {"GITHUB_TOKEN": "t", "HWCI_SHA": "HEAD", "HWCI_BEFORE_SHA": "HEAD~1"}
+        | more
+    )
+
+
+def test_the_run_before_this_one_is_looked_for_as_a_report_would(
+    in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout)
+    with api_answering(history("GitHub's API", ("c" * 40, "success"))) as api:
+        there = in_github(GITHUB_API_URL=api.address)
+        known = examined(in_ci, **there)[1]["earlier run"]
+        api.answers.clear()
+        first = examined(in_ci, **there, HWCI_BASE_SHA="HEAD~1")[1]["earlier run"]
+        away = examined(in_ci, **there)[1]["earlier run"]
+
+    assert known == ("ok", f"changes count from {'c' * 12}, told by GitHub's API", "")
+    assert first[0] == "ok"
+    assert first[1].endswith(", told by HWCI_BASE_SHA")
+    assert away[0] == "warn"
+    assert away[1].endswith(" answers 404. So it is not known since when changes are under test")
+    assert away[2] == "Keep the folder HWCI_STATE_DIR from job to job, or say --base-sha"
+
+
+def test_a_token_that_a_report_would_ask_with_is_missed(
+    in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout)
+    code, found = examined(in_ci, **in_github(GITHUB_TOKEN=""))
+    pushed = recorded("buildkite-webhook") | {"HWCI_SHA": "HEAD"}
+    built = examined(in_ci, **pushed)[1]
+
+    assert code == 0
+    state, what, fix = found["earlier run"]
+    assert state == "warn"
+    assert what.startswith(
+        "GitHub's API was not asked which run tested before this one: that needs"
+    )
+    assert fix.startswith("Set GITHUB_TOKEN, or keep the folder HWCI_STATE_DIR from job to job, or")
+    assert "push" not in found
+    assert built["earlier run"][2].startswith("Set BUILDKITE_API_TOKEN, or keep ")
+    assert built["push"][0] == "warn"
+    assert built["push"][1].endswith(
+        "Buildkite's API was not asked where the branch stood before it"
+    )
+    assert built["push"][2] == "Set BUILDKITE_API_TOKEN, or say --before-sha or --covers-shas"
+    assert "push" not in examined(in_ci, **pushed, HWCI_COVERS_SHAS="HEAD")[1]
+
+
+@pytest.mark.parametrize("without", ["a box", "a checkout", "a CI"])
+def test_a_job_that_asks_no_api_misses_no_token(
+    in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch, without: str
+) -> None:
+    if without != "a checkout":
+        monkeypatch.chdir(checkout)
+    there = in_github(GITHUB_TOKEN="", RUNNER_ENVIRONMENT="github-hosted")
+    there |= {} if without == "a box" else {"HWCI_BOX": "bench-1"}
+    found = examined(in_ci, **(JOB | {"HWCI_SHA": "HEAD"} if without == "a CI" else there))[1]
+
+    none = ("ok", "none that tested is known yet", "")
+    assert found.get("earlier run") == (none if without == "a CI" else None)
+    assert "push" not in found
 
 
 def test_a_setting_that_cannot_be_understood_fails(in_ci: Command) -> None:
