@@ -75,13 +75,15 @@ class Product(_Table):
     merge_trigger: bool = True
     box: Name | None = None
 
-    def configuration(self) -> SuiteConfiguration:
-        """Give what the server is told of it.
+    def configuration(self, repo_key: str | None = None) -> SuiteConfiguration:
+        """Give what the server is told of it. `repo_key`: of which repository it is, where neither
+        it nor its file says so.
 
         Raises:
-            ValidationError: nothing says which repository it is of.
+            ValidationError: nothing says that, or it breaks the rules.
         """
-        return SuiteConfiguration.model_validate(self.model_dump(exclude={"box"}))
+        said = self.model_dump(exclude={"box"})
+        return SuiteConfiguration.model_validate({**said, "repo_key": self.repo_key or repo_key})
 
 
 class VerdictRule(_Table):

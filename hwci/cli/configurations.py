@@ -5,17 +5,21 @@ project file. All faults of all files are found before anything else happens.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hwci.cli.failing import CommandError, Failing, fault_lines, shortened, wrong_usage
+from hwci.cli.job import this_folder
+from hwci.cli.render import note
 from hwci.cli.tables import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hwci.ci.told import Told
     from hwci.wire.reports import SuiteConfiguration
 
 Files = Annotated[
@@ -38,8 +42,9 @@ def files_or_found(files: Sequence[Path] | None) -> list[Path]:
 
     if files:
         return list(files)
+    folder = this_folder()
     try:
-        found = project_path(Path.cwd())
+        found = project_path(folder)
     except ProjectFileError as fault:
         raise wrong_usage("There is no configuration", str(fault), "Name a FILE") from fault
     if found is None:
@@ -49,13 +54,16 @@ def files_or_found(files: Sequence[Path] | None) -> list[Path]:
             "Name a file, or write hwci.toml at the root of the repository",
         )
     try:
-        return [found.relative_to(Path.cwd())]
+        return [found.relative_to(folder)]
     except ValueError:
         return [found]
 
 
-def read_configurations(files: Sequence[Path], fix: str) -> list[SuiteConfiguration]:
-    """Read every file.
+def read_configurations(
+    files: Sequence[Path], fix: str, checkout: Path | None = None
+) -> list[SuiteConfiguration]:
+    """Read every file. A product that names no repository is of the one that reports from a
+    checkout name; None: from this folder.
 
     Raises:
         CommandError: with every fault of all files.
@@ -63,7 +71,10 @@ def read_configurations(files: Sequence[Path], fix: str) -> list[SuiteConfigurat
     read: list[SuiteConfiguration] = []
     faults: list[str] = []
     for path in files:
-        read += _products(path, faults) if path.suffix == ".toml" else _body(path, faults)
+        if path.suffix == ".toml":
+            read += _products(path, faults, checkout or this_folder())
+        else:
+            read += _body(path, faults)
     faults += _twice(read)
     if faults:
         what, cause = "The configuration breaks the rules", counted(len(faults), "fault")
@@ -71,8 +82,11 @@ def read_configurations(files: Sequence[Path], fix: str) -> list[SuiteConfigurat
     return read
 
 
-def _products(path: Path, faults: list[str]) -> Iterator[SuiteConfiguration]:
+def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteConfiguration]:
+    from pydantic import ValidationError
+
     from hwci.ci.project import ProjectFileError, read_project
+    from hwci.wire.errors import issues_of
 
     try:
         products = read_project(path).products
@@ -81,11 +95,34 @@ def _products(path: Path, faults: list[str]) -> Iterator[SuiteConfiguration]:
         return
     if not products:
         faults.append(f"{path}: holds no [[product]] table")
+    nameless = any(product.repo_key is None for product in products)
+    told = _repo_key(checkout) if nameless else None
+    if told is not None:
+        note(f"note: {path}: a product that names no repo_key is of {told.value}, says {told.by}.")
     for number, product in enumerate(products, 1):
-        if product.repo_key is None:
-            faults.append(f"{path}: product {number}: repo_key is missing, here and at the top")
-        else:
-            yield product.configuration()
+        if product.repo_key is None and told is None:
+            faults.append(
+                f"{path}: product {number}: repo_key is missing, here and at the top, and neither "
+                "HWCI_REPO_KEY nor the CI nor git tells it"
+            )
+            continue
+        try:
+            yield product.configuration(told.value if told else None)
+        except ValidationError as fault:  # what is told may be too long
+            faults += [
+                f"{path}: product {number}: {issue.path[-1]}: {issue.message}"
+                for issue in issues_of(fault, "product")
+            ]
+
+
+def _repo_key(folder: Path) -> Told[str] | None:
+    """Give what the reports of a checkout name their repository, by the same rule."""
+    from hwci.ci.git import Repository
+    from hwci.ci.job import find_job
+
+    checkout = Repository(folder)
+    job = find_job({}, os.environ, checkout if checkout.fault() is None else None, None)
+    return job.fields.get("repo_key")
 
 
 def _body(path: Path, faults: list[str]) -> Iterator[SuiteConfiguration]:

@@ -150,7 +150,7 @@ def look_around(flags: JobFlags, *, may_fetch: bool = False) -> Here:
     from hwci.ci.project import ProjectFileError, find_project
     from hwci.cli.box_key import installed_as
 
-    folder = _folder()
+    folder = this_folder()
     checkout = DeepeningRepository(folder) if may_fetch else Repository(folder)
     git_fault = checkout.fault()
     repository = checkout if git_fault is None else None
@@ -165,7 +165,7 @@ def look_around(flags: JobFlags, *, may_fetch: bool = False) -> Here:
     return Here(job, repository, project, git_fault, only_looked=not may_fetch)
 
 
-def _folder() -> Path:
+def this_folder() -> Path:
     """Give the folder in which this command runs.
 
     Raises:

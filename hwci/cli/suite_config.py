@@ -13,6 +13,7 @@ import typer
 from hwci.cli import delivery, options, render, tables
 from hwci.cli.configurations import Files, files_or_found, read_configurations
 from hwci.cli.failing import CommandError, Failing, client_errors, wrong_usage
+from hwci.cli.job import this_folder
 from hwci.cli.settings import Flags, resolve
 from hwci.cli.suite_plan import plan
 
@@ -93,8 +94,8 @@ def check(
     from hwci.ci.path_check import check_paths
 
     named = files_or_found(files)
-    read = read_configurations(named, "Correct what is named above")
-    known = _tracked(repository or (Path.cwd() if json else None))
+    read = read_configurations(named, "Correct what is named above", repository)
+    known = _tracked(repository or (this_folder() if json else None))
     if known is not None:
         found = check_paths(read, known)
         render.emit_json(found) if json else _show(found)
@@ -116,7 +117,7 @@ def _tracked(folder: Path | None) -> Tracked | None:
     from hwci.ci.path_check import tracked
 
     try:
-        return tracked(Repository(folder or Path.cwd()))
+        return tracked(Repository(folder or this_folder()))
     except GitError as fault:
         if folder is not None:
             raise wrong_usage(
@@ -134,7 +135,7 @@ def _warn_of_paths(read: Sequence[SuiteConfiguration]) -> None:
     from hwci.ci.path_check import check_paths, tracked
 
     try:
-        known = tracked(Repository(Path.cwd()))
+        known = tracked(Repository(this_folder()))
     except GitError:
         return
     _warn(check_paths(read, known))

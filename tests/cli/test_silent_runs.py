@@ -404,10 +404,19 @@ def test_without_any_word_of_a_key_the_report_is_said_to_be_gone(
 
 def test_a_folder_that_was_deleted_is_told_in_three_lines(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
+    paths = {"firmware_paths": [], "harness_paths": [], "merge_trigger": True}
+    config = {"repo_key": "r", "suite": "s", **paths}
+    (tmp_path / "some.json").write_text(json.dumps(config))
     os.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
 
-    for command in (("report-run", "--box=b", "--hello=failed"), ("merge-announce",), ("env",)):
+    for command in (
+        ("report-run", "--box=b", "--hello=failed"),
+        ("merge-announce",),
+        ("env",),
+        ("suite-config", "check"),
+        ("suite-config", "check", str(tmp_path / "some.json")),
+    ):
         answer = cli(*command)
 
         assert answer.code == 2

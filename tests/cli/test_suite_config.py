@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
 
 TOML = """
@@ -219,4 +220,47 @@ def test_a_product_without_a_repository_is_a_fault_of_the_configuration(
 
     code, _, err = cli("suite-config", "check")
     assert code == 1
-    assert "hwci.toml: product 1: repo_key is missing, here and at the top" in err
+    assert "hwci.toml: product 1: repo_key is missing, here and at the top, and neither" in err
+
+
+def remote(folder: Path, name: str) -> Path:
+    """Make a checkout whose remote names its repository."""
+    for words in (
+        ("init", "-q", str(folder)),
+        ("-C", str(folder), "remote", "add", "origin", f"git@example.org:{name}.git"),
+    ):
+        subprocess.run(["git", *words], check=True)
+    return folder
+
+
+def test_a_product_without_a_repository_is_of_the_one_that_reports_name(
+    in_ci: Command, cli: Command, files: Path
+) -> None:
+    (files / "hwci.toml").write_text(FITTING.replace("repo_key", "# repo_key"))
+    remote(files, "acme/by-git")
+    other = str(remote(files / "other", "acme/other"))
+    run = ("report-run", "--hello", "failed", "-n", "--box=b", "--sha=" + "a" * 40, "--branch=main")
+
+    def told(*words: str, **env: str) -> str:
+        code, _, err = cli("suite-config", "check", *words, **env)
+        assert code == 0, err
+        return err.splitlines()[0].partition("is of ")[2]
+
+    applied = in_ci("suite-config", "apply", "--dry-run")
+    assert applied.code == 0
+    assert {line["repo_key"] for line in map(json.loads, applied.out.splitlines())} == {
+        json.loads(cli(*run).out)["repo_key"]
+    }
+    assert told() == "acme/by-git, says git."
+    assert told(HWCI_REPO_KEY="acme/said") == "acme/said, says HWCI_REPO_KEY."
+    assert told(**recorded("github-push")) == "acme/firmware, says GITHUB_REPOSITORY."
+    assert told("--repository", other) == "acme/other, says git."
+
+
+def test_a_repository_of_too_long_a_name_is_a_fault(cli: Command, files: Path) -> None:
+    (files / "hwci.toml").write_text(FITTING.replace("repo_key", "# repo_key"))
+
+    code, _, err = cli("suite-config", "check", HWCI_REPO_KEY="x" * 256)
+
+    assert code == 1
+    assert "hwci.toml: product 1: repo_key: String should have at most 255" in err
