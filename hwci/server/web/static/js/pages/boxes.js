@@ -4,6 +4,7 @@
 
 import { addressOf } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
 import { PagedTable } from "../parts/table.js";
 import { Badge, ExactTimes, LongName, Time } from "../parts/values.js";
@@ -22,7 +23,7 @@ export function Boxes({ address, orgId, organization }) {
   const base = `/api/orgs/${orgId}/boxes`;
   const [turn, ask] = useLooks();
   const tokens = useInstallTokens(base, ask);
-  const may = isAdmin(organization);
+  const may = isAdmin(organization); // which adds a form and a column: the list is shown with it, and asked for before
   const field = useRef(null);
   const done = () => {
     tokens.forget();
@@ -32,7 +33,8 @@ export function Boxes({ address, orgId, organization }) {
     <div class="page-head"><h1>Boxes</h1><${ExactTimes} /></div>
     ${may && html`<${AddBox} tokens=${tokens} field=${field} />`}
     ${tokens.made && html`<${InstallToken} key=${tokens.made.installToken} made=${tokens.made} done=${done} />`}
-    <section class="part moving">
+    ${!organization && html`<${Waiting} />`}
+    <section class="part moving" hidden=${!organization}>
       <${PagedTable} name="boxes" label="Boxes" thing="box" path=${base} query=${{}} turn=${turn} address=${address}
         searched=${false} columns=${columns(orgId, may, tokens)} rowKey=${({ id }) => id} empty=${nothing(orgId, may)} />
     </section>

@@ -28,6 +28,7 @@ function FailurePage({ address, orgId, organization, failureId }) {
   const path = `/api/orgs/${orgId}/ci-failures/${encodeURIComponent(failureId)}`;
   const answer = useAnswer(path);
   const failure = answer.data?.failure;
+  const isThere = answer.data !== null && organization !== undefined; // with its role, which has buttons above the rest
   useTitle(failure ? `${failure.testId} on ${failure.boxKey}` : "Failure");
   const left = lastOf("metrics", "failures"); // with its period, product, rows and place
   const back = left?.params.orgId === orgId ? left : { page: "metrics", path: addressOf("metrics", { orgId }) };
@@ -37,8 +38,8 @@ function FailurePage({ address, orgId, organization, failureId }) {
       <${ExactTimes} />
     </div>
     ${answer.error && html`<${Fault} ...${{ answer, failureId, organization }} />`}
-    ${answer.data && html`<${Evidence} ...${{ answer, address, orgId, organization }} />`}
-    ${!answer.data && !answer.error && html`<${Waiting} />`}
+    ${isThere && html`<${Evidence} ...${{ answer, address, orgId, organization }} />`}
+    ${!isThere && !answer.error && html`<${Waiting} />`}
   `;
 }
 

@@ -39,31 +39,32 @@ function MetricsOf({ address, orgId, organization }) {
   const products = useAll(`/api/orgs/${orgId}/products`);
   const reviews = useReviews(orgId, page, trend, isAdmin(organization));
   useReturn(scope.asOf ? () => {} : reviews.renew);
+  // Who may review sees one column more: the figures come with the role, so that no row moves for it.
+  const isThere = page.data !== null && organization !== undefined;
   useEffect(() => {
-    if (page.data) showSection(window.location.hash.slice(1));
-  }, [address, page.data !== null]);
+    if (isThere) showSection(window.location.hash.slice(1));
+  }, [address, isThere]);
   const several = severalRepositories(products.data);
   return html`
     <div class="page-head">
       <h1>Metrics</h1>
-      ${page.data && html`<${Period} period=${page.data.period} />`}
-      <${UpToNow} address=${address} scope=${scope} />
       <${Renewing} on=${page.data && page.loading} />
+      <p class="quiet period">${page.data && html`<${Period} ...${page.data.period} />`}</p>
+      <${UpToNow} address=${address} scope=${scope} />
       <${ExactTimes} />
       <${Products} products=${products.data} scope=${scope} several=${several} />
       <${Periods} days=${scope.days} />
     </div>
     ${page.error && html`<${Refused} page=${page} orgId=${orgId} />`}
-    ${!page.error && !page.data && html`<${Waiting} />`}
-    ${page.data && !isRefused(page.error) &&
+    ${!page.error && !isThere && html`<${Waiting} />`}
+    ${isThere && !isRefused(page.error) &&
       html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews }} />`}
     <p class="said" role="status">${reviews.said}</p>
   `;
 }
 
-function Period({ period }) {
-  return html`<p class="quiet period" title=${`${moment(period.from)} to ${moment(period.to)}`}>
-    ${periodName(period)}, as of ${timeOfDay(new Date(period.to))}</p>`;
+function Period({ from, to }) {
+  return html`<span title=${`${moment(from)} to ${moment(to)}`}>${periodName({ from, to })}, as of ${timeOfDay(new Date(to))}</span>`;
 }
 
 /** Ask anew when a page is looked at again that was left for a while: yesterday's figures are not today's. */

@@ -35,7 +35,7 @@ function RunPage({ address, orgId, organization, runId }) {
     <p><a href=${addressOf("runs", { orgId }, takenAlong("runs", orgId))}>All runs</a></p>
     <div class="page-head">
       <h1 class="sentence">${run ? titleOf(run) : missing ? "No such run" : "Run"}</h1>
-      ${mayMove(run, following) && html`<${Live} following=${following} />`}${run && html`<${ExactTimes} />`}
+      ${mayMove(run, missing, following) && html`<${Live} following=${following} />`}${run && html`<${ExactTimes} />`}
     </div>
     ${missing && !run && html`<${NoRun} ...${{ runId, organization }} />`}
     ${answer.error && !(missing && !run) && html`<${Failed} error=${answer.error} again=${answer.again} />`}
@@ -44,9 +44,9 @@ function RunPage({ address, orgId, organization, runId }) {
   `;
 }
 
-/** A run that ended moves no more, and one whose id is none never begins. */
-function mayMove(run, following) {
-  return run ? run.status !== "reported" : following.state !== "ended";
+/** A run that ended moves no more, and one whose id is none never begins; of others it is not known yet. */
+function mayMove(run, missing, following) {
+  return run ? run.status !== "reported" : missing && following.state !== "ended";
 }
 
 function titleOf(run) {

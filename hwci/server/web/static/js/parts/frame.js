@@ -61,8 +61,8 @@ function Person({ me, organization }) {
   const leave = () => signOut().catch((error) => setFault(`You are still signed in. ${error.message}`));
   return html`<div class="person">
     ${me?.organizations.length > 1 && html`<${Organizations} all=${me.organizations} shown=${organization} />`}
-    <${ThemeChoice} />
     ${me && html`<span class="name quiet" title=${me.user.email}>${me.user.name || me.user.email}</span>`}
+    <${ThemeChoice} />
     <button type="button" onClick=${leave}>Sign out</button>
     ${fault && html`<p class="failed" role="alert">${fault}</p>`}
   </div>`;
