@@ -12,12 +12,12 @@ from hwci.ci.changes import PATIENCE_S, Deadline, collect, covered
 from hwci.ci.git import Repository
 from hwci.ci.job import Job
 from hwci.ci.push import covers_less, stood_before
-from hwci.ci.state import State
+from hwci.ci.state import Lane, State
 from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import short
-from hwci.wire.reports import Changes
+from hwci.wire.reports import Changes, RunReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +54,19 @@ def _first_attempt(job: Job, state: State) -> Changes | None:
     return state.first_attempt(lane, run_id, sha.lower())
 
 
-def remember(
-    state: State, job: Job, changes: Changes | None, *, hello_ok: bool
-) -> Callable[[], None]:
-    """Keep that a job was reported, for its next attempts and the runs after it. `changes`: those
-    that were sent, whoever told them. Give what takes it back.
+def remember(state: State, reports: Sequence[RunReport]) -> Callable[[], None]:
+    """Keep that a run was reported, for its next attempts and the runs after it: by what its
+    reports say, whoever told it. `reports`: of one run, as many boxes and parts as there are. Give
+    what takes it back.
 
     Raises:
         StateError: it cannot be written.
     """
-    lane, run_id, sha = lane_of(job), job.value("run_id"), job.value("sha")
-    if lane is None or run_id is None or sha is None:
-        return lambda: None
-    return state.tested(lane, run_id, sha.lower(), hello_ok=hello_ok, changes=changes)
+    first = reports[0]
+    lane = Lane(first.repo_key, first.workflow, first.branch, first.suite or first.workflow)
+    run_id = first.part_of.run_id if first.part_of else first.run_id
+    tested = any(report.hello_ok and report.tests for report in reports)
+    return state.tested(lane, run_id, first.sha.lower(), hello_ok=tested, changes=first.changes)
 
 
 def _changes(

@@ -101,21 +101,17 @@ def _named(path: Path) -> Iterator[_Identity]:
 
 
 def _remember(named: Collection[_Identity], environ: Mapping[str, str]) -> None:
-    from hwci.ci.state import Lane, State, StateError, state_folder
+    from hwci.ci.reported import Reported
+    from hwci.ci.state import State, StateError, state_folder
+    from hwci.ci.under_test import remember
 
-    state = State(state_folder(environ))
+    folder = state_folder(environ)
+    known, state = Reported(folder), State(folder)
     for one in _waiting(environ):
-        if _identity(one) not in named:
-            continue
-        lane = Lane(one.repo_key, one.workflow, one.branch, one.suite or one.workflow)
-        with suppress(StateError):
-            state.tested(
-                lane,
-                one.run_id,
-                one.sha.lower(),
-                hello_ok=one.hello_ok and bool(one.tests),
-                changes=one.changes,
-            )
+        if _identity(one) in named:
+            known.keep([one])
+            with suppress(StateError):
+                remember(state, [one])
 
 
 def _waiting(environ: Mapping[str, str]) -> Iterator[RunReport]:

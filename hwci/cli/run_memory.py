@@ -15,21 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from hwci.ci.job import Job
     from hwci.ci.reported import Reported
-    from hwci.cli.run_changes import Commits
+    from hwci.ci.state import State
     from hwci.wire.reports import RunReport
 
 
 class Memory:
     """What is remembered of the reports of a run."""
 
-    def __init__(
-        self, known: Reported, job: Job, told: Commits, reports: Sequence[RunReport]
-    ) -> None:
+    def __init__(self, known: Reported, state: State, reports: Sequence[RunReport]) -> None:
         self._known = known
-        self._job = job
-        self._told = told
+        self._state = state
         self._reports = reports
         self._early: list[Callable[[], None]] | None = None
 
@@ -59,14 +55,12 @@ class Memory:
         """Keep it for the next attempt and the next run, which counts from it even when nobody said
         what changed. Give what takes it back.
         """
-        from hwci.ci.state import State, StateError, state_folder
+        from hwci.ci.state import StateError
         from hwci.ci.under_test import remember
 
         undo = [self._known.keep(reports)]
-        tested = any(report.hello_ok and report.tests for report in reports)
-        state = State(state_folder(self._job.environ))
         try:
-            undo.append(remember(state, self._job, self._told.changes, hello_ok=tested))
+            undo.append(remember(self._state, reports))
         except StateError as fault:
             note(f"note: {fault}. {fault.fix}.")
         return undo

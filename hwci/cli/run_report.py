@@ -79,7 +79,7 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
             holds no results: the others are reported.
     """
     from hwci.ci.reported import Reported
-    from hwci.ci.state import state_folder
+    from hwci.ci.state import State, state_folder
     from hwci.cli.run_marks import marked, settle
 
     place = here(flags)
@@ -94,10 +94,11 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     if sending.dry_run and (base := told.base()) is not None:
         note(f"note: {base}.")
     reports, fault = _reports(job, results, told)
-    known = Reported(state_folder(job.environ))
+    folder = state_folder(job.environ)
+    known = Reported(folder)
     doubts = (*uncounted(results, job), *_doubted(place), *_replaced(known, reports))
     warnings = _warned(*_no_git(place, asked), *doubts)
-    memory = Memory(known, job, told, reports)
+    memory = Memory(known, State(folder), reports)
     remembering = replace(sending, when_kept=memory.begun_by(sending.when_kept))
     with nullcontext() if sending.dry_run else marked(reports, job.environ):
         delivered = send(reports, remembering, job, (*results.faults, *told.notes, *warnings))

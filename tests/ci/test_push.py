@@ -20,6 +20,7 @@ from tests.ci.answering import Answering, answering
 from tests.ci.apis import APIS, AZURE, BUILDKITE, asking, history, job_of
 from tests.ci.histories import Story
 from tests.ci.recorded import recorded
+from tests.ci.reporting import report_of
 
 TITLES = ("Azure's API", "Buildkite's API")
 COMMIT = {
@@ -194,7 +195,7 @@ def test_the_base_of_the_changes_is_not_asked(title: str, bench: Bench) -> None:
     with answering(answers) as server:
         job = job_of(server, title, token=True, **FIRST_ATTEMPT, **{COMMIT[title]: bench.shas[6]})
         first = bench.look(job, server)
-        remember(bench.state, job, first.changes, hello_ok=True)
+        remember(bench.state, [report_of(job, first.changes)])
     covers, found, _ = bench.ask(title, 6, answers)
     assert (covers, found.base.by) == ([5, 6], "state file")
 
@@ -210,7 +211,7 @@ def only_its_own(
         earlier = job_of(
             server, title, token=True, HWCI_RUN_ID="7", **{COMMIT[title]: bench.shas[2]}
         )
-        remember(bench.state, earlier, None, hello_ok=True)
+        remember(bench.state, [report_of(earlier, None)])
     covers, found, _ = bench.ask(title, 6, answers, token=token, **FIRST_ATTEMPT, **more)
 
     assert covers == [6]

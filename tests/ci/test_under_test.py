@@ -13,7 +13,9 @@ from hwci.ci.job import Job, find_job
 from hwci.ci.state import State
 from hwci.ci.under_test import UnderTest, remember, under_test
 from hwci.engine.vocabulary import Trigger
+from hwci.wire.reports import PartOf
 from tests.ci.histories import Story, git
+from tests.ci.reporting import report_of
 
 ABSENT = "1" * 40
 
@@ -48,7 +50,8 @@ class Bench:
         """Find what is under test, and report it."""
         job = self.job(commit, run_id, **more)
         found = self.look(job)
-        remember(State(self.folder / "state"), job, found.changes, hello_ok=hello_ok)
+        report = report_of(job, found.changes, hello_ok=hello_ok)
+        remember(State(self.folder / "state"), [report])
         return found
 
 
@@ -132,6 +135,19 @@ def test_another_branch_or_workflow_has_its_own_runs(bench: Bench) -> None:
 
     assert said(bench, bench.test(5, 2, branch="release")) == (None, [5])
     assert said(bench, bench.test(5, 3, workflow="nightly")) == (None, [5])
+
+
+def test_a_part_of_a_report_is_remembered_as_its_run(bench: Bench) -> None:
+    job = bench.job(3, 77)
+    report = report_of(job, bench.look(job).changes)
+    part = {"run_id": 4711, "part_of": PartOf(run_id=77, part=2, parts=2)}
+
+    take_back = remember(State(bench.folder / "state"), [report.model_copy(update=part)])
+
+    assert bench.look(bench.job(3, 77, run_attempt=2)).base.by == "state file"
+    assert bench.look(bench.job(3, 4711, run_attempt=2)).base.by != "state file"
+    take_back()
+    assert bench.look(bench.job(3, 77, run_attempt=2)).base.by != "state file"
 
 
 # The commits that a run covers

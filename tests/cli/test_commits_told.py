@@ -318,6 +318,17 @@ def test_a_run_whose_sender_was_killed_before_it_could_remember_is_the_base_of_t
     assert not list((tmp_path / "state" / "hwci" / "marks").iterdir())
 
 
+def test_what_a_killed_sender_reported_is_not_replaced_in_silence(
+    in_ci: Command, tmp_path: Path, shas: dict[int, str]
+) -> None:
+    killed_before_it_remembers(2, "HEAD~1")
+    (tmp_path / "one.xml").write_text(junit("another"))
+
+    other = in_ci(*RUN, "--run-id=2", f"--sha={shas[9]}", "--dry-run")
+
+    assert "warning: The report of b replaces one of other tests: same run 2" in other.err
+
+
 def test_a_run_that_waits_of_another_sender_is_not_remembered_by_a_mark(
     in_ci: Command, shas: dict[int, str]
 ) -> None:
