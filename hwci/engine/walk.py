@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hwci.engine.facts import Commit
+from hwci.engine.facts import Changes, Commit
 from hwci.engine.history import History, RunChanges
 
 
@@ -54,7 +54,7 @@ class Walks:
         first, compared from the fix backwards". Every exact walk goes before every cut one.
         """
         exact_possible = self._history.is_recorded_base(repo_key, goal)
-        if not exact_possible and not self._history.changes_listing(repo_key, goal):
+        if not exact_possible and not self._cut_possible(repo_key, goal):
             return None
         cut: tuple[Step, ...] | None = None
         seen = {fix}
@@ -73,6 +73,13 @@ class Walks:
                     queue.append(_Arrival(base, step, arrival))
         return cut
 
+    def _cut_possible(self, repo_key: str, goal: str) -> bool:
+        """Whether some step leads over the goal from another commit: else all of history would be
+        searched for one, as for a commit that was run by hand and is in no list but its own.
+        """
+        listings = self._history.changes_listing(repo_key, goal)
+        return any(_leads_past(run.changes, goal) for run in listings)
+
     def _steps(self, repo_key: str, sha: str) -> list[Step]:
         """Give the steps that lead back from a commit: changes "with a `base_sha`, not `truncated`,
         lead from any commit of their list back to the `base_sha`".
@@ -80,8 +87,19 @@ class Walks:
         return [
             Step(run, run.changes.commits[: last_place(run.changes.commits, sha) + 1])
             for run in self._history.changes_listing(repo_key, sha)
-            if run.changes.base_sha is not None and not run.changes.truncated
+            if _leads_back(run.changes)
         ]
+
+
+def _leads_back(changes: Changes) -> bool:
+    """Whether changes are a step at all: they have "a `base_sha`", and are "not `truncated`"."""
+    return changes.base_sha is not None and not changes.truncated
+
+
+def _leads_past(changes: Changes, sha: str) -> bool:
+    """Whether changes lead over a commit that they list from another one, which comes after it."""
+    listed = [commit.sha for commit in changes.commits]
+    return _leads_back(changes) and any(one != sha for one in listed[listed.index(sha) :])
 
 
 def _steps_to(arrival: _Arrival) -> list[Step]:

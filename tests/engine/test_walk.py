@@ -3,6 +3,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from hwci.engine.facts import Changes
 from hwci.engine.full import FullHistory
 from hwci.engine.history import RunChanges
@@ -165,7 +167,17 @@ def test_circles_end() -> None:
     assert walked(after(changes("y", "z"), changes("z", "y"), changes("a", "q"))) is None
 
 
-def test_a_failing_commit_that_nothing_mentions_spares_the_walk() -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        (),
+        (changes("c9", "a"),),
+        (changes("c8", "c9", "a", "a"), changes("c9", "a")),
+        (changes(None, "a", "b"), changes("c9", "a", "b", truncated=True)),
+    ],
+    ids=["no list", "its own list", "at the end of every list", "no list that leads back"],
+)
+def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(told: Sequence[Changes]) -> None:
     asked: list[str] = []
 
     class Counting(FullHistory):
@@ -173,8 +185,12 @@ def test_a_failing_commit_that_nothing_mentions_spares_the_walk() -> None:
             asked.append(sha)
             return super().changes_listing(repo_key, sha)
 
-    past = after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)))
+    past = after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)), *told)
     history = Counting(ORG, past.facts)
 
-    assert Walks(history).between(REPO, "nowhere", "c50") is None
-    assert asked == ["nowhere"]
+    assert Walks(history).between(REPO, "a", "c50") is None
+    assert asked == ["a"]
+
+
+def test_a_list_that_names_the_failing_commit_last_once_more_may_be_cut() -> None:
+    assert walked(after(changes("o", "a", "z", "a"))) == "1(z)"
