@@ -3,6 +3,7 @@
 "Organizations").
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Literal, Self
@@ -15,9 +16,23 @@ from hwci.engine.vocabulary import Role
 from hwci.wire import limits
 from hwci.wire.base import SECRET, STORABLE, Answer, Body, Name, Text, Time
 
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+
+
+def _email(text: str) -> str:
+    if _EMAIL.fullmatch(text) is None:
+        raise PydanticCustomError("email", "Should be an e-mail, such as ada@example.org")
+    return text
+
+
 Email = Annotated[
     str,
-    Field(min_length=3, max_length=limits.EMAIL_MAX, pattern=r"^[^@\s]+@[^@\s]+$"),
+    Field(
+        min_length=3,
+        max_length=limits.EMAIL_MAX,
+        json_schema_extra={"pattern": f"^{_EMAIL.pattern}$"},
+    ),
+    AfterValidator(_email),
     STORABLE,
 ]
 _ROWS = ("0123456789", "abcdefghijklmnopqrstuvwxyz")

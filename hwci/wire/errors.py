@@ -4,6 +4,7 @@
 This module decides paths and messages. Which status an error has is the server's to say.
 """
 
+import re
 from collections.abc import Sequence
 
 from pydantic import ValidationError
@@ -11,6 +12,9 @@ from pydantic_core import ErrorDetails
 
 from hwci.wire import limits
 from hwci.wire.base import Answer
+
+_MEMBER = re.compile(r"<\w+\.\w+: ('\w+')>")
+"""A word of ours, as Python shows it beside its name there."""
 
 
 class Issue(Answer):
@@ -31,7 +35,9 @@ class ErrorBody(Answer):
 
 def message_of(error: ErrorDetails) -> str:
     """Say what is wrong in the words of JSON, whatever Python calls it."""
-    return "Input should be an object" if error["type"] == "model_type" else error["msg"]
+    if error["type"] == "model_type":
+        return "Input should be an object"
+    return _MEMBER.sub(r"\1", error["msg"]) if error["type"] == "literal_error" else error["msg"]
 
 
 def issues_of(fault: ValidationError, part: str) -> list[Issue]:

@@ -41,6 +41,14 @@ def test_anything_else_is_no_email(email: str) -> None:
     assert paths(Registration, PERSON | {"email": email}) == [["body", "email"]]
 
 
+def test_who_writes_no_email_reads_what_one_is() -> None:
+    found = issues(Registration, PERSON | {"email": "ada.example.org"})
+
+    assert found == [(["body", "email"], "Should be an e-mail, such as ada@example.org")]
+    schema = Registration.model_json_schema()["properties"]["email"]
+    assert (schema["minLength"], schema["pattern"]) == (3, r"^[^@\s]+@[^@\s]+$")
+
+
 def test_a_new_password_is_12_to_1024_characters() -> None:
     assert paths(Registration, PERSON | {"password": "xy" * 6}) == []
     assert paths(Registration, PERSON | {"password": "xy" * 512}) == []

@@ -14,6 +14,7 @@ from hwci.wire.queries import (
     FlakyQuery,
     MergesQuery,
     MetricsQuery,
+    OthersQuery,
     PageQuery,
     ResolvedQuery,
     TableQuery,
@@ -43,6 +44,15 @@ def test_default_limit_20_maximum_100() -> None:
     assert faults(PageQuery, limit="101") == [["query", "limit"]]
     assert faults(PageQuery, limit="0") == [["query", "limit"]]
     assert faults(PageQuery, page="0") == [["query", "page"]]
+
+
+def test_words_are_told_as_they_are_written_and_not_as_python_shows_them() -> None:
+    words = "'bench_or_harness', 'ambiguous' or 'dismissed'"
+
+    assert told(OthersQuery, **{"class": "real_fw_bug"}) == {"class": f"Input should be {words}"}
+    assert told(FailuresQuery, label="x") == {
+        "label": "Input should be 'flake', 'resolved' or 'pending'"
+    }
 
 
 @pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1.0", "1_0", "1e1", "0x1", "٣", "one"])
