@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hwci.ci.bounded import read_at_most, read_whole
 from hwci.cli.failing import CommandError, ExitCode, Failing, fault_lines, wrong_usage
 from hwci.cli.options import flag_of, said
 from hwci.wire import limits
@@ -107,6 +106,8 @@ def read_bytes(path: str) -> bytes:
     Raises:
         CommandError: wrong usage: it cannot be read, or holds more.
     """
+    from hwci.ci.bounded import read_at_most, read_whole
+
     try:
         if path == "-":
             return read_at_most(sys.stdin.buffer, limits.RUN_REPORT_BYTES)

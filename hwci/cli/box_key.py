@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.bounded import read_at_most, see_that_it_ends
 from hwci.cli.failing import CommandError, ExitCode, Failing, wrong_usage
 from hwci.cli.settings import SECRET_BYTES_MAX
 
@@ -108,6 +107,7 @@ def read_key(path: Path) -> BoxKey:
         NotInstalledError: there is none.
         CommandError: it is not secret, or the file cannot be read.
     """
+    from hwci.ci.bounded import read_at_most, see_that_it_ends
     from hwci.client.files import OF_OTHERS
 
     try:

@@ -14,12 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.bounded import MEBIBYTE, read_at_most, see_that_it_ends
 from hwci.cli.failing import SIGN_IN_FIX, CommandError, ExitCode, Failing, report, wrong_usage
 
 FORMAT = 1
 """Raised when a hwci that knows only the earlier form could no longer read the file."""
-BYTES_MAX = 4 * MEBIBYTE
+BYTES_MAX = 4 * 1024 * 1024
 ARRIVES_WITHIN = timedelta(seconds=5)
 """A server reads a token some time after we have looked at it, and by its own clock."""
 
@@ -152,6 +151,8 @@ class Credentials:
         return content
 
     def _text(self) -> str:
+        from hwci.ci.bounded import read_at_most, see_that_it_ends
+
         see_that_it_ends(self.path)
         with self.path.open("rb") as file:
             _warn_of_others(self.path, stat.S_IMODE(os.fstat(file.fileno()).st_mode))

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hwci.ci.bounded import read_whole
 from hwci.cli.credentials import Credentials, Profile, default_credentials
 from hwci.cli.failing import wrong_usage
 from hwci.cli.options import said
@@ -106,6 +105,8 @@ def secret(name: str, environ: Mapping[str, str]) -> str | None:
 
 
 def _from_file(name: str, environ: Mapping[str, str]) -> str:
+    from hwci.ci.bounded import read_whole
+
     path = environ.get(name, "")
     if not path:
         return ""
