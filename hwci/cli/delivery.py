@@ -226,6 +226,7 @@ def flush(
     with Client(
         settings.url, ci_key=ci_key(settings), timeout=patience.silence_s, retries=0
     ) as client:
+        spool.set_damaged_aside()
         if any_server:
             _readdress(spool, client.address, fingerprint)
         letters = letters_of(spool, client.address, fingerprint)
@@ -309,6 +310,8 @@ def _sent(
             outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
             waiting = letters_of(spool, kept.address, kept.fingerprint)
             if not outcome.left and not outcome.untried:
+                if aside := spool.set_damaged_aside():
+                    note(f"warning: {unsent.damaged(aside)}.")
                 settle(settings.environ)
                 _send_waiting(dispatch, waiting)
             else:

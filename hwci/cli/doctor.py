@@ -324,7 +324,7 @@ def _spool(settings: Settings) -> Finding:
     what = ", ".join(filter(None, (f"{counted(len(waiting), 'report')} waiting", aside)))
     what += f", in {kept.folder}"
     if unopened:
-        what += f", {counted(len(unopened), 'file')} that cannot be opened"
+        what += f", {counted(len(unopened), 'file')} that cannot be read"
     if waiting:
         what += f", the oldest for {max(0.0, time.time() - waiting[0].created) / 3600:.1f} hours"
     fix = "Look (hwci spool list), and send: hwci spool flush"

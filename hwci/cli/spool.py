@@ -42,8 +42,9 @@ def list_spool(json: options.JsonList = False, output: options.Output = None) ->
     """List the reports that wait on this machine, and those that a server refused, with the reason.
 
     The file of a refused report holds it whole, as `body`. It is sent again by `hwci spool flush
-    --refused` only; remove the file to be rid of it. A file that cannot be
-    opened is another user's, or the disk fails: it is listed as unreadable, and left where it is.
+    --refused` only; remove the file to be rid of it. A file that cannot be opened is another
+    user's, or the disk fails, and one may be damaged: it is listed as unreadable. Nothing is
+    changed.
 
     For example:
 
@@ -143,7 +144,7 @@ def _say_what_stays(kept: "Spool", settings: Settings, own: str | None) -> None:
     if elsewhere := len(kept.elsewhere(address)):
         note(unsent.for_other_server(elsewhere))
     if unopened := len(kept.unopened()):
-        note(f"{counted(unopened, 'file')} cannot be opened: see hwci spool list")
+        note(f"{counted(unopened, 'file')} cannot be read: see hwci spool list")
     if aside := unsent.set_aside(kept.refused()):
         note(f"{aside}: see hwci spool list; {unsent.AGAIN}")
 

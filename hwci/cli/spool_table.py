@@ -20,7 +20,7 @@ State = Literal["waiting", "unreadable", "refused"]
 
 class SpooledReport(BaseModel):
     """A report that is still here. `name`: its box, or the product or commit of an announcement.
-    `tries`: those that failed. `unreadable`: its file cannot be opened, and is left where it is.
+    `tries`: those that failed. `unreadable`: its file cannot be opened, or is damaged.
     """
 
     state: State

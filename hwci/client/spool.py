@@ -140,41 +140,21 @@ class Spool:
     # Asking
 
     def waiting(self) -> Sequence[Kept]:
-        """Give what waits, oldest first. A file that a disk has damaged is set aside; one that
-        cannot be opened is passed over, and holds back none.
+        """Give what waits, oldest first. A file that cannot be opened or that a disk has damaged is
+        passed over, and holds back none. Who looks changes nothing.
 
         Raises:
             SpoolError: the folder cannot be read.
         """
-        found = []
-        for path in self._paths():
-            try:
-                kept = read_head(path)
-            except OSError:
-                continue  # sent meanwhile, or see `unopened`
-            except UNREADABLE:
-                with suppress(OSError):  # then it stays, see `unopened`
-                    self._damaged(path)
-                continue
-            if kept is not None:
-                found.append(kept)
-        return found
+        return [head for _, head in self._heads() if isinstance(head, Kept)]
 
     def unopened(self) -> Sequence[Refused]:
-        """Give the files that cannot be opened, or be set aside: what is in them is not sent.
+        """Give the files that cannot be opened, or are damaged: what is in them is not sent.
 
         Raises:
             SpoolError: the folder cannot be read.
         """
-        found = []
-        for path in self._paths():
-            try:
-                read_head(path)
-            except FileNotFoundError:
-                continue  # sent meanwhile
-            except (OSError, *UNREADABLE) as fault:
-                found.append(unread(path, fault))
-        return found
+        return [unread(path, head) for path, head in self._heads() if isinstance(head, Exception)]
 
     def refused(self) -> Sequence[Refused]:
         """Give what was set aside, oldest first."""
@@ -221,6 +201,19 @@ class Spool:
             until = self.clock() + asked_s if asked_s else 0.0
             noted = replace(now, tries=now.tries + 1, reason=reason, not_before=until)
             replace_whole(kept.path, waiting_content(noted, body))
+
+    def set_damaged_aside(self) -> Sequence[Path]:
+        """Put files that a disk has damaged where they are not looked at again, before what waits
+        is sent, and give where they are now. One of which only the body is damaged shows it when it
+        is taken.
+        """
+        found = []
+        with suppress(OSError, SpoolError):  # then they stay, see `unopened`
+            for path, head in self._heads():
+                if isinstance(head, UNREADABLE):
+                    self._damaged(path)
+                    found.append(self._damaged_path(path))
+        return found
 
     def set_aside(self, kept: Kept, reason: str) -> Path:
         """Put a report that the server refused where it is not sent again, beside the reason."""
@@ -309,6 +302,16 @@ class Spool:
     def _left(self, kept: Kept) -> float:
         left = max(0.0, kept.not_before - self.clock())
         return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
+
+    def _heads(self) -> Iterator[tuple[Path, Kept | Exception | None]]:
+        """Give each file with what its head says, or why nothing can be known of it."""
+        for path in self._paths():
+            try:
+                yield path, read_head(path)
+            except FileNotFoundError:
+                continue  # sent meanwhile
+            except (OSError, *UNREADABLE) as fault:
+                yield path, fault
 
     def _paths(self) -> list[Path]:
         try:

@@ -150,8 +150,8 @@ def test_a_file_that_cannot_be_opened_keeps_no_report_from_the_server(
         checked = in_ci("doctor", HWCI_URL=server.url)
 
     assert (sent.code, flushed.code) == (0, 0)
-    assert "1 file cannot be opened: see hwci spool list\n" in flushed.err
-    assert "1 file that cannot be opened" in checked.out
+    assert "1 file cannot be read: see hwci spool list\n" in flushed.err
+    assert "1 file that cannot be read" in checked.out
     assert listed(in_ci) == [("unreadable", file.name, 0)]
 
 
@@ -180,11 +180,31 @@ def test_a_damaged_file_is_never_told_as_sent(in_ci: Command, harm: Callable[[Pa
     assert in_ci("spool", "flush", **away).code == 0
 
 
-def test_a_damaged_file_that_a_report_would_take_along_is_named(in_ci: Command) -> None:
+def test_who_looks_at_a_damaged_file_leaves_it_for_the_flush_to_tell(in_ci: Command) -> None:
+    away = {"HWCI_URL": unused_url()}
+    in_ci("report-run", "--body", "-", stdin=body(1), **away)
+    [file] = _files(in_ci)
+    cut_head(file)
+    before = sorted(file.parent.rglob("*"))
+
+    shown = in_ci("spool", "list", **away).out
+    checked = in_ci("doctor", **away).out
+
+    assert listed(in_ci) == [("unreadable", file.name, 0)]
+    assert "the file is damaged" in shown
+    assert "1 file that cannot be read" in checked
+    assert sorted(file.parent.rglob("*")) == before
+    assert "cause: 1 file is damaged and set aside: " in in_ci("spool", "flush", **away).err
+
+
+@pytest.mark.parametrize("harm", [cut_body, cut_head])
+def test_a_damaged_file_that_a_report_would_take_along_is_named(
+    in_ci: Command, harm: Callable[[Path], None]
+) -> None:
     with answering(Answer(503), Answer(204)) as server:
         in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
         [file] = _files(in_ci)
-        cut_body(file)
+        harm(file)
         _, _, err = in_ci("report-run", "--body", "-", stdin=body(2), HWCI_URL=server.url)
 
     aside = file.parent / "refused" / f"{file.stem}.damaged"
