@@ -41,9 +41,7 @@ class _Doubt:
     def said(self, base: Told[str | None]) -> str:
         """Say it to people, with what counts instead."""
         if base.value is None:
-            return (
-                f"{self.why}. So it is not known since when changes are under test: {BASE_FIX}."
-            )
+            return f"{self.why}. So it is not known since when changes are under test: {BASE_FIX}."
         return f"{self.why}. So changes count from {short(base.value)}, by the {base.by}."
 
 
