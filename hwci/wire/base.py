@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -184,6 +185,14 @@ Sha = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{HASH.pattern}$"}),
 ]
 """A commit, compared in lower case and as a whole (semantics, 1.4)."""
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+
+
+def read_id(text: str) -> UUID | None:
+    """Read an id, which is a UUID as we write it; anything else is the id of nothing: None."""
+    return UUID(text) if _ID.fullmatch(text) else None
+
 
 Count = Annotated[int, Field(ge=0, le=limits.INTEGER_MAX)]
 Positive = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX)]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any, Generic, Literal, TypeVar
+from uuid import UUID
 
 from pydantic import (
     BaseModel,
@@ -33,7 +34,7 @@ from hwci.engine.vocabulary import (
     ResolvedColumn,
 )
 from hwci.wire import limits
-from hwci.wire.base import STORABLE, Name, TestId, Time
+from hwci.wire.base import STORABLE, Name, TestId, Time, read_id
 
 Column = TypeVar("Column", bound=StrEnum)
 
@@ -71,6 +72,14 @@ def _sha_start(value: object) -> str:
     return value.lower()
 
 
+def _id(value: object) -> UUID:
+    found = read_id(value) if isinstance(value, str) else value
+    if not isinstance(found, UUID):
+        raise PydanticCustomError("id", "Should be an id: a UUID, in hexadecimal digits and dashes")
+    return found
+
+
+Id = Annotated[UUID, BeforeValidator(_id)]
 Flag = Annotated[
     bool,
     PlainValidator(_flag),

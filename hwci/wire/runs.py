@@ -27,7 +27,7 @@ from hwci.wire.base import (
     Time,
 )
 from hwci.wire.lists import ListRule
-from hwci.wire.queries import Flag, PageQuery, Query, ShaStart
+from hwci.wire.queries import Flag, Id, PageQuery, Query, ShaStart
 from hwci.wire.reports import Changes
 
 
@@ -111,7 +111,7 @@ class RunsQuery(PageQuery):
 class StreamQuery(Query):
     """Query of both streams: `run_id` follows one run record."""
 
-    run_id: UUID | None = None
+    run_id: Id | None = None
 
 
 class TestCounts(Answer):

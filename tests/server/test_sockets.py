@@ -218,6 +218,18 @@ async def test_a_first_frame_that_signs_nobody_in_closes_with_4401(scene: Scene)
         assert await closed(ws) == 4401
 
 
+async def test_a_first_frame_is_read_as_strictly_as_a_body(scene: Scene) -> None:
+    good = json.dumps(sign_in(scene.member))
+    for frame in (
+        good.replace('"token"', '"token": "x", "token"'),
+        good.replace("}", ', "last_event_id": "1"}'),
+        good.replace("}", ', "lastEventId": "\\u0000"}'),
+    ):
+        async with opened(scene) as ws:
+            await ws.send_str(frame)
+            assert await closed(ws) == 4401, frame
+
+
 async def test_who_says_nothing_is_closed_with_4401_and_an_address_signs_nobody_in(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,10 +240,14 @@ async def test_who_says_nothing_is_closed_with_4401_and_an_address_signs_nobody_
 
 
 async def test_a_place_that_is_none_closes_with_the_status_of_http(scene: Scene) -> None:
-    for place, code in (("x", 4400), ("7", 4409)):
+    for place, code, words in (
+        ("x", 4400, "lastEventId: Should be the id of an event"),
+        ("7", 4409, "What follows event 7 cannot be told"),
+    ):
         async with opened(scene) as ws:
             await ws.send_json(sign_in(scene.member, lastEventId=place))
-            assert await closed(ws) == code
+            message = await ws.receive(WAIT_SECONDS)
+            assert (message.data, words in str(message.extra)) == (code, True), message
 
 
 async def test_an_eleventh_stream_is_refused_whichever_way_it_signs_in(

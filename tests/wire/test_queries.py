@@ -2,6 +2,7 @@
 """Query strings: numbers are digits, limits hold, a fault names its parameter."""
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -19,7 +20,7 @@ from hwci.wire.queries import (
     ResolvedQuery,
     TableQuery,
 )
-from hwci.wire.runs import RunsQuery
+from hwci.wire.runs import RunsQuery, StreamQuery
 
 
 def faults(model: type[BaseModel], **query: str) -> list[list[str | int]]:
@@ -44,6 +45,17 @@ def test_default_limit_20_maximum_100() -> None:
     assert faults(PageQuery, limit="101") == [["query", "limit"]]
     assert faults(PageQuery, limit="0") == [["query", "limit"]]
     assert faults(PageQuery, page="0") == [["query", "page"]]
+
+
+def test_an_id_is_a_uuid_as_it_is_written_in_answers() -> None:
+    run = UUID("6e208861-8536-50b1-8c3c-72087c38a994")
+
+    assert StreamQuery.model_validate({"runId": str(run).upper()}).run_id == run
+    assert StreamQuery(run_id=run).model_dump(mode="json")["runId"] == str(run)
+    for text in (run.hex, f"{{{run}}}", run.urn, f" {run}", "x", ""):
+        assert told(StreamQuery, runId=text) == {
+            "runId": "Should be an id: a UUID, in hexadecimal digits and dashes"
+        }
 
 
 def test_words_are_told_as_they_are_written_and_not_as_python_shows_them() -> None:

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a query string and a path to values. A parameter is given once; an id is a UUID as written
-by us, anything else is the id of nothing.
-"""
+"""From a query string and a path to values. A parameter is given once."""
 
-import re
 from typing import TypeVar
 from urllib.parse import unquote, unquote_to_bytes
 from uuid import UUID
@@ -13,12 +10,11 @@ from pydantic import ValidationError
 
 from hwci.server.http.faults import InvalidRequestError
 from hwci.wire import limits
+from hwci.wire.base import read_id
 from hwci.wire.errors import Issue, issues_of
 from hwci.wire.queries import Query
 
 Model = TypeVar("Model", bound=Query)
-
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
 def parse_query(request: web.Request, model: type[Model]) -> Model:
@@ -52,5 +48,4 @@ def _require_utf8(text: str) -> None:
 
 def path_id(request: web.Request, name: str) -> UUID | None:
     """Give an id of the path; None when it is malformed, which is the id of nothing."""
-    text = request.match_info.get(name, "")
-    return UUID(text) if _UUID.fullmatch(text) else None
+    return read_id(request.match_info.get(name, ""))

@@ -8,15 +8,15 @@ read is cut. Who may follow, and for how long, is decided in `services/streams.p
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from socket import SO_SNDBUF, SOL_SOCKET
 
 from aiohttp import WSCloseCode, WSMsgType, hdrs, web
-from pydantic import ValidationError
 
 from hwci.server.errors import HwciServerError, StoppingError, UnauthenticatedError
 from hwci.server.http import error_map
+from hwci.server.http.body import parse
 from hwci.server.http.faults import InvalidRequestError
 from hwci.server.http.responses import request_id
 from hwci.server.http.route import Call
@@ -146,13 +146,15 @@ async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int |
     if frame.type is not WSMsgType.TEXT:
         raise UnauthenticatedError(_FIRST_FRAME)
     try:
-        said = StreamSignIn.model_validate_json(frame.data)
-    except ValidationError as fault:
+        data = frame.data.encode()
+        said = await parse(data, StreamSignIn, limits.STREAM_FRAME_BYTES, compressed=False)
+    except InvalidRequestError as fault:
         raise UnauthenticatedError(_FIRST_FRAME) from fault
     member = await call.services.access.member(
         said.token, call.path_id("orgId"), MEMBERS, metrics=False
     )
-    return member, None if said.last_event_id is None else _number(said.last_event_id)
+    after = said.last_event_id
+    return member, None if after is None else _number(after, ("frame", "lastEventId"))
 
 
 async def _send_frames(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:
@@ -185,7 +187,13 @@ async def _close(request: web.Request, ws: web.WebSocketResponse, error: HwciSer
     body = error_map.error_body(error)
     stops = isinstance(error, StoppingError)
     code = WSCloseCode.GOING_AWAY if stops else _REFUSED + body.status_code
-    reason = body.message.encode()[:_REASON_BYTES].decode(errors="ignore").encode()
+    faults = [f"{issue.path[-1]}: {issue.message}" for issue in body.issues or ()]
+    reason = (
+        ("; ".join(faults) or body.message)
+        .encode()[:_REASON_BYTES]
+        .decode(errors="ignore")
+        .encode()
+    )
     await _taken(request, ws.close(code=code, message=reason), 2 * GOODBYE_SECONDS)
 
 
@@ -195,12 +203,13 @@ async def _close(request: web.Request, ws: web.WebSocketResponse, error: HwciSer
 def _last_event_id(request: web.Request) -> int | None:
     """Read after which event to go on. Raises `InvalidRequestError`."""
     given = request.headers.getall(LAST_EVENT_ID, [])
-    return _number(",".join(given)) if given else None
+    return _number(",".join(given), ("header", LAST_EVENT_ID)) if given else None
 
 
-def _number(event_id: str) -> int:
+def _number(event_id: str, path: Sequence[str]) -> int:
     if _NUMBER.fullmatch(event_id) is None:
-        raise _header_fault(LAST_EVENT_ID, "Should be the id of an event, as a stream gave it")
+        message = "Should be the id of an event, as a stream gave it"
+        raise InvalidRequestError([Issue(path=path, message=message)])
     return int(event_id)
 
 
