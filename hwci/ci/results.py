@@ -42,6 +42,8 @@ class FileResults:
     """When the file was changed last: at the end of its tests."""
     faults: tuple[str, ...] = ()
     """What of it could not be read, beside all that is given here; each a line."""
+    notes: tuple[str, ...] = ()
+    """What of it was read otherwise than it stands, and is whole all the same; each a line."""
 
 
 @dataclass(frozen=True, slots=True)

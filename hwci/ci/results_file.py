@@ -56,7 +56,8 @@ def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
             read = _read(file, rules)
             written_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
             faults = tuple(f"{path}{fault}" for fault in read.faults)
-            return replace(read, written_at=written_at, faults=faults)
+            notes = tuple(f"{path}{one}" for one in read.notes)
+            return replace(read, written_at=written_at, faults=faults, notes=notes)
     except ContentError as fault:
         raise ResultsFileError(str(path), fault.position, fault.what, fault.fix) from fault
     except OSError as fault:

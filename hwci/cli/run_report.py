@@ -101,7 +101,9 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     memory = Memory(known, State(folder), reports)
     remembering = replace(sending, when_kept=memory.begun_by(sending.when_kept))
     with nullcontext() if sending.dry_run else marked(reports, job.environ):
-        delivered = send(reports, remembering, job, (*results.faults, *told.notes, *warnings))
+        delivered = send(
+            reports, remembering, job, (*results.faults, *results.notes, *told.notes, *warnings)
+        )
         memory.end_with(taken(reports, delivered))
     strict = sending.strict and fault is None
     delivered.say(strict=strict)

@@ -37,6 +37,8 @@ class Results:
 
     boxes: Mapping[str, BoxResults]
     faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What of them was read otherwise than it stands, which costs nothing."""
 
     def conclusion(self) -> str:
         """Say the result of a run whose CI does not say it."""
@@ -133,7 +135,7 @@ def results_of(
     read = _read(there, project)
     absent = _absent(found, before, expected=reached is False)
     boxes = [box for box, _ in said] or [job.value("box_key") or _boxless()]
-    return Results(_in_order(boxes, read.boxes), (*absent, *read.faults))
+    return Results(_in_order(boxes, read.boxes), (*absent, *read.faults), read.notes)
 
 
 def with_starts(results: Results, job: Job) -> Results:
@@ -299,7 +301,10 @@ def _read(placed: Sequence[tuple[str, Path]], project: Project | None) -> Result
     boxes = {box: merged(files) for box, files in by_box.items()}
     for box, path, read in idle:
         _say_that_none_ran(path, read, alone=not boxes[box].tests)
-    return Results(boxes, tuple(faults))
+    notes = tuple(line for files in by_box.values() for read in files for line in read.notes)
+    for line in notes:
+        note(f"note: {line}.")
+    return Results(boxes, tuple(faults), notes)
 
 
 def _say_that_none_ran(path: Path, read: FileResults, *, alone: bool) -> None:

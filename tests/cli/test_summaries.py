@@ -52,6 +52,26 @@ def test_what_went_wrong_is_a_warning_of_github(in_ci: Command, tmp_path: Path) 
     assert "- Not reported yet: it is kept on this machine, and the next" in page.read_text()
 
 
+def test_a_log_with_control_characters_is_told_and_costs_nothing(
+    in_ci: Command, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    tests = junit("a", "b").replace("<testcase", "\x07<testcase")
+    (tmp_path / "one.xml").write_text(tests)
+    environ = of("github-push", GITHUB_STEP_SUMMARY=str(page))
+
+    code, _, err = in_ci(*RUN, "--strict", **environ)
+    body = json.loads(in_ci(*RUN, "--dry-run", **environ).out)
+
+    assert code == 0
+    assert "note: one.xml:1: It holds 2 control characters, which XML forbids; they are" in err
+    assert "It holds 2 control characters" in page.read_text()
+    assert ([item["id"] for item in body["tests"]], body["conclusion"]) == (
+        ["t.a", "t.b"],
+        "success",
+    )
+
+
 def test_times_that_can_hardly_be_are_a_warning_of_the_page(in_ci: Command, tmp_path: Path) -> None:
     environ = of("github-push", GITHUB_STEP_SUMMARY=str(tmp_path / "page.md"))
 

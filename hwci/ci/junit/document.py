@@ -9,6 +9,7 @@ of one test, it leaves to others.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -17,6 +18,7 @@ from xml.parsers import expat
 from hwci.ci.content import WRITE_AGAIN, ContentError, CutError, Position, one_line
 from hwci.ci.entries import attempts_of, told_apart
 from hwci.ci.junit.cases import Case, CaseEntry, Suite, entry_of
+from hwci.ci.junit.controls import Spelled
 from hwci.ci.junit.tries import pytest_tries
 from hwci.ci.results import FileResults, stable_id
 from hwci.ci.times import moment, seconds
@@ -48,14 +50,14 @@ def junit_results(chunks: Iterable[bytes], rules: Sequence[Rule]) -> FileResults
     Raises:
         ContentError: it is no JUnit XML, or is broken before its first test has ended.
     """
-    document = _Document(rules)
+    document, spelled = _Document(rules), Spelled(chunks)
     try:
-        for chunk in chunks:
+        for chunk in spelled:
             document.feed(chunk)
         document.feed(b"", last=True)
     except CutError as fault:
         document.cut(fault)
-    return document.results()
+    return replace(document.results(), notes=spelled.notes())
 
 
 class _Document:

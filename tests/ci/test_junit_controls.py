@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Control characters, which XML forbids and serial logs are full of, cost no result."""
+
+import gzip
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hwci.ci.junit import junit_results
+from hwci.ci.junit.controls import CONTROLS, Spelled
+from hwci.ci.results import FileResults
+from hwci.ci.results_file import read_results
+from hwci.ci.verdicts import BUILT_IN
+from hwci.engine.vocabulary import Verdict
+
+LOG = b"""<testsuite name="hil" time="3">
+<testcase name="boot"><system-out><![CDATA[\x1b[32mok\x1b[0m\x07]]></system-out></testcase>
+<testcase name="flash"><failure message="\x1b[31mError: No J-Link device found"/></testcase>
+<testcase name="adc[\x01]"/><testcase name="adc[\x02]"><failure>\x0b</failure></testcase>
+</testsuite>
+"""
+
+TEXT = st.text(st.sampled_from("ab é\n]"), max_size=6).map(str.encode)
+NOISE = st.lists(st.one_of(TEXT, st.sampled_from([bytes([one]) for one in CONTROLS])), max_size=4)
+"""What a board says: text and control characters."""
+CASES = st.lists(st.tuples(NOISE, NOISE, NOISE), max_size=5)
+CUTS = st.lists(st.integers(min_value=0, max_value=2_000), max_size=20)
+
+
+def document(cases: Sequence[tuple[list[bytes], list[bytes], list[bytes]]]) -> bytes:
+    """Write a case with noise in its name, its text and its CDATA."""
+    form = b'<testcase name="%d%s"><failure>%s</failure><system-out><![CDATA[%s]]></system-out>'
+    written = (
+        form % (number, b"".join(name), b"".join(text), b"".join(log)) + b"</testcase>"
+        for number, (name, text, log) in enumerate(cases)
+    )
+    return b'<testsuite name="x">\n' + b"\n".join(written) + b"</testsuite>"
+
+
+def cut(content: bytes, cuts: list[int]) -> Iterator[bytes]:
+    places = sorted({0, len(content), *(place for place in cuts if place < len(content))})
+    return (content[begin:end] for begin, end in pairwise(places))
+
+
+def spelled(content: bytes) -> bytes:
+    """Spell controls one by one."""
+    return b"".join(rb"\x%02x" % one if one in CONTROLS else bytes([one]) for one in content)
+
+
+def told(results: FileResults) -> list[tuple[object, ...]]:
+    return [(one.test_id, one.outcome, one.verdict) for one in results.attempts]
+
+
+@given(CASES, CUTS)
+def test_controls_say_what_they_would_say_spelled_out(
+    cases: list[tuple[list[bytes], list[bytes], list[bytes]]], cuts: list[int]
+) -> None:
+    content = document(cases)
+    many = sum(one in CONTROLS for one in content)
+
+    read = junit_results(cut(content, cuts), BUILT_IN)
+
+    assert told(read) == told(junit_results([spelled(content)], BUILT_IN))
+    assert len(read.attempts) == len(cases)
+    assert read.faults == ()
+    assert len(read.notes) == bool(many)
+    if many:
+        first = min(content.index(one) for one in CONTROLS if one in content)
+        line = 1 + content.count(b"\n", 0, first)
+        have = "1 control character" if many == 1 else f"{many} control characters"
+        assert read.notes[0].startswith(f":{line}: It holds {have}, which XML forbids")
+
+
+@given(st.binary(max_size=2_000), CUTS)
+def test_a_file_is_spelled_as_it_is_read_chunk_by_chunk(content: bytes, cuts: list[int]) -> None:
+    """So it is never held whole, and what holds no control is handed on as it is."""
+    taken: list[bytes] = []
+
+    def chunks() -> Iterator[bytes]:
+        for chunk in cut(b"<x>" + content, cuts):
+            taken.append(chunk)
+            yield chunk
+
+    given_on = []
+    for number, chunk in enumerate(Spelled(chunks()), start=1):
+        assert len(taken) == number
+        assert chunk == spelled(taken[-1])
+        assert chunk is taken[-1] or chunk != taken[-1]
+        given_on.append(chunk)
+    assert b"".join(given_on) == spelled(b"<x>" + content)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_log_of_a_board_ends_no_file(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "results.xml"
+    path.write_bytes(gzip.compress(LOG) if packed else LOG)
+
+    read = read_results(path, BUILT_IN)
+
+    assert [one.test_id for one in read.attempts] == [
+        "hil.boot",
+        "hil.flash",
+        r"hil.adc[\x01]",
+        r"hil.adc[\x02]",
+    ]
+    assert read.attempts[1].verdict is Verdict.INFRA
+    assert read.faults == ()
+    said = r"which XML forbids; they are read as text, such as \x1b. Let what writes the file leave"
+    assert read.notes == (f"{path}:2: It holds 7 control characters, {said} them out",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_halves_of_letters_are_no_controls(encoding: str) -> None:
+    """In UTF-16, U+1B1B holds two bytes of an escape."""
+    text = '<testsuite name="x"><testcase name="\u1b1b\u0b0c"/></testsuite>'
+    if encoding != "utf-16":
+        text = f'<?xml version="1.0" encoding="utf-16"?>{text}'
+
+    read = junit_results([text.encode(encoding)], BUILT_IN)
+
+    assert [one.test_id for one in read.attempts] == ["x.\u1b1b\u0b0c"]
+    assert read.notes == ()
+
+
+def test_a_control_in_a_file_of_another_encoding_is_spelled() -> None:
+    text = (
+        '<?xml version="1.0" encoding="iso-8859-1"?><testsuite><testcase name="ü\x1b"/></testsuite>'
+    )
+
+    read = junit_results([text.encode("latin-1")], BUILT_IN)
+
+    assert [one.test_id for one in read.attempts] == [r"ü\x1b"]
