@@ -65,8 +65,10 @@ NO_KEY = Finding(
 def doctor(
     json: options.Json = False, url: options.Url = None, profile: options.Profile = None
 ) -> None:
-    """Check that reports from here will arrive: server, key, clock, git, CI, proxy, spool, box key;
-    and whole: which run came before this one, and which push started it.
+    """Check that reports from here will arrive: server, key, clock, git, CI, proxy, spool, box key.
+
+    In a job of a bench, the run and the push before this one are looked for, too, as a report
+    would: without them it says less.
 
     Exit code 1 when something fails; a warning is none. Nothing is changed, nothing is reported.
 
