@@ -12,12 +12,13 @@ from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from hwci.server.errors import SettingsError
 
 Network = IPv4Network | IPv6Network
 NO_LIMIT = "off"
+_NOTHING = urlsplit("")
 _LIMIT = re.compile(r"[1-9]\d{0,8}/([1-9]\d{0,3} )?(second|minute|hour|day)s?", re.ASCII)
 
 
@@ -97,16 +98,26 @@ def _limit(value: str) -> str:
     return value
 
 
+def _parts(value: str) -> SplitResult:
+    """Take an address apart; of one that is none there are no parts. What is wrong with it is not
+    told in Python's words: they may hold a part of a password.
+    """
+    try:
+        parts = urlsplit(value)
+        return parts if parts.hostname and parts.port != 0 else _NOTHING
+    except ValueError:
+        return _NOTHING
+
+
 def _valkey_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"valkey", "valkeys"} or not parts.hostname or parts.port == 0:
+    if _parts(value).scheme not in {"valkey", "valkeys"}:
         raise ValueError("it may be an address such as valkey://host:6379, valkeys:// with TLS")
     return value
 
 
 def _base_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+    parts = _parts(value)
+    if parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
         raise ValueError("it may be an address such as https://hwci.example.org")
     if parts.path.strip("/"):
         raise ValueError(

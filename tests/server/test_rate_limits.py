@@ -446,10 +446,21 @@ def test_a_limit_is_written_as_a_count_and_a_while(text: str) -> None:
     assert (found.rate_limit, found.auth_rate_limit) == (text, text)
 
 
-@pytest.mark.parametrize("url", ["host:6379", "redis://:hush@h", "valkey://", "valkey://hush@h:x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "host:6379",
+        "redis://:hush@h",
+        "valkey://",
+        "valkey://hush@h:x",
+        "valkey://u:hush/x@h:6379",  # read as a host and its port
+        "valkey://u:hush]@h",
+    ],
+)
 def test_an_address_of_valkey_that_cannot_be_used_is_not_repeated(url: str) -> None:
     with pytest.raises(SettingsError, match="HWCI_VALKEY_URL cannot be used; ") as caught:
         read_settings({"HWCI_VALKEY_URL": url})
+    assert caught.value.fix.startswith("it may be an address such as valkey://host:6379")
     assert "hush" not in str(caught.value)
 
 

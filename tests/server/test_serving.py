@@ -268,6 +268,8 @@ def test_settings_are_read_from_the_environment(tmp_path: Path) -> None:
     ("environ", "words"),
     [
         ({"HWCI_BASE_URL": "https://h.example/hwci"}, "host name of its own, such as https://hwci"),
+        ({"HWCI_BASE_URL": "https://h.example:port"}, "an address such as https://hwci"),
+        ({"HWCI_BASE_URL": "https://[h"}, "an address such as https://hwci"),
         ({"HWCI_REGISTRATION": "everyone"}, "it may be open, invite, closed"),
         ({"HWCI_DATABASE": "a", "HWCI_DATABASE_FILE": "b"}, "are both set"),
         ({"HWCI_DATABASE_FILE": "/nowhere/at/all"}, "cannot be read"),
