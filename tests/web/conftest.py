@@ -24,6 +24,8 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
 
+from hwci.server.web.site import Site
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
@@ -106,6 +108,17 @@ class Dashboard:
         )
         with urlopen(request, timeout=PATIENCE_SECONDS) as answer:
             return str(json.load(answer)["accessToken"])
+
+
+def module(name: str) -> str:
+    """Write what gives a page one of its modules, as the page itself has loaded it: by the file
+    that it was sent in.
+    """
+    site, variable = Site(), re.sub(r"\W", "_", name.removesuffix(".js"))
+    file = next(
+        one for one, text in site.scripts.items() if f"\nconst {variable} = (" in f"\n{text}"
+    )
+    return f'import("{site.base}{file}").then((file) => file.{variable})'
 
 
 @pytest.fixture(scope="session")

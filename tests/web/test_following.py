@@ -16,7 +16,7 @@ from playwright.sync_api import Page, Request, expect
 from hwci.client._sse import EventStream
 from tests.held_port import held_port
 from tests.server.running import Hands, running_in_thread
-from tests.web.conftest import Dashboard
+from tests.web.conftest import Dashboard, module
 from tests.web.live import Comeback, Site, row, sign, site
 from tests.web.slow_proxy import slow_proxy
 
@@ -27,15 +27,15 @@ STREAM = (
     + "event: run.lost\nid: 9\ndata: Prüfstand 🔧\n\nid: a\0b\nother: x\n\n".encode()
     + b"event: cut\ndata: never ends"
 )
-READ = """async ([pieces, address]) => {
-  const { EventStream } = await import(address);
-  const read = (parts) => {
+READ = f"""async (pieces) => {{
+  const {{ EventStream }} = await {module("js/following.js")};
+  const read = (parts) => {{
     const stream = new EventStream();
     const events = parts.flatMap((part) => stream.feed(new Uint8Array(part)));
-    return { events, id: stream.id, retry: stream.retry };
-  };
+    return {{ events, id: stream.id, retry: stream.retry }};
+  }};
   return pieces.map(read);
-}"""
+}}"""
 
 PAST_SILENCE_MILLISECONDS = 46_000
 ASKED_AT = """
@@ -53,10 +53,8 @@ def test_events_are_read_however_their_bytes_are_cut(page: Page, demo: Dashboard
     single = [STREAM[place : place + 1] for place in range(len(STREAM))]
     pieces = [[list(part) for part in parts] for parts in (*halves, single)]
     page.goto(f"{demo.url}/sign-in")
-    main = page.locator("script[src$='main.js']").get_attribute("src")
-    assert main is not None
 
-    found = page.evaluate(READ, [pieces, main.replace("main.js", "following.js")])
+    found = page.evaluate(READ, pieces)
 
     told = as_the_client_reads(STREAM)
     assert len(told["events"]) == 4

@@ -24,7 +24,7 @@ from tests.server.running import (
     RunningServer,
     running_in_thread,
 )
-from tests.web.conftest import Account, Dashboard
+from tests.web.conftest import Account, Dashboard, module
 from tests.web.slow_proxy import slow_proxy
 
 REFRESH = "/api/auth/refresh"
@@ -32,12 +32,11 @@ TABS, ROUNDS = 5, 40
 OWNER, MEMBER = Account(EMAIL, PASSWORD), Account(MEMBER_EMAIL, PASSWORD)
 
 # A call to the API as the pages make it, through the modules that the page itself has loaded.
-ASK = """() => {
-  const main = document.querySelector('script[type="module"]').src;
-  window.asked = import(main.replace("main.js", "api.js"))
+ASK = f"""() => {{
+  window.asked = {module("js/api.js")}
     .then((api) => api.get("/api/auth/me"))
-    .then((me) => me.user.email, (error) => `${error.status} ${error.message}`);
-}"""
+    .then((me) => me.user.email, (error) => `${{error.status}} ${{error.message}}`);
+}}"""
 ASKED = "() => window.asked"
 
 # A tab waits a quarter of a second for another that has the token. That is short on a busy machine,
@@ -78,10 +77,7 @@ NOTES_LAST = """
   };
 """
 # The locks of a page, as it has loaded them.
-LOCKS = """() => {
-  const main = document.querySelector('script[type="module"]').src;
-  return import(main.replace("main.js", "lock.js")).then((lock) => (window.lock = lock) && null);
-}"""
+LOCKS = f"() => {module('js/lock.js')}.then((lock) => (window.lock = lock) && null)"
 # Work under a lease, which ends when the test says so. `looks`: how often it was asked for.
 WORK = """() => {
   const get = IDBObjectStore.prototype.get;

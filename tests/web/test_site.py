@@ -46,6 +46,7 @@ SOURCES = {
     if path.is_file() and path.parent.name != "css"
 }
 SOURCES["style.css"] = b"".join((STATIC / name).read_bytes() for name in STYLES)
+SOURCES |= {name: script.encode() for name, script in SITE.scripts.items()}
 
 
 def test_every_style_sheet_is_sent() -> None:
@@ -162,7 +163,7 @@ def test_files_are_compressed_for_who_takes_that(
     assert ("content-encoding" in reply.headers) is compressed
     assert reply.headers["vary"] == "Accept-Encoding"
     body = gzip.decompress(reply.body) if compressed else reply.body
-    assert body == (STATIC / "js/main.js").read_bytes()
+    assert body == SITE.scripts["js/main.js"].encode()
 
 
 @pytest.mark.parametrize(

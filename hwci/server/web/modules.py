@@ -1,35 +1,162 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which modules a page loads: those that its first ones import, those that these import, and so on.
+"""How the dashboard's modules come to a browser: joined into few files, for each file is a request
+that a page waits for.
 
-A module that is loaded later, by a call of `import(…)`, is none of them.
+A module is written, read and reviewed by itself. This module decides which of them go over the wire
+as one file, and which files a page loads at once; it shortens nothing and leaves nothing out. It
+knows the few forms in which our modules import and export, and refuses any other; what they do is
+not known here.
 """
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-_IMPORTED = re.compile(r'\bfrom ?"(\.[^"]+)"')
+SHARED = "js/shared.js"
+"""The file of what several pages use, and no page needs to begin."""
+
+_NAMED = re.compile(r'\bfrom ?"(\.[^"]+)"')
+_IMPORT = re.compile(r'^import {([^}]+)} from "(\.[^"]+)";\n', re.MULTILINE)
+_IMPORT_LATER = re.compile(r'\bimport\("(\.[^"]+)"\)')
+_EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
+_EXPORT_AGAIN = re.compile(r"^export {([^}]+)};$", re.MULTILINE)
+_OTHER_FORM = re.compile(r"^(?:import|export|await)\b.*|.*\bimport\.meta\b.*", re.MULTILINE)
+
+Sources = Mapping[str, str]
 
 
-def loaded_with(first: Iterable[str], sources: Mapping[str, bytes]) -> Sequence[str]:
-    """Give the names of all modules that are loaded with the first ones, each once: those of the
-    first of them come first.
+def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> dict[str, str]:
+    """Give the files that are sent, by name; a module that nothing loads is in none.
+
+    `begin`: the modules that each page begins with. Each is the name of a file: of itself and what
+    it imports, but for what is in a file before. So is each module that is imported later, by
+    `import(…)`; what several of those import is in `SHARED`. `apart`: modules that are sent as they
+    are. Raises ValueError for a circle of modules, a name that is imported and not exported, and a
+    module of another form than ours.
+    """
+    owners = _owners(sources, begin, apart)
+    members: dict[str, list[str]] = {}
+    for name in _in_order(owners, sources):
+        members.setdefault(owners.get(name, name), []).append(name)
+    return {
+        file: sources[file] if file in apart else _file(file, names, sources, owners)
+        for file, names in members.items()
+    }
+
+
+def loaded_with(first: Iterable[str], sources: Sources) -> Sequence[str]:
+    """Give the names of all files that are loaded with the first ones, each once: those of the
+    first of them come first. One that is loaded later is none of them.
     """
     found: dict[str, None] = {}
     for name in first:
-        found.update(dict.fromkeys(sorted(_closure(name, sources))))
+        found.update(dict.fromkeys(sorted(_in_order([name], sources))))
     return list(found)
 
 
-def _closure(first: str, sources: Mapping[str, bytes]) -> set[str]:
-    found: set[str] = set()
-    waiting = [first]
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        folder = posixpath.dirname(name)
-        imported = _IMPORTED.findall(sources[name].decode())
-        waiting += (posixpath.normpath(posixpath.join(folder, one)) for one in imported)
-    return found
+def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> Mapping[str, str]:
+    """Say of each module that is joined to others in which file it goes."""
+    later = {
+        _beside(name, path)
+        for name, source in sources.items()
+        for path in _IMPORT_LATER.findall(source)
+    }
+    needed_by: dict[str, list[str]] = {}
+    for entry in (*begin, *sorted(later)):
+        for name in _in_order([entry], sources):
+            needed_by.setdefault(name, []).append(entry)
+    return {
+        name: entries[0] if entries[0] in begin or len(entries) == 1 else SHARED
+        for name, entries in needed_by.items()
+        if name not in apart
+    }
+
+
+def _in_order(first: Iterable[str], sources: Sources) -> list[str]:
+    """Give modules and all that they import, each after what it imports, as a browser runs them."""
+    done: dict[str, None] = {}
+
+    def add(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"modules import each other in a circle: {' > '.join((*above, name))}")
+        if name not in done:
+            for path in _NAMED.findall(sources[name]):
+                add(_beside(name, path), (*above, name))
+            done[name] = None
+
+    for name in first:
+        add(name, ())
+    return list(done)
+
+
+def _file(file: str, names: Sequence[str], sources: Sources, owners: Mapping[str, str]) -> str:
+    """Write the modules of a file one after the other, each as a function of what it imports, so
+    that it sees the names that it imports and no others.
+    """
+    imported = dict.fromkeys(
+        _beside(name, path) for name in names for _, path in _IMPORT.findall(sources[name])
+    )
+    parts = (
+        *(_import(name, file, owners) for name in imported if owners.get(name) != file),
+        *(_function(name, file, sources, owners) for name in names),
+        f"export {{ {', '.join(map(_variable, names))} }};\n",
+    )
+    return "".join(parts)
+
+
+def _import(name: str, file: str, owners: Mapping[str, str]) -> str:
+    what = f"{{ {_variable(name)} }}" if name in owners else f"* as {_variable(name)}"
+    return f'import {what} from "{_path(owners.get(name, name), file)}";\n'
+
+
+def _function(name: str, file: str, sources: Sources, owners: Mapping[str, str]) -> str:
+    imports = [
+        (_words(taken), _beside(name, path)) for taken, path in _IMPORT.findall(sources[name])
+    ]
+    for taken, target in imports:
+        if missing := set(taken).difference(_exported(sources[target])):
+            raise ValueError(f"{name} imports {', '.join(missing)}: {target} does not export that")
+    parameters = ", ".join(f"{{ {', '.join(taken)} }}" for taken, _ in imports)
+    arguments = ", ".join(_variable(target) for _, target in imports)
+    return (
+        f"const {_variable(name)} = (({parameters}) => {{\n"
+        f"{_body(name, file, sources[name], owners)}"
+        f"return {{ {', '.join(_exported(sources[name]))} }};\n}})({arguments});\n"
+    )
+
+
+def _body(name: str, file: str, source: str, owners: Mapping[str, str]) -> str:
+    def later(found: re.Match[str]) -> str:
+        target = _beside(name, found[1])
+        path = _path(owners[target], file)
+        return f'import("{path}").then((file) => file.{_variable(target)})'
+
+    body = _EXPORT.sub("", _IMPORT_LATER.sub(later, _IMPORT.sub("", source)))
+    if other := _OTHER_FORM.search(body):
+        raise ValueError(f"{name}: a module of this form is not joined to others: {other[0]}")
+    return body
+
+
+def _exported(source: str) -> list[str]:
+    again = (one for names in _EXPORT_AGAIN.findall(source) for one in _words(names))
+    return [*_EXPORT.findall(source), *again]
+
+
+def _words(names: str) -> list[str]:
+    return [one.strip() for one in names.split(",") if one.strip()]
+
+
+def _variable(name: str) -> str:
+    """Name what a module exports: in a file, and by the file to others."""
+    return re.sub(r"\W", "_", name.removesuffix(".js"))
+
+
+def _beside(name: str, path: str) -> str:
+    """Give the module that another one names by this path."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+
+
+def _path(name: str, file: str) -> str:
+    """Write by which path a file names another: the way back from `_beside`."""
+    path = posixpath.relpath(name, posixpath.dirname(file))
+    return path if path.startswith(".") else f"./{path}"

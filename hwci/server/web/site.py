@@ -3,7 +3,8 @@
 
 Files are read once, when the server starts: all in `static` whose suffix is a known one. No path of
 a request ever reaches the disk. This module decides what a browser may load and how long it keeps
-it; which addresses are pages stands in `pages.py`, what a page does in `static/js`.
+it; which addresses are pages stands in `pages.py`, how modules are joined in `modules.py`, what a
+page does in `static/js`.
 """
 
 import gzip
@@ -21,7 +22,7 @@ from multidict import istr
 
 from hwci.server.http.codings import GZIP, takes_gzip
 from hwci.server.http.responses import takes_page
-from hwci.server.web.modules import loaded_with
+from hwci.server.web.modules import joined, loaded_with
 from hwci.server.web.pages import PAGES
 
 POLICY = "; ".join(
@@ -51,6 +52,9 @@ _FOREVER = "public, max-age=31536000, immutable"
 _ASK_EACH_TIME = "no-cache"
 _DOCUMENT = "index.html"
 _START = ("js/begin.js", "js/main.js")
+_VENDOR = "vendor/"
+_NAMES_VENDORED = "js/html.js"
+"""The one module that imports what others wrote; they, and so it, are sent as they are."""
 _STYLE = "style.css"
 STYLES = tuple(
     f"css/{name}.css"
@@ -90,22 +94,25 @@ class Site:
         sources = dict(_walk(files(__package__) / "static", ""))
         page = Template(sources.pop(_DOCUMENT).decode())
         sources[_STYLE] = b"".join(sources.pop(name) for name in STYLES)
+        modules = {name: sources.pop(name).decode() for name in sorted(sources) if _is_module(name)}
+        self.scripts = joined(modules, _START, list(filter(_is_apart, modules)))
+        sources |= {name: script.encode() for name, script in self.scripts.items()}
         served = {name: File.of(name, data) for name, data in sources.items()}
         self.base = f"/static/{_version(served)}/"
         self.files: Mapping[str, File] = served
-        self.nothing = self._document(page, _START, sources)
+        self.nothing = self._document(page, _START)
         self.documents: Mapping[str, File] = {
-            drawn_by: self._document(page, (*_START, f"js/pages/{drawn_by}.js"), sources)
+            drawn_by: self._document(page, (*_START, f"js/pages/{drawn_by}.js"))
             for drawn_by in PAGES.values()
         }
 
-    def _document(self, page: Template, first: Iterable[str], sources: Mapping[str, bytes]) -> File:
+    def _document(self, page: Template, first: Iterable[str]) -> File:
         """Name the files in the document. The modules are loaded side by side, not one after the
         other as each is found in the one before.
         """
         preloads = "\n    ".join(
             f'<link rel="modulepreload" href="{self.base}{name}">'
-            for name in loaded_with(first, sources)
+            for name in loaded_with(first, self.scripts)
         )
         return File.of(_DOCUMENT, page.substitute(base=self.base, preloads=preloads).encode())
 
@@ -165,6 +172,14 @@ def _has(request: web.Request, tag: str) -> bool:
     """
     told = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
     return any(one.strip().removeprefix("W/") in {tag, "*"} for one in told.split(","))
+
+
+def _is_module(name: str) -> bool:
+    return name.startswith(("js/", _VENDOR)) and name.endswith(".js")
+
+
+def _is_apart(name: str) -> bool:
+    return name.startswith(_VENDOR) or name == _NAMES_VENDORED
 
 
 def _walk(folder: Traversable, prefix: str) -> "list[tuple[str, bytes]]":

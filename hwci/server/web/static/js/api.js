@@ -2,10 +2,8 @@
 // The API as the pages ask it: one way to call it, and one kind of error. Who is signed in is
 // `session.js`'s to know; what the answers mean, the pages'.
 
-import { ApiError, cutShort, patience, refusal, signedOut } from "./refusal.js";
+import { cutShort, patience, refusal, signedOut } from "./refusal.js";
 import { accessToken, renew } from "./session.js";
-
-export { ApiError };
 
 /** Read what anyone may read, signed in or not. */
 export async function getOpenly(path) {

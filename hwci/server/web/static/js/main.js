@@ -7,5 +7,4 @@ import { html, render } from "./html.js";
 
 followLinks();
 // A page that does not load says so where it would be.
-await loadPage().catch(() => {});
-render(html`<${App} />`, document.getElementById("app"));
+loadPage().catch(() => {}).then(() => render(html`<${App} />`, document.getElementById("app")));
