@@ -31,6 +31,10 @@ from tests.web.test_metrics_tables import (
 )
 
 ROUNDS = 10
+# A new profile opens a window, whose own start keeps two cores busy; and what the driver asks of a
+# page, the page works out. Neither is a part of its first view.
+WINDOW_MILLISECONDS = 2_000
+VIEW_MILLISECONDS = 2_000
 WHEELS = 60
 WORD = "test_01234"
 _TREND = ".tile .trend rect"
@@ -71,7 +75,7 @@ def _first_views(browser: Browser, demo: Dashboard) -> None:
     times: list[dict[str, float]] = []
     for _ in range(ROUNDS + 1):
         page = _opened(browser, demo)
-        page.locator(_TREND).first.wait_for(state="attached")
+        page.wait_for_timeout(VIEW_MILLISECONDS)
         times.append(page.evaluate(_SEEN))
         page.context.close()
     warm = times[1:]  # the first one starts processes of the browser
@@ -110,7 +114,8 @@ def _opened(browser: Browser, dashboard: Dashboard) -> Page:
     organization = dashboard.sign_in(context)
     page = context.new_page()
     page.add_init_script(_WATCH)
-    page.goto(f"{dashboard.url}/orgs/{organization}/metrics")
+    page.wait_for_timeout(WINDOW_MILLISECONDS)
+    page.goto(f"{dashboard.url}/orgs/{organization}/metrics", wait_until="commit")
     return page
 
 
