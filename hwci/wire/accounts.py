@@ -21,7 +21,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
 def _email(text: str) -> str:
     if _EMAIL.fullmatch(text) is None:
-        raise PydanticCustomError("email", "Should be an e-mail, such as ada@example.org")
+        raise PydanticCustomError("email", "Should look like name@example.org")
     return text
 
 

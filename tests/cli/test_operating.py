@@ -148,7 +148,7 @@ def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None
         (
             [*USER[:2], "--email", "nobody", *USER[4:]],
             "correct horse battery\n",
-            "cause: email: should look like name@example.org\n",
+            "cause: email: Should look like name@example.org\n",
         ),
         (USER[:-1], "", "--password-stdin"),
         (["admin", "ci-metrics", "enable", "no-id"], "", "ORG_ID"),

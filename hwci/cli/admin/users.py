@@ -14,10 +14,8 @@ from hwci.cli.serve import Database
 
 if TYPE_CHECKING:
     from hwci.server.services.operator import CreateUser
-    from hwci.wire.errors import Issue
 
 NOT_CREATED = "The user was not created"
-EMAIL_SHAPE = "should look like name@example.org"
 
 
 def create_user(
@@ -74,16 +72,9 @@ def _command(email: str, password: str, name: str | None, organization: str | No
     except ValidationError as fault:
         raise wrong_usage(
             NOT_CREATED,
-            "; ".join(_told(issue) for issue in issues_of(fault, "flags")),
+            "; ".join(f"{issue.path[1]}: {issue.message}" for issue in issues_of(fault, "flags")),
             "Correct what is named above, then try again",
         ) from fault
-
-
-def _told(issue: "Issue") -> str:
-    """Say what is wrong; of an e-mail, what it should be like rather than by which pattern."""
-    field = issue.path[1]
-    shapeless = field == "email" and "pattern" in issue.message
-    return f"{field}: {EMAIL_SHAPE if shapeless else issue.message}"
 
 
 def _password(from_stdin: bool, path: str | None) -> str:
