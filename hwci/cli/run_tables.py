@@ -82,7 +82,7 @@ def tests() -> Layout[RunItem]:
             Column("Test", lambda row: row.id),
             Column("Outcome", lambda row: row.outcome or "running", whole=True),
             Column("Attempts", lambda row: str(row.attempts or ""), right=True),
-            Column("Seconds", _seconds, right=True),
+            Column("Duration", _duration, right=True),
             Column("Verdict", lambda row: row.verdict or "", whole=True),
         ],
         ("id", "outcome", "attempts", "durationS", "verdict"),
@@ -108,8 +108,8 @@ def _rank(item: RunItem) -> int:
     return 2 if (item.attempts or 1) > 1 else _PLAIN
 
 
-def _seconds(item: RunItem) -> str:
-    return "" if item.duration_s is None else f"{item.duration_s:.1f}"
+def _duration(item: RunItem) -> str:
+    return "" if item.duration_s is None else tables.duration(item.duration_s)
 
 
 def head(run: RunDetail, view: View) -> Iterator[str]:

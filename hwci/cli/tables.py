@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from hwci.engine.vocabulary import UNASSIGNED
@@ -40,13 +41,17 @@ CLASS_WORDS = {
 SKEW_MAX = timedelta(minutes=5)
 """So far ahead a clock may be: what it calls its present is ours."""
 _UNITS = (
-    (timedelta(days=365), "year"),
-    (timedelta(days=30), "month"),
-    (timedelta(days=7), "week"),
-    (timedelta(days=1), "day"),
-    (timedelta(hours=1), "hour"),
-    (timedelta(minutes=1), "minute"),
+    (timedelta(days=365), "year", 2),
+    (timedelta(days=30), "month", 2),
+    (timedelta(days=7), "week", 2),
+    (timedelta(days=1), "day", 2),
+    (timedelta(hours=1), "hour", 2),
+    (timedelta(minutes=1), "minute", 1),
 )
+"""Each with how many of it a time is at least told in: "1 month" would be said of 30 days as of 59.
+So does the dashboard (format.js)."""
+_MINUTE, _TENTH = 60, Decimal("0.1")
+_PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 
 
 class View(NamedTuple):
@@ -119,11 +124,23 @@ def ago(at: datetime, now: datetime) -> str:
     passed = now - at
     if passed < -SKEW_MAX:
         return "in the future"
-    for size, unit in _UNITS:
+    for size, unit, least in _UNITS:
         count = passed // size
-        if count >= 1:
+        if count >= least:
             return f"{counted(count, unit)} ago"
     return "just now"
+
+
+def duration(seconds: float) -> str:
+    """Write how long a test took, as the dashboard does: `12.5 s`, `7 min 8 s`, `2 h 5 min`."""
+    rest, told = int(seconds + 0.5), []
+    if rest < _MINUTE:
+        return f"{Decimal(str(seconds)).quantize(_TENTH, ROUND_HALF_UP)} s"
+    for size, unit in _PARTS:
+        count, rest = divmod(rest, size)
+        told.append((count, unit))
+    first = next(at for at, (count, _) in enumerate(told) if count)
+    return " ".join(f"{count} {unit}" for count, unit in told[first : first + 2] if count)
 
 
 def when(at: datetime, now: datetime) -> str:

@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from hwci.cli.tables import duration
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer
@@ -228,7 +229,9 @@ def test_an_opened_commit_has_the_runs_of_the_api(reader: Reader) -> None:
     for row, run in zip(rows.all(), own["runs"], strict=True):
         expect(row).to_contain_text(str(run["runId"]))
         expect(row).to_contain_text(run["workflow"])
-        expect(row.get_by_text(run["outcome"], exact=True)).to_be_visible()
+        outcome = {"pass": "passed", "fail": "failed"}[run["outcome"]]  # as on the page of the run
+        expect(row.get_by_text(outcome, exact=True)).to_be_visible()
+        expect(row.get_by_text(duration(run["durationS"]), exact=True)).to_be_visible()
 
 
 def test_every_run_that_is_shown_leads_to_its_page(reader: Reader) -> None:

@@ -169,7 +169,8 @@ def test_the_merges_that_were_not_checked_are_what_their_link_counts(
 
     link.click()
 
-    expect(part(page, "merges").get_by_role("heading")).to_contain_text(told)
+    choice = part(page, "merges").get_by_role("radio", name=f"Not checked ({told})")
+    expect(choice).to_be_checked()
     expect(part(page, "merges").get_by_role("heading")).to_be_in_viewport()
 
 
@@ -233,7 +234,7 @@ def test_times_can_be_read_in_full_with_their_zone_by_whom_the_link_is_given(
 ) -> None:
     page.goto(metrics)
     time = rows(page, "merges").first.locator("time")
-    expect(time).to_have_text(re.compile("ago|last|yesterday"))
+    expect(time).to_have_text(re.compile(" ago$|just now"))
 
     page.get_by_role("button", name="Exact times").click()
 
@@ -261,7 +262,7 @@ def test_what_is_to_come_is_rounded_and_what_is_past_is_full(page: Page, demo: D
 
     told = page.evaluate(AGO, [86_395, 5_500, 30, -5_500, -86_395])
 
-    assert told == ["in 24 hours", "in 2 hours", "just now", "1 hour ago", "23 hours ago"]
+    assert told == ["in 24 hours", "in 92 minutes", "just now", "91 minutes ago", "23 hours ago"]
 
 
 OWN_ORDERS = {
@@ -336,7 +337,7 @@ def test_how_long_ago_something_was_grows_while_one_looks(page: Page, metrics: s
     time = rows(page, "merges").first.locator("time")
     before = time.inner_text()
 
-    page.clock.fast_forward(40 * 86_400_000)
+    page.clock.fast_forward(70 * 86_400_000)
 
     expect(time).not_to_have_text(before)
     expect(time).to_contain_text("month")

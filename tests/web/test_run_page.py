@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal
 from itertools import chain, count, takewhile
 from pathlib import Path
 from time import monotonic
@@ -13,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from hwci.cli.tables import duration
 from hwci.engine.identity import run_record_id
 from tests.server.running import report
 from tests.web.conftest import Dashboard
@@ -81,19 +81,12 @@ def as_shown(item: Any) -> list[str]:
     retried = item["outcome"] == "pass" and item["attempts"] > 1
     outcome = "passed on a retry" if retried else OUTCOMES[item["outcome"]]
     verdict = VERDICTS[item["verdict"]] if item["outcome"] == "fail" else ""
-    return [item["id"], outcome, str(item["attempts"]), seconds(item["durationS"]), verdict]
-
-
-def seconds(value: float) -> str:
-    """Round to a tenth as people do, half up."""
-    tenths = Decimal(str(value)).quantize(Decimal("0.1"), ROUND_HALF_UP)
-    return str(tenths).removesuffix(".0")
+    return [item["id"], outcome, str(item["attempts"]), duration(item["durationS"]), verdict]
 
 
 def shown_tests(page: Page) -> list[list[str]]:
     rows = page.locator("#tests tbody tr")
-    found = [cells(rows.nth(place)) for place in range(rows.count())]
-    return sorted([*one[:3], one[3].removesuffix("s"), one[4]] for one in found)
+    return sorted(cells(rows.nth(place)) for place in range(rows.count()))
 
 
 def test_failed_tests_stand_first_and_tests_can_be_searched(reader: Demo) -> None:
@@ -260,7 +253,7 @@ def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Si
     own.benches.report(run_id=71, box_key="bench-7", conclusion="failure", tests=tests)
     expect(own.page.locator(".verdict-line")).to_contain_text("failure")
     expect(sign(own.page)).to_have_count(0)
-    assert cells(row(own.page, "boot")) == ["boot", "failed", "3", "2.5s", "Infra"]
+    assert cells(row(own.page, "boot")) == ["boot", "failed", "3", "2.5 s", "Infra"]
     expect(row(own.page, "flash")).to_have_count(0)
 
 

@@ -18,11 +18,13 @@ TELL_MOVES = """
   window.moved = [];
   const tell = ({ value, sources }) => {
     const inMain = sources.filter(({ node }) => node?.parentElement?.closest("main"));
+    const at = ({ x, y }) => `${x},${y}`;
     const named = ({ node, previousRect, currentRect }) =>
-      `${node.outerHTML ?? node.data} from ${previousRect.x},${previousRect.y} to ${currentRect.x},${currentRect.y}`;
+      `${node.outerHTML ?? node.data} from ${at(previousRect)} to ${at(currentRect)}`;
     if (inMain.length > 0) window.moved.push([value, ...inMain.map(named)]);
   };
-  new PerformanceObserver((list) => list.getEntries().forEach(tell)).observe({ type: "layout-shift", buffered: true });
+  const moves = new PerformanceObserver((list) => list.getEntries().forEach(tell));
+  moves.observe({ type: "layout-shift", buffered: true });
 """
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 PAGES = {

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // How values are written for people. Pure: nothing is asked, nothing is drawn.
 
+// Each with how many of it a time is at least told in: "1 month" would be said of 30 days as of 59.
 const UNITS = [
-  ["year", 365 * 86400],
-  ["month", 30 * 86400],
-  ["week", 7 * 86400],
-  ["day", 86400],
-  ["hour", 3600],
-  ["minute", 60],
+  ["year", 365 * 86400, 2],
+  ["month", 30 * 86400, 2],
+  ["week", 7 * 86400, 2],
+  ["day", 86400, 2],
+  ["hour", 3600, 2],
+  ["minute", 60, 1],
 ];
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const PARTS = [
+  ["h", 3600],
+  ["min", 60],
+  ["s", 1],
+];
+const relative = new Intl.RelativeTimeFormat("en");
 // By their parts: a style of a whole date and time names no zone.
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const absolute = new Intl.DateTimeFormat(undefined, {
@@ -23,13 +29,12 @@ const time = new Intl.DateTimeFormat(undefined, clock);
 const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const dateAndTime = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const inSeconds = new Intl.NumberFormat("en", { style: "unit", unit: "second", unitDisplay: "narrow", maximumFractionDigits: 1 });
 const number = new Intl.NumberFormat("en");
 
-/** "3 days ago", "in 2 hours", "just now". */
+/** "3 days ago", "in 2 hours", "just now"; what is past, the command line writes so too. */
 export function ago(at, now = Date.now()) {
   const seconds = (new Date(at).getTime() - now) / 1000;
-  const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
+  const unit = UNITS.find(([, size, least]) => Math.abs(seconds) >= least * size);
   if (!unit) return "just now";
   const units = seconds / unit[1];
   // What was ten minutes and a half ago was ten minutes ago; what ends in a minute less than a day
@@ -72,9 +77,14 @@ export function percent(value) {
   return `${tenths.format(value)} %`;
 }
 
-/** How long a test took: 12.5 is "12.5s". */
-export function seconds(value) {
-  return inSeconds.format(value);
+/** How long something took: "2 h 5 min", "7 min 8 s", "12 s"; `exact`, as tests are measured: "12.5 s". */
+export function duration(seconds, exact = false) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${exact ? tenths.format(seconds) : whole} s`;
+  const first = PARTS.findIndex(([, size]) => whole >= size);
+  const rest = whole % PARTS[first][1];
+  const parts = PARTS.slice(first, first + 2).map(([unit, size], i) => [Math.floor((i ? rest : whole) / size), unit]);
+  return parts.filter(([value]) => value > 0).map(([value, unit]) => `${value} ${unit}`).join(" ");
 }
 
 /** The first characters of a commit's hash. */

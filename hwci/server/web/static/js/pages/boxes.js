@@ -45,8 +45,8 @@ function columns(orgId, may, tokens) {
   const shown = [
     { key: "name", title: "Box", name: true, cell: ({ name }) => runsOn(name, orgId) },
     { key: "status", title: "Status", words: true, cell: status },
-    { key: "seen", title: "Last heard of", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "never") },
-    { key: "report", title: "Last run", words: true, cell: ({ lastReportAt }) => timeOr(lastReportAt, "none") },
+    { key: "seen", title: "Last seen", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "never") },
+    { key: "report", title: "Last report", words: true, cell: ({ lastReportAt }) => timeOr(lastReportAt, "none") },
     { key: "key", title: "Key", words: true, cell: keyOf },
     { key: "created", title: "Added", own: "down", words: true, cell: ({ createdAt }) => html`<${Time} at=${createdAt} />` },
   ];

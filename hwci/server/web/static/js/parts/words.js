@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the API's answers as they are written on every page: verdicts, classes, runs, and kinds of
-// files. Which of them an answer has is the API's to say.
+// The words of the API's answers as they are written on every page: outcomes, verdicts, classes, runs, and
+// kinds of files. Which of them an answer has is the API's to say.
 
 import { addressOf } from "../address.js";
 import { html } from "../html.js";
 import { Badge, LongName } from "./values.js";
 
+const OUTCOMES = { pass: ["good", "passed"], fail: ["bad", "failed"] };
 const VERDICTS = { device: ["bad", "Device"], infra: ["warn", "Infra"], unknown: ["quiet", "None reported"] };
 const CLASSES = {
   real_fw_bug: ["bad", "Real FW bug", "a real firmware bug"],
@@ -16,6 +17,12 @@ const CLASSES = {
 
 /** What a file is to the product, in the order in which kinds are named. */
 export const KINDS = ["firmware", "harness", "both", "other"];
+
+/** How a test ended in a run. */
+export function outcomeBadge(value) {
+  const [kind, text] = OUTCOMES[value];
+  return html`<${Badge} kind=${kind}>${text}<//>`;
+}
 
 /** What the harness said. */
 export function verdict(value) {

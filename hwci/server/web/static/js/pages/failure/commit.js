@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // An opened commit of the line: its files by kind, and each run of the test on it.
 
-import { count, seconds, short } from "../../format.js";
+import { count, duration, short } from "../../format.js";
 import { html } from "../../html.js";
 import { PlainTable } from "../../parts/table.js";
-import { Badge, Time } from "../../parts/values.js";
-import { Kind, RunLink, verdict } from "../../parts/words.js";
+import { Time } from "../../parts/values.js";
+import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/words.js";
 
 const UNTOLD = "Which files it changed is not known.";
-const OUTCOMES = { pass: ["good", "pass"], fail: ["bad", "fail"] };
 
 /** The files and runs of a commit. */
 export function Commit({ evidence, orgId, commit }) {
@@ -29,7 +28,7 @@ function Files({ told, lookedAt }) {
       ${told.files.map(
         ({ path, kind }) => html`<li key=${path} class=${lookedAt.has(path) ? "looked-at" : undefined}>
           ${kind && html`<${Kind} kind=${kind} />`} <code>${path}</code>
-          ${lookedAt.has(path) && html` <span class="quiet">a check looked at it</span>`}
+          ${lookedAt.has(path) && html` <span class="quiet">named by a check</span>`}
         </li>`,
       )}
     </ul>
@@ -42,9 +41,9 @@ function Runs({ ran, evidence, orgId, sha }) {
     { key: "start", title: "Start", cell: (run) => html`<${Time} at=${run.startedAt} />` },
     { key: "run", title: "Run", cell: (run) => html`<${RunLink} run=${run} orgId=${orgId} />` },
     { key: "workflow", title: "Workflow", cell: (run) => workflow(run, evidence.failure) },
-    { key: "outcome", title: "Outcome", cell: outcome },
+    { key: "outcome", title: "Outcome", cell: (run) => outcomeBadge(run.outcome) },
     { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
-    { key: "duration", title: "Duration", numeric: true, cell: (run) => seconds(run.durationS) },
+    { key: "duration", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
     { key: "verdict", title: "Verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
   ];
   return html`<${PlainTable} columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
@@ -54,9 +53,4 @@ function Runs({ ran, evidence, orgId, sha }) {
 
 function workflow({ workflow: name, branch }, failure) {
   return html`${name} ${branch !== failure.branch && html`<span class="quiet">on ${branch}</span>`}`;
-}
-
-function outcome(run) {
-  const [kind, text] = OUTCOMES[run.outcome];
-  return html`<${Badge} kind=${kind}>${text}<//>`;
 }

@@ -78,7 +78,7 @@ function facts({ failure, resolved }, orgId) {
   ];
   if (!resolved) {
     const at = html`<${Time} at=${failure.firstStartedAt} />`;
-    return [...known, ["Failed", at], ["Failing runs", count(failure.items)]];
+    return [...known, ["First failed", at], ["Failing runs", count(failure.items)]];
   }
   return [
     ...known,
@@ -86,7 +86,7 @@ function facts({ failure, resolved }, orgId) {
     ["First failure", firstFailure(resolved.firstFailure, orgId)],
     ["Failing commits", count(resolved.failingCommits)],
     ["Broken by", brokenBy(resolved.brokenBy)],
-    ["Fix", fix(resolved.fix)],
+    ["Fixed by", fix(resolved.fix)],
   ];
 }
 

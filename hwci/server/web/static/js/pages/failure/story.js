@@ -88,7 +88,7 @@ function marksOf({ failure, resolved }, order, ran, first) {
   const before = order.slice(0, Math.max(0, order.indexOf(first)));
   if (failure.label !== "flake") mark(before.findLast((sha) => ran.get(sha)?.passed), "last pass", "good");
   const broken = resolved?.brokenBy?.commits ?? [];
-  for (const { sha } of broken) mark(sha, broken.length === 1 ? "broken by" : "may have broken it", "bad");
+  for (const { sha } of broken) mark(sha, broken.length === 1 ? "broke it" : "may have broken it", "bad");
   if (failure.label !== "flake") mark(first, "first failure", "bad");
   if (resolved && resolved.lastFailingSha !== first) mark(resolved.lastFailingSha, "last failure", "bad");
   if (failure.sha !== first || failure.label === "flake") mark(failure.sha, "this failure", "warn");

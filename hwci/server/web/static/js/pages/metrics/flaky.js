@@ -14,10 +14,10 @@ import { BoxStrips, MergedStrip } from "./heat.js";
 
 // Each with what finds the runs behind it, and what one of them is; of attempts these are those of the first figure.
 const FIGURES = [
-  ["runReports", "Runs", {}, ["run"]],
+  ["runReports", "Run reports", {}, ["run"]],
   ["attempts", "Attempts"],
-  ["failedAttempts", "Failed", { failedAttempt: true }, ["failed attempt"]],
-  ["retryPasses", "Passed on retry", { retryPass: true }, ["pass on a retry", "passes on a retry"]],
+  ["failedAttempts", "Failed attempts", { failedAttempt: true }, ["failed attempt"]],
+  ["retryPasses", "Passes on a retry", { retryPass: true }, ["pass on a retry", "passes on a retry"]],
 ];
 
 const BROKEN = "It never passed on a retry, nor on the same commit and box: broken rather than flaky";

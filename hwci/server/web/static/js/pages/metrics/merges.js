@@ -43,7 +43,7 @@ export function Merges({ address, base, orgId, scope, several, page, reviews }) 
     { key: "mergedAt", title: "Merged", sort: "mergedAt", own: "down", cell: (row) => html`<${Time} at=${row.mergedAt} />` },
     ...(shown === CHECKED ? [{ key: "run", title: "First checked by", words: true, cell: (row) => checkedBy(orgId, row) }] : []),
   ];
-  return html`<${Section} title=${shown.title} total=${shown === CHECKED ? checked : unchecked} anchor="merges">
+  return html`<${Section} title=${shown.title} anchor="merges">
     ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
     <${PagedTable} key=${shown.path} name="merges" label=${shown.title} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}

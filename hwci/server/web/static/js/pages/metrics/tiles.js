@@ -21,7 +21,7 @@ export function Tiles({ page, trend, address }) {
     <${RealBugsTile} trend=${trend} counts=${page.tiles.realFwBugs} to=${to} />
     <${Tile} title="Flaky failures" trend=${trend} of=${(slot) => slot.flakyFailures} kind="warn"
       all=${flakyFailures.count} value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
-      beside="passed on the same commit and box" />
+      beside="failing runs on commits that also passed" />
     <${InfraTile} page=${page} trend=${trend} address=${address} />
   </section>`;
 }

@@ -4,17 +4,16 @@
 
 import { addressOf } from "../../address.js";
 import { useAll } from "../../asking.js";
-import { count, seconds } from "../../format.js";
+import { count, duration } from "../../format.js";
 import { html, useMemo, useState } from "../../html.js";
 import { Empty } from "../../parts/notice.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable, Tools, tableState } from "../../parts/table.js";
 import { Badge, LongName } from "../../parts/values.js";
-import { verdict } from "../../parts/words.js";
+import { outcomeBadge, verdict } from "../../parts/words.js";
 
 const ROWS = 100;
 const SEARCH_MAX = 200; // characters that the API searches for
-const OUTCOMES = { fail: ["bad", "failed"], pass: ["good", "passed"] };
 
 /** The section. */
 export function Tests({ run, address, orgId, organization }) {
@@ -49,7 +48,7 @@ function columns(run, evidence, orgId) {
       key: "duration",
       title: "Duration",
       numeric: true,
-      cell: ({ durationS }) => (durationS === null ? null : seconds(durationS)),
+      cell: ({ durationS }) => (durationS === null ? null : duration(durationS, true)),
     },
     { key: "verdict", title: "Verdict", cell: (item) => (item.outcome === "fail" ? verdict(item.verdict) : null) },
   ];
@@ -62,9 +61,8 @@ function name({ id, outcome: ended }, evidence, orgId) {
 }
 
 function outcome({ outcome: ended, attempts }) {
-  const [kind, text] = OUTCOMES[ended] ?? ["live", "running"];
-  const retried = ended === "pass" && attempts > 1;
-  return html`<${Badge} kind=${retried ? "warn" : kind}>${retried ? "passed on a retry" : text}<//>`;
+  if (ended === null) return html`<${Badge} kind="live">running<//>`;
+  return ended === "pass" && attempts > 1 ? html`<${Badge} kind="warn">passed on a retry<//>` : outcomeBadge(ended);
 }
 
 function nothing(run, search) {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the state of a run is told: where it stands, how it ended, how long it took.
 
+import { duration } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { Badge } from "../../parts/values.js";
 
 const TICK_MILLISECONDS = 1_000;
 const CONCLUSIONS = { success: "good", failure: "bad" };
-const UNITS = [
-  ["h", 3600],
-  ["min", 60],
-  ["s", 1],
-];
 
 /** Where a run stands, in one badge: `[kind, text, title]` of it. */
 export function statusOf({ status, helloOk, conclusion }) {
@@ -30,7 +26,7 @@ export function Status({ run }) {
 export function Duration({ run: { startedAt, endedAt, status } }) {
   const now = useNow(status === "running");
   if (status === "lost") return html`<span class="none" title="It did not end">–</span>`;
-  return spanText((endedAt ? new Date(endedAt) : now) - new Date(startedAt));
+  return duration(((endedAt ? new Date(endedAt) : now) - new Date(startedAt)) / 1000);
 }
 
 function useNow(isMoving) {
@@ -41,14 +37,4 @@ function useNow(isMoving) {
     return () => window.clearInterval(timer);
   }, [isMoving]);
   return now;
-}
-
-/** "2 h 5 min", "7 min 8 s", "12 s". */
-export function spanText(milliseconds) {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  const first = UNITS.findIndex(([, size]) => seconds >= size);
-  if (first === -1) return "0 s";
-  const rest = seconds % UNITS[first][1];
-  const parts = UNITS.slice(first, first + 2).map(([unit, size], i) => [Math.floor((i ? rest : seconds) / size), unit]);
-  return parts.filter(([value], i) => value > 0 || i === 0).map(([value, unit]) => `${value} ${unit}`).join(" ");
 }
