@@ -41,6 +41,10 @@ class Failures:
         asked = urlencode({"asOf": self.moment, "limit": ROWS, **query})
         return self._demo.ask(f"/api/orgs/{self._org}/ci-failures?{asked}", self._token)
 
+    def metrics(self, **query: Any) -> Any:
+        asked = urlencode({"asOf": self.moment, **query})
+        return self._demo.ask(f"/api/orgs/{self._org}/ci-metrics?{asked}", self._token)
+
     def shows(self, told: Any, *, all_products: bool = True) -> None:
         """See that the page has these failures, in this order, and says how many there are."""
         expect(total(self.page)).to_have_text(counted(told["total"]))
@@ -293,4 +297,15 @@ def test_a_flake_that_failed_twice_on_its_commit_is_one_row_of_two_runs(own: Sit
 
     expect(total(own.page)).to_have_text("1 failure")
     expect(own.page.locator("tbody td[data-title='Failing runs']")).to_have_text("2")
-    expect(own.page.get_by_text("counts their failing runs one by one")).to_be_visible()
+    expect(own.page.get_by_text("failing runs one by one: 2 in this period.")).to_be_visible()
+
+
+def test_the_number_of_the_tile_is_told_beside_that_of_the_rows(failures: Failures) -> None:
+    for query in ({"days": 7}, {"days": 90}, {"days": 90, **ONE_PRODUCT}):
+        tiles = failures.metrics(**query)["tiles"]
+        failures.open(label="flake", **query)
+        counts = f"one by one: {tiles['flakyFailures']['count']:,} in this period."
+        expect(failures.page.get_by_text(counts)).to_be_visible()
+    failures.open(label="flake", testId="radio.lora_join")
+    expect(total(failures.page)).to_be_visible()
+    expect(failures.page.get_by_text("one by one")).to_have_count(0)  # it is of all tests

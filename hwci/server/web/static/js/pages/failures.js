@@ -43,7 +43,7 @@ function Listed({ address, orgId, scope, products, several }) {
     [...first.current.elements].find(({ value }) => value === checked)?.focus();
   };
   return html`<section class="part">
-    <${Filters} filters=${filters} first=${first} clear=${clear} />
+    <${Filters} orgId=${orgId} scope=${scope} filters=${filters} first=${first} clear=${clear} />
     <${PagedTable} name="failures" label="Failures" thing="failure" path=${`/api/orgs/${orgId}/ci-failures`} totalled
       query=${{ ...scope, ...filters }} address=${address} columns=${failureColumns(orgId, scope, several)}
       rowKey=${({ id }) => id} empty=${html`<${Nothing} ...${{ orgId, scope, filters, products, clear }} />`} />

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which failures are listed, beside period and product: read from the address, and chosen here.
 
+import { useAnswer } from "../../asking.js";
+import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { LABELS } from "../../parts/labels.js";
 import { changeScope } from "../../parts/scope.js";
@@ -19,7 +21,7 @@ export function filtersOf(query) {
 }
 
 /** The label to choose, and the test that a link chose. `first`: a reference to what stands first. */
-export function Filters({ filters: { label, testId }, first, clear }) {
+export function Filters({ orgId, scope, filters: { label, testId }, first, clear }) {
   return html`
     <fieldset class="choice" ref=${first}>
       <legend class="unseen">Label</legend>
@@ -31,7 +33,14 @@ export function Filters({ filters: { label, testId }, first, clear }) {
     </fieldset>
     ${testId && html`<p class="only">Only <strong>${testId}</strong>
       ${" "}<button type="button" onClick=${() => clear({ testId: null })}>Show all tests</button></p>`}
-    ${label === "flake" && html`<p class="only quiet">One row for each test, box, branch and commit.
-      ${" "}The tile “Flaky failures” counts their failing runs one by one.</p>`}
+    ${label === "flake" && !testId && html`<${FlakyRuns} orgId=${orgId} scope=${scope} />`}
   `;
+}
+
+/** What the tile counts, whose number is another one than that of the rows. */
+function FlakyRuns({ orgId, scope }) {
+  const page = useAnswer(`/api/orgs/${orgId}/ci-metrics`, { ...scope, limit: 1 }).data;
+  return html`<p class="only quiet">One row for each test, box, branch and commit.
+    <br />The tile “Flaky failures” counts their failing runs one by
+    one${page && `: ${count(page.tiles.flakyFailures.count)} in this period`}.</p>`;
 }
