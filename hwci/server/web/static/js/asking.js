@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a view waits for an answer: what it showed before stays until the new answer is there, and an
-// answer that is no longer wanted is not waited for.
+// How a view waits for an answer: what it showed before stays until the new answer is there, an answer
+// that is no longer wanted is not waited for, and who asks for patience is asked again by itself.
 
 import { get } from "./api.js";
 import { useCallback, useEffect, useState } from "./html.js";
 
 const LIST_ROWS = 100; // the most that the API gives at once
+const PATIENCE_MOST_SECONDS = 86_400; // a timer of a browser takes no more than some weeks
 
 /**
  * Ask the API while the view is shown, anew whenever path, query or `turn` change; null asks nothing.
@@ -36,8 +37,15 @@ function useAsked(path, query, turn, ask) {
     return () => stop.abort();
   }, [key]);
   const again = useCallback(() => setRound((was) => was + 1), []);
+  const loading = Boolean(path) && state.key !== key;
+  useEffect(() => {
+    const { retryAfter = null } = state.error ?? {};
+    if (retryAfter === null || loading) return undefined;
+    const timer = window.setTimeout(again, 1000 * Math.min(Math.max(1, retryAfter), PATIENCE_MOST_SECONDS));
+    return () => window.clearTimeout(timer);
+  }, [state.error, loading]);
   const put = useCallback((data) => setState((was) => ({ ...was, data })), []);
-  return { ...state, loading: Boolean(path) && state.key !== key, again, put };
+  return { ...state, loading, again, put };
 }
 
 /** What stays when an answer does not come: never what answered another question, under this one's name. */

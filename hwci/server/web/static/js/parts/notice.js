@@ -26,10 +26,10 @@ export function Failed({ error, again, table, children }) {
   </div>`;
 }
 
-/** When the server wants to be asked again: by the clock, since the words are read later than they came. */
+/** When the server is asked again (asking.js): by the clock, since the words are read later than they came. */
 function Until({ error }) {
   const until = useMemo(() => new Date(Date.now() + 1000 * error.retryAfter), [error]);
-  return html`<p>It asks for patience until ${timeOfDay(until)}.</p>`;
+  return html`<p>This page asks again by itself at ${timeOfDay(until)}.</p>`;
 }
 
 /** There is nothing yet; the children say what to do. */
