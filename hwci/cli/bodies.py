@@ -113,6 +113,7 @@ def read_bytes(path: str) -> bytes:
             return read_at_most(sys.stdin.buffer, limits.RUN_REPORT_BYTES)
         return read_whole(Path(path), limits.RUN_REPORT_BYTES)
     except OSError as fault:
+        name = "stdin" if path == "-" else path
         why = fault.strerror or str(fault)
-        fix = "Name another file, or - for what comes by stdin"
-        raise wrong_usage(f"{path} cannot be read", why, fix) from fault
+        fix = "Name another file, or - for stdin"
+        raise wrong_usage(f"{name} cannot be read", why, fix) from fault

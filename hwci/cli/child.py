@@ -151,12 +151,9 @@ def see_that_it_can_run(name: str) -> None:
     """
     if shutil.which(name) is not None:
         return
-    number = errno.EACCES if os.sep in name and _exists(name) else errno.ENOENT
+    there = os.sep in name and os.access(name, os.F_OK)
+    number = errno.EACCES if there else errno.ENOENT
     raise _not_started(name, OSError(number, os.strerror(number)))
-
-
-def _exists(name: str) -> bool:
-    return os.path.exists(name)  # noqa: PTH110 - a Path raises where the name is too long
 
 
 def _not_started(name: str, fault: OSError) -> CommandError:

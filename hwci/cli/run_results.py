@@ -303,7 +303,7 @@ def _read(placed: Sequence[tuple[str, Path]], project: Project | None) -> Result
         _say_that_none_ran(path, read, alone=not boxes[box].tests)
     notes = tuple(line for files in by_box.values() for read in files for line in read.notes)
     for line in notes:
-        note(f"note: {line}.")
+        note(f"note: {line}")
     return Results(boxes, tuple(faults), notes)
 
 

@@ -129,10 +129,12 @@ def test_what_holds_more_than_a_server_takes_is_not_read_to_its_end(
             file.truncate(2**40)  # a hole, which takes no room
 
     body = in_ci("report-run", "--body", "body.json")
+    piped = in_ci("report-run", "--body", "-", stdin=b" " * (64 * 2**20 + 1))
     project = in_ci("suite-config", "check")
     key = in_ci("keys", "list", HWCI_TOKEN_FILE="key")
 
-    assert (body.code, project.code, key.code) == (2, 1, 2)
+    assert (body.code, piped.code, project.code, key.code) == (2, 2, 1, 2)
+    assert "error: stdin cannot be read\ncause: it holds more than 64 MiB\nfix: Name " in piped.err
     assert "body.json cannot be read\ncause: it holds more than 64 MiB\nfix: Name an" in body.err
     assert "hwci.toml: cannot be read: it holds more than 4 MiB\n" in project.err
     assert "cause: key: it holds more than 64 KiB\n" in key.err
