@@ -85,8 +85,11 @@ class Here:
         goes_on = "It goes on as if that were not told"
         if self.only_looked and self.repository is not None and self.repository.cut():
             goes_on = "This clone is shallow: a report asks its remote, which may know it"
-        unread = [f"{text}. It goes on without it" for text in self.job.unread]
-        return [*unread, *(f"{text}. {goes_on}" for text in self.job.passed_over)]
+        return [*self.unread(), *(f"{text}. {goes_on}" for text in self.job.passed_over)]
+
+    def unread(self) -> Sequence[str]:
+        """Say what of this job cannot be read: whatever comes of it may rest on that."""
+        return [f"{text}. It goes on without it" for text in self.job.unread]
 
     def changed(self) -> Doubt | None:
         """Say which files are not those of the commit under test; None: none, or nobody knows. Who

@@ -36,11 +36,11 @@ def announcements(flags: JobFlags) -> list[MergeAnnouncement]:
     """
     place = here(flags)
     nothing = _no_merge(place.job)
+    for line in place.without() if nothing is None else place.unread():
+        note(f"warning: {line}.")
     if nothing is not None:
         note(f"Nothing is announced: {nothing}.")
         return []
-    for line in place.without():
-        note(f"warning: {line}.")
     if place.git_fault is not None and _needs_git(place):
         note(f"warning: {place.no_git()}.")
     _see_that_it_is_whole(place.job)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
 from tests.cli.test_reporting import ANNOUNCED, HEAD, junit
 from tests.client.answering import unused_url
@@ -150,6 +151,18 @@ def test_an_event_that_cannot_be_read_is_a_warning(in_ci: Command) -> None:
     assert f"warning: {why}. It goes on without it.\n" in reported.err
     assert f"warn  ci: {why}" in in_ci("doctor", **there).out
     assert why in in_ci("env", **there).err
+
+
+def test_where_nothing_is_announced_for_want_of_an_event_that_is_told(in_ci: Command) -> None:
+    """The event names the branch that is merged into."""
+    there = recorded("github-push") | {"GITHUB_REF_NAME": "trunk", "GITHUB_EVENT_PATH": "/dev/zero"}
+
+    code, out, err = in_ci("merge-announce", "--dry-run", **there)
+
+    assert (code, out) == (0, "")
+    warning, nothing = err.splitlines()
+    assert warning.startswith("warning: The event of this run cannot be read (GITHUB_EVENT_PATH)")
+    assert nothing.startswith("Nothing is announced: ")
 
 
 def test_a_command_whose_name_is_too_long_is_none(in_ci: Command) -> None:
