@@ -9,50 +9,28 @@ import json as json_text
 import os
 import stat
 import time
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from hwci import __version__
-from hwci.cli import clock_check, delivery, options, unsent
+from hwci.cli import clock_check, delivery, doctor_commits, options, unsent
 from hwci.cli.failing import CommandError, ExitCode, failing_of
+from hwci.cli.finding import Finding, State
 from hwci.cli.needs import missing_fields, way
 from hwci.cli.render import say, say_json
 from hwci.cli.settings import Flags, Settings, resolve
 from hwci.cli.tables import counted
-from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from hwci.ci.asking import Ask
-    from hwci.ci.state import State as Memory
     from hwci.cli.job import Here
     from hwci.client import Client
     from hwci.client.errors import HwciError
     from hwci.client.spool import Spool
 
 _TRY_S = 10.0
-
-
-class State(StrEnum):
-    """How bad it is: a warning lets reports arrive, which may say less than they could."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was found of one thing, and what to do about it."""
-
-    check: str
-    state: State
-    what: str
-    fix: str = ""
-
 
 NO_KEY = Finding(
     "key",
@@ -83,10 +61,10 @@ def doctor(
     place, settings = look_around(JobFlags()), resolve(Flags(url, profile))
     found = [
         *_server(settings),
-        _git(place),
+        doctor_commits.checkout(place),
         _ci(place),
         _product(place),
-        *_before(place),
+        *doctor_commits.before(place),
         _spool(settings),
         _box_key(),
     ]
@@ -194,22 +172,6 @@ def _clock(client: Client) -> Finding:
     return Finding("clock", State.WARN, apart, clock_check.FIX)
 
 
-def _git(place: Here) -> Finding:
-    if place.repository is None:
-        fix = place.git_fault.fix if place.git_fault else ""
-        return Finding("git", State.WARN, f"{place.git_fault}: reports say no changes", fix)
-    if place.repository.head() is None:
-        what = "no commit is checked out: reports say no changes"
-        return Finding("git", State.WARN, what, "Check out the commit under test")
-    if place.repository.cut():
-        what = "the clone is shallow: changes since the last run may not be known"
-        fix = "Fetch all history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
-        return Finding("git", State.WARN, what, fix)
-    if (changed := place.changed()) is not None:
-        return Finding("git", State.WARN, changed.what, changed.fix)
-    return Finding("git", State.OK, "the whole history is here")
-
-
 def _ci(place: Here) -> Finding:
     job = place.job
     if job.faults:
@@ -232,57 +194,6 @@ def _product(place: Here) -> Finding:
     if told is None:
         return Finding("product", State.OK, "that of the workflow, which nobody says yet")
     return Finding("product", State.OK, f"{told.value}, says {told.by}")
-
-
-def _before(place: Here) -> list[Finding]:
-    """Look for the run and the push before this one, as a report would: it asks the CI's own API,
-    mostly with a token that the job has to be given. A job without a box only announces merges.
-    """
-    from hwci.ci.asking import ask, patient, remembering
-    from hwci.ci.state import State as Memory
-    from hwci.ci.state import state_folder
-
-    job = place.job
-    if place.repository is None or job.faults or not {"sha", "box_key"} <= job.fields.keys():
-        return []  # said already: no report is made, or it tells no changes
-    asked = remembering(patient(ask))
-    return [_base(place, Memory(state_folder(os.environ)), asked), *_push(place, asked)]
-
-
-def _base(place: Here, memory: Memory, asked: Ask) -> Finding:
-    from hwci.ci.base import BASE_FIX
-    from hwci.ci.under_test import base_of
-
-    base, notes = base_of(place.job, memory, asked)
-    if notes:
-        what, fix = notes[0].removesuffix("."), ""
-        if what.endswith(BASE_FIX):
-            what, fix = what.removesuffix(f": {BASE_FIX}"), _with_token(place, BASE_FIX)
-        return Finding("earlier run", State.WARN, what, fix)
-    if base.value is None:
-        return Finding("earlier run", State.OK, "none that tested is known yet")
-    what = f"changes count from {short(base.value)}, told by {base.by}"
-    return Finding("earlier run", State.OK, what)
-
-
-def _push(place: Here, asked: Ask) -> list[Finding]:
-    from hwci.ci.push import stood_before
-
-    if place.job.value("covers_shas") is not None:
-        return []
-    notes = stood_before(place.job, asked).notes
-    fix = _with_token(place, "say --before-sha or --covers-shas")
-    return [Finding("push", State.WARN, note.rpartition(": ")[0], fix) for note in notes]
-
-
-def _with_token(place: Here, fix: str) -> str:
-    """Say first what the CI's API is not told that could answer."""
-    from hwci.ci.earlier.apis import APIS
-
-    api = APIS.get(place.job.system or "")
-    lacking = api.lacks(place.job) if api else ()
-    fix = f"set {' and '.join(lacking)}, or {fix}" if lacking else fix
-    return fix[0].upper() + fix[1:]
 
 
 def _for_others(kept: Spool, settings: Settings) -> list[str]:
