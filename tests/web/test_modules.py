@@ -23,6 +23,7 @@ BEGIN = ("js/begin.js", "js/main.js")
 APART = ("js/apart.js",)
 FOLDERS = ("js", "js/parts", "js/pages", "js/pages/one")
 GRAPHS = 40
+ICON = '<!doctype html><link rel="icon" href="data:,">'
 
 Sources = dict[str, str]
 
@@ -111,7 +112,7 @@ def graphs() -> list[Sources]:
 def test_joined_modules_do_what_they_do_each_by_itself(
     page: Page, tmp_path: Path, graphs: list[Sources]
 ) -> None:
-    (tmp_path / "index.html").write_text('<!doctype html><link rel="icon" href="data:,">')
+    write(tmp_path, {"index.html": ICON})
     for number, sources in enumerate(graphs):
         write(tmp_path / f"each{number}", sources)
         write(tmp_path / f"joined{number}", joined(sources, BEGIN, APART))
@@ -148,7 +149,7 @@ def test_a_module_sees_no_name_that_it_does_not_import(page: Page, tmp_path: Pat
         "export const tell = () => [secret, seen];\n",
         "js/blind.js": "export const seen = typeof secret;\n",
     }
-    write(tmp_path, joined(sources, BEGIN, ()) | {"index.html": '<link rel="icon" href="data:,">'})
+    write(tmp_path, joined(sources, BEGIN, ()) | {"index.html": ICON})
     with served(tmp_path) as url:
         page.goto(f"{url}/index.html")
         assert page.evaluate(RUN, [url, True])["told"] == ["seen", "undefined"]
@@ -191,7 +192,9 @@ REFUSED = {
     "export default 1;": "of this form",
     "export let b = 1;": "of this form",
     "export const { b } = {};": "of this form",
+    "export { document as b };": "of this form",
     'export { a } from "./a.js";': "of this form",
+    'export * from "./a.js";': "of this form",
     "export { document };": "of this form",
     "await null;": "of this form",
     "const here = import.meta.url;": "of this form",
@@ -204,6 +207,17 @@ def test_a_module_of_another_form_is_refused(line: str, why: str) -> None:
 
     with pytest.raises(ValueError, match=re.escape(why)):
         joined(sources, ["js/main.js"], ())
+
+
+def test_a_text_may_speak_of_exports(page: Page, tmp_path: Path) -> None:
+    text = "export KEY=1\nexported\n"
+    sources = {
+        "js/main.js": f"const text = `\n{text}`;\nexport function tell() {{ return text; }}\n"
+    }
+    write(tmp_path, joined(sources, ["js/main.js"], ()) | {"js/begin.js": "", "index.html": ICON})
+    with served(tmp_path) as url:
+        page.goto(f"{url}/index.html")
+        assert page.evaluate(RUN, [url, True])["told"] == f"\n{text}"
 
 
 def test_every_module_of_the_dashboard_is_sent_once_and_whole() -> None:

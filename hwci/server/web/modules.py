@@ -20,7 +20,12 @@ _IMPORT = re.compile(r'^import {([^}]+)} from "(\.[^"]+)";\n', re.MULTILINE)
 _IMPORT_LATER = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
 _EXPORT_AGAIN = re.compile(r"^export {([^}]+)};$", re.MULTILINE)
-_OTHER_FORM = re.compile(r"^(?:import|export|await)\b.*|.*\bimport\.meta\b.*", re.MULTILINE)
+_OTHER_FORM = re.compile(
+    r"^import\b.*|^await\b.*|.*\bimport\.meta\b.*"
+    r"|^export\s*(?:[{*]|(?:default|let|var|const|class|function|async)\b).*",
+    re.MULTILINE,
+)
+"""What a line of a text may begin with, as `export KEY=…`, is none of them."""
 
 Sources = Mapping[str, str]
 
