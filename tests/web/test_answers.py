@@ -38,6 +38,19 @@ def test_what_is_never_answered_is_given_up_and_can_be_asked_again(
         expect(page.get_by_role("button", name="Try again").first).to_be_visible()
 
 
+def test_a_page_is_drawn_before_the_sign_in_is_renewed(page: Page, tmp_path: Path) -> None:
+    refresh = "/api/auth/refresh"
+    with running_in_thread(tmp_path) as server, slow_proxy(server.url, refresh) as proxy:
+        account = Account(server.email, server.password)
+        organization = Dashboard(proxy.url, account).sign_in(page.context)
+        proxy.hold()
+        page.goto(f"{proxy.url}/orgs/{organization}/metrics")
+
+        expect(page.get_by_role("link", name="Boxes")).to_be_visible()
+        proxy.release()
+        expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
+
+
 @pytest.mark.parametrize("asked", ["**/api/auth/me", "**/ci-metrics?*", "**/api/auth/refresh"])
 def test_who_asks_too_often_is_told_when_the_page_asks_again_and_it_does(
     page: Page, demo: Dashboard, quiet_console: list[str], asked: str

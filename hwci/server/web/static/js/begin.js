@@ -4,4 +4,15 @@
 
 import { accessToken } from "./session.js";
 
-if (window.location.pathname.startsWith("/orgs/")) accessToken().catch(() => {});
+const DRAWING_WAITS_MILLISECONDS = 40;
+
+const token = window.location.pathname.startsWith("/orgs/") ? accessToken().catch(() => {}) : null;
+
+/**
+ * Settled when the sign-in is renewed, or need not be; or is not soon. Drawing keeps a browser busy that
+ * could be asking already.
+ */
+export const begun = Promise.race([
+  token,
+  new Promise((resume) => window.setTimeout(resume, DRAWING_WAITS_MILLISECONDS)),
+]);

@@ -3,8 +3,9 @@
 
 import { followLinks } from "./address.js";
 import { App, loadPage } from "./app.js";
+import { begun } from "./begin.js";
 import { html, render } from "./html.js";
 
 followLinks();
 // A page that does not load says so where it would be.
-loadPage().catch(() => {}).then(() => render(html`<${App} />`, document.getElementById("app")));
+Promise.all([begun, loadPage().catch(() => {})]).then(() => render(html`<${App} />`, document.getElementById("app")));
