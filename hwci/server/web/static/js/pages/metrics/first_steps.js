@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an organization sees before its first report: how figures come here. What a page does, it leads to;
-// keys for CI no page makes (spec, "CI key management").
+// What an organization sees before its first report: the commands that bring the first merge and the first
+// report here from a desk, in order, then what makes CI do the same. What a page does, it leads to; keys for
+// CI no page makes (spec, "CI key management").
 
 import { addressOf } from "../../address.js";
 import { html } from "../../html.js";
@@ -8,33 +9,60 @@ import { Copyable } from "../../parts/copyable.js";
 import { isAdmin } from "../../parts/roles.js";
 
 const { origin } = window.location;
-const KEY = `hwci login --url ${origin}
-hwci keys create "CI" --org `;
-const ANNOUNCE = step("Announce the merge", "pipx run hwci merge-announce");
-const REPORT = step("Test on the board, and report", "pipx run hwci exec --junit out.xml -- pytest --junit-xml out.xml");
+const TESTS = "--junit out.xml -- pytest --junit-xml out.xml";
+const NOW = 'hwci merge-announce --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
+const ANNOUNCE = step("Announce the merge", "merge-announce");
+const REPORT = step("Test on the board, and report", `exec ${TESTS}`);
 
 /** How to begin. */
 export function FirstSteps({ orgId, organization }) {
+  return html`
+    <section class="part first-steps">
+      <h2>No report has come yet</h2>
+      <p>The first one comes from a desk: in a checkout of the firmware, on a machine that reaches the board and has${" "}
+        <code>hwci</code> (<code>pipx install hwci</code>).</p>
+      <ol>
+        <li>Sign in, and make a key for CI. ${!isAdmin(organization) && "Only an owner or admin can; ask one for a key. "}It is shown
+          nowhere again: the last line shows it, to be kept as the secret <code>HWCI_CI_KEY</code> of the CI.
+          <${Copyable} label="Commands that make a key" text=${keyOf(orgId)} /></li>
+        <li>Announce the commit that is checked out, as if it had just been merged:
+          <${Copyable} label="Command that announces" text=${NOW} /></li>
+        <li>Run the tests and report them, with your own command after <code>--</code> and the name of the bench:
+          <${Copyable} label="Command that reports" text=${`hwci exec --box bench-1 ${TESTS}`} /></li>
+        <li>One merge is checked on hardware now: <button type="button" onClick=${() => window.location.reload()}>Look again</button></li>
+      </ol>
+    </section>
+    <${FromThenOn} orgId=${orgId} organization=${organization} />
+  `;
+}
+
+/** What comes after the first report. */
+function FromThenOn({ orgId, organization }) {
   const boxes = html`<a href=${addressOf("boxes", { orgId })}>Boxes</a>`;
   return html`<section class="part first-steps">
-    <h2>No report has come yet</h2>
-    <ol>
-      <li>${isAdmin(organization) ? "Add" : "An owner or admin adds"} each bench under ${boxes}: it gets an install token
-        there, and one sees whether it is online. Reports of benches that are not there count all the same.</li>
-      <li>An owner or admin makes a key for CI, on the command line, and keeps it as the secret <code>HWCI_CI_KEY</code> of
-        the CI:
-        <${Copyable} label="Commands that make a key" text=${KEY + orgId} /></li>
+    <h2>From then on, CI does it</h2>
+    <ul>
       <li>A job that needs no hardware announces each merge. As a step of GitHub Actions, after the checkout:
         <${Copyable} label="Step that announces" text=${ANNOUNCE} /></li>
-      <li>The job at the bench runs its tests and reports them. As a step, with your own command after <code>--</code>:
+      <li>The job at the bench runs its tests and reports them, its runner being the box:
         <${Copyable} label="Step that reports" text=${REPORT} /></li>
       <li>Which files are firmware and which are harness stands in the repository's <code>hwci.toml</code>; without it no
         failure counts as a firmware bug: <code>hwci suite-config apply hwci.toml</code></li>
-      <li>Whether reports will arrive from a machine, it says itself: <code>hwci doctor</code></li>
-    </ol>
-    <p class="quiet">Other CI systems run the same commands, with the same two variables. A page with ninety days of history
-      shows <code>hwci demo</code>.</p>
+      <li>${isAdmin(organization) ? "Add" : "An owner or admin adds"} each bench under ${boxes}: then one sees whether it is online.
+        Reports of benches that are not there count all the same.</li>
+    </ul>
+    <p class="quiet">Other CI systems run the same commands, with the same two variables. What keeps a report from arriving,${" "}
+      <code>hwci doctor</code> tells on the machine itself. A page with ninety days of history shows <code>hwci demo</code>.</p>
   </section>`;
+}
+
+function keyOf(orgId) {
+  return [
+    `export HWCI_URL=${origin}`,
+    "hwci login",
+    `export HWCI_CI_KEY=$(hwci keys create "CI" --org ${orgId})`,
+    'echo "$HWCI_CI_KEY"',
+  ].join("\n");
 }
 
 function step(name, command) {
@@ -43,5 +71,5 @@ function step(name, command) {
     HWCI_URL: ${origin}
     HWCI_CI_KEY: \${{ secrets.HWCI_CI_KEY }}
     GITHUB_TOKEN: \${{ github.token }}
-  run: ${command}`;
+  run: pipx run hwci ${command}`;
 }
