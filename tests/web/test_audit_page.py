@@ -96,6 +96,20 @@ def test_the_log_is_paged_as_the_api_pages_it(page: Page, tmp_path: Path) -> Non
         expect(page.get_by_text("Page 2 of 2")).to_be_visible()
 
 
+def test_an_empty_log_says_what_will_stand_there_and_leads_to_it(
+    page: Page, tmp_path: Path
+) -> None:
+    with site(page, tmp_path) as own:
+        made = ask(
+            own.server.url, "POST", "/api/orgs", bearer(own.server.token), json_body={"name": "New"}
+        )
+        page.goto(f"{own.server.url}/orgs/{made.json['id']}/audit-log")
+
+        expect(page.locator(".empty")).to_contain_text("Each review of a failure will be")
+        page.locator(".empty").get_by_role("link", name="boxes").click()
+        expect(page.get_by_role("heading", level=1, name="Boxes")).to_be_visible()
+
+
 def test_an_admin_reads_it_too(page: Page, tmp_path: Path) -> None:
     with site(page, tmp_path) as own:
         own.sign_in(ADMIN_EMAIL)

@@ -4,11 +4,13 @@
 """
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from tests.web.conftest import Dashboard, module
+from tests.web.live import site
 
 OTHER = "Resolved by a bench or harness change"
 PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
@@ -567,3 +569,17 @@ def test_broken_tests_can_be_hidden(page: Page, metrics: str) -> None:
     expect(page).to_have_url(re.compile(r"flaky\.broken=false"))
     expect(rows(page, "flaky").filter(has_text="broken")).to_have_count(0)
     expect(rows(page, "flaky").first).to_be_visible()
+
+
+def test_where_all_failing_tests_are_broken_and_hidden_the_table_says_so(
+    page: Page, tmp_path: Path
+) -> None:
+    failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    with site(page, tmp_path) as own:
+        own.benches.report(tests=[failed])
+        own.open("metrics?flaky.broken=false")
+        expect(part(page, "flaky")).to_contain_text("broken rather than flaky; they are hidden")
+
+        part(page, "flaky").get_by_role("button", name="Hide broken tests").click()
+
+        expect(rows(page, "flaky")).to_contain_text("boot")

@@ -251,6 +251,7 @@ def test_a_merge_that_a_later_commit_of_its_push_checked_says_so(
         send(server, "merge-announce", merge)
         page.goto(f"{metrics(page, server)}?merges=checked")
         expect(part(page, "merges")).to_contain_text("No merge of this period ran on hardware.")
+        expect(part(page, "merges")).to_contain_text("“Not checked” lists them")
         covered = {"sha": "e" * 40, "covers_shas": [merge["sha"], "e" * 40], "suite": "hardware"}
         send(server, "run-report", report(repo_key=merge["repo_key"], box_key="box-7", **covered))
 

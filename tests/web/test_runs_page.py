@@ -49,6 +49,8 @@ def test_a_run_appears_counts_and_ends_without_a_reload(own: Site) -> None:
     key = own.benches.installed("bench-7")
     own.follow("runs")
     expect(own.page.get_by_text("No run was reported yet")).to_be_visible()
+    begin = own.page.get_by_role("link", name="How to begin")
+    expect(begin).to_have_attribute("href", re.compile("/metrics$"))
     own.page.evaluate("window.neverLoadedAnew = true")
 
     run = own.benches.opened(key, run_id=71)

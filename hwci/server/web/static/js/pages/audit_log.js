@@ -2,6 +2,7 @@
 // The audit log: who did what to which thing, newest first. For owners and admins; the API says so, and
 // this page says it before it would ask in vain.
 
+import { addressOf } from "../address.js";
 import { html } from "../html.js";
 import { Empty, Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
@@ -30,5 +31,11 @@ function shown(address, orgId, organization) {
     { key: "thing", title: "Which", cell: (entry) => thingOf(entry, orgId) },
   ];
   return html`<${PagedTable} name="audit" label="Audit log" thing="entry" path=${`/api/orgs/${orgId}/audit-log`} query=${{}}
-    address=${address} searched=${false} columns=${columns} rowKey=${({ id }) => id} empty="Nothing was done yet that is kept here." />`;
+    address=${address} searched=${false} columns=${columns} rowKey=${({ id }) => id} empty=${nothing(orgId)} />`;
+}
+
+function nothing(orgId) {
+  return html`Nothing is kept here yet. Each review of a failure will be, and each change of a member, a box or a CI key, with
+    who did it. Failures are reviewed on the page of <a href=${addressOf("metrics", { orgId })}>metrics</a>, boxes added on
+    that of <a href=${addressOf("boxes", { orgId })}>boxes</a>.`;
 }

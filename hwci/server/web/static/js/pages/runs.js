@@ -2,7 +2,7 @@
 // The runs of an organization, latest start first, as they go (contract, "Runs and streams"). An event
 // of the stream asks for the shown rows anew, so that the page never computes what a run record says.
 
-import { change } from "../address.js";
+import { addressOf, change } from "../address.js";
 import { html, useRef, useState } from "../html.js";
 import { Live, useFollowing } from "../parts/live.js";
 import { Empty } from "../parts/notice.js";
@@ -33,7 +33,7 @@ export function Runs({ address, orgId, organization }) {
       ${isHashStart(filters.sha)
         ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
             address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
-            rowKey=${(run) => run.id} empty=${nothing(filters, clear, organization)} />`
+            rowKey=${(run) => run.id} empty=${nothing(orgId, filters, clear, organization)} />`
         : html`<${Empty}>“${filters.sha}” begins no commit's hash. Give 4 or more of its first characters, which are
             0 to 9 and a to f.<//>`}
     </section>
@@ -44,11 +44,10 @@ function isOff(organization) {
   return organization?.ciMetricsEnabled === false;
 }
 
-function nothing(filters, clear, organization) {
+function nothing(orgId, filters, clear, organization) {
   if (isOff(organization)) return "While CI Metrics is off, no run can be reported.";
   if (!isFiltered(filters)) {
-    return html`No run was reported yet. The job at the bench reports its tests:
-      ${" "}<code>hwci exec --junit out.xml -- pytest --junit-xml out.xml</code>`;
+    return html`No run was reported yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a>`;
   }
   return html`No run fits these filters. <button type="button" onClick=${() => clear()}>Show all runs</button>`;
 }

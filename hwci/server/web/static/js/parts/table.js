@@ -68,6 +68,11 @@ function useKept(value) {
   return kept.current;
 }
 
+/** What is said where a search finds nothing. */
+export function noMatch(thing, search) {
+  return `No ${thing} matches “${search}”. A part of a name is enough; an empty field shows all.`;
+}
+
 /** The search of a table, unless it is not `searched`, beside how many rows it has. `asked`: its `tableState`. */
 export function Tools({ name, label, asked, total, thing, busy, searched = true }) {
   const [text, search] = useTyped(name, asked.search);
@@ -108,7 +113,7 @@ function useTyped(name, searched) {
 }
 
 function Nothing({ name, asked, list, thing, empty }) {
-  if (list.total === 0) return html`<${Empty}>${asked.search ? `No ${thing} matches “${asked.search}”.` : empty}<//>`;
+  if (list.total === 0) return html`<${Empty}>${asked.search ? noMatch(thing, asked.search) : empty}<//>`;
   const toLast = () => turnTo(name, lastPage(list));
   return html`<${Empty}>
     There is no page ${count(list.page)} any more. <button type="button" onClick=${toLast}>Show the last one</button>

@@ -20,6 +20,8 @@ const FIGURES = [
   ["retryPasses", "Passes on a retry", { retryPass: true }, ["pass on a retry", "passes on a retry"]],
 ];
 
+const NONE = "No attempt of a test failed in this period. A longer one may have some.";
+const ALL_BROKEN = "Each test with a failed attempt is broken rather than flaky; they are hidden.";
 const BROKEN = "It never passed on a retry, nor on the same commit and box: broken rather than flaky";
 const NEAR = "400px"; // below what is seen
 
@@ -54,7 +56,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
     <${PagedTable} name="flaky" label="Flakiest tests" thing="test" path=${`${base}/flakiest-tests`}
       query=${{ ...scope, broken }} first=${broken ? undefined : page.flakiestTests} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
-      empty="No attempt of a test failed in this period." />
+      empty=${broken === "false" && page.flakiestTests.total > 0 ? ALL_BROKEN : NONE} />
   <//>`;
 }
 

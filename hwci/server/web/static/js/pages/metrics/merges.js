@@ -23,7 +23,7 @@ const CHECKED = {
   title: "Merges checked on hardware",
   short: "Checked",
   path: "checked-merges",
-  empty: "No merge of this period ran on hardware.",
+  empty: "No merge of this period ran on hardware. “Not checked” lists them, and “runs” what ran on the commit of each.",
 };
 
 /** What an address is changed by to show these merges, all of them. `value`: "checked", or null for the others. */

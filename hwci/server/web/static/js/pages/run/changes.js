@@ -13,7 +13,8 @@ const COMMITS_SHOWN = 20;
 export function Changes({ run: { changes } }) {
   const [all, setAll] = useState(false);
   if (!changes) {
-    return html`<${Section} title="Changes" anchor="changes"><${Empty}>What changed since the run before was not told.<//><//>`;
+    return html`<${Section} title="Changes" anchor="changes"><${Empty}>What changed since the run before was not told.
+      ${" "}In the checkout of its job, <code>hwci env</code> shows what a report can tell, and what is missing.<//><//>`;
   }
   const { baseSha, commits, truncated } = changes;
   const shown = all ? commits : commits.slice(0, COMMITS_SHOWN);

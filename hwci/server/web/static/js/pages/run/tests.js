@@ -8,7 +8,7 @@ import { count, duration } from "../../format.js";
 import { html, useMemo, useState } from "../../html.js";
 import { Empty } from "../../parts/notice.js";
 import { Section } from "../../parts/section.js";
-import { PlainTable, Tools, tableState } from "../../parts/table.js";
+import { PlainTable, Tools, noMatch, tableState } from "../../parts/table.js";
 import { Badge, LongName } from "../../parts/values.js";
 import { outcomeBadge, verdict } from "../../parts/words.js";
 
@@ -66,9 +66,11 @@ function outcome({ outcome: ended, attempts }) {
 }
 
 function nothing(run, search) {
-  if (search) return `No test matches “${search}”.`;
+  if (search) return noMatch("test", search);
   if (run.status === "running") return "No test has begun yet.";
-  return run.helloOk === false ? "No test ran: the hardware was never reached." : "No test was recorded.";
+  if (run.helloOk === false) return "No test ran: the hardware was never reached. Look at the bench, then run it again.";
+  return html`No test was recorded: the run left no result file, or not where ${" "}<code>--junit</code> says. What the job
+    wrote tells which.`;
 }
 
 function fits(id, search) {
