@@ -196,8 +196,25 @@ REFUSED = {
     'export { a } from "./a.js";': "of this form",
     'export * from "./a.js";': "of this form",
     "export { document };": "of this form",
+    "export function* b() {}": "of this form",
+    " export { a };": "of this form",
+    "const b = 1; export { b };": "of this form",
+    '  import { a } from "./a.js";': "to others: import { a } from",
+    'const b = 1; import { a } from "./a.js";': "to others: import { a } from",
+    "import { a } from './a.js';": "of this form",
+    'import { a } from "./a.js";\r': "of this form",
+    'import { a } from "bare";': "of this form",
     "await null;": "of this form",
+    "const b = await null;": "of this form",
+    "for await (const b of []) b;": "of this form",
     "const here = import.meta.url;": "of this form",
+    "const later = () => import('./a.js');": "of this form",
+    "const later = () => import(`./a.js`);": "of this form",
+    'const later = () => import(\n  "./a.js"\n);': "of this form",
+    "const later = (name) => import(name);": "of this form",
+    'const later = () => import("./apart.js");': "js/apart.js is sent as it is",
+    'import { b } from "./no.js";': "js/main.js imports js/no.js: there is no",
+    'const later = () => import("./no.js");': "js/main.js imports js/no.js: there is no",
 }
 
 
@@ -206,18 +223,46 @@ def test_a_module_of_another_form_is_refused(line: str, why: str) -> None:
     sources = {"js/a.js": "export const a = 1;\n", "js/main.js": f"{line}\n"}
 
     with pytest.raises(ValueError, match=re.escape(why)):
-        joined(sources, ["js/main.js"], ())
+        joined(sources | dict.fromkeys(APART, ""), ["js/main.js"], APART)
 
 
-def test_a_text_may_speak_of_exports(page: Page, tmp_path: Path) -> None:
-    text = "export KEY=1\nexported\n"
-    sources = {
-        "js/main.js": f"const text = `\n{text}`;\nexport function tell() {{ return text; }}\n"
-    }
-    write(tmp_path, joined(sources, ["js/main.js"], ()) | {"js/begin.js": "", "index.html": ICON})
+@pytest.mark.parametrize("line", ["import { a } from './a.js';", 'import("./a.js");'])
+def test_what_is_sent_as_it_is_imports_nothing_that_is_not(line: str) -> None:
+    sources = {"js/a.js": "export const a = 1;\n", "js/apart.js": f"{line}\n", "js/main.js": ""}
+
+    with pytest.raises(ValueError, match=r"js/apart.js is sent as it is, and js/a.js is not"):
+        joined(sources, ["js/main.js"], APART)
+
+
+def test_two_modules_that_would_have_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"js/a/b.js and js/a_b.js would both be js_a_b"):
+        joined({"js/a/b.js": "", "js/a_b.js": "", "js/main.js": ""}, ["js/main.js"], ())
+
+
+LIKE_FORMS = """// not from "./main.js", and none of "from './no.js'"
+import {
+  $one,
+  two$,
+} from "./names.js";
+const lines = `
+export KEY=1
+exported
+import os, sys
+  import pytest
+`;
+export const tell = async () => [lines, await $one, two$]; // with no line after it"""
+
+
+def test_a_module_may_speak_of_imports_and_end_as_it_likes(page: Page, tmp_path: Path) -> None:
+    names = 'export const $one = 1;\nexport const two$ = "2"\nlet own'
+    sources = {"js/begin.js": "", "js/main.js": LIKE_FORMS, "js/names.js": names}
+    write(tmp_path / "each", sources)
+    write(tmp_path / "joined", joined(sources, BEGIN, ()) | {"index.html": ICON})
     with served(tmp_path) as url:
-        page.goto(f"{url}/index.html")
-        assert page.evaluate(RUN, [url, True])["told"] == f"\n{text}"
+        page.goto(f"{url}/joined/index.html")
+        each = page.evaluate(RUN, [f"{url}/each", False])["told"]
+        assert page.evaluate(RUN, [f"{url}/joined", True])["told"] == each
+    assert each[0].splitlines()[1:3] == ["export KEY=1", "exported"]
 
 
 def test_every_module_of_the_dashboard_is_sent_once_and_whole() -> None:

@@ -15,17 +15,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 SHARED = "js/shared.js"
 """The file of what several pages use, and no page needs to begin."""
 
-_NAMED = re.compile(r'\bfrom ?"(\.[^"]+)"')
+_NAMED = re.compile(r"""^(?:im|ex)port\b[^"';]*\bfrom ?["'](\.[^"']+)["']""", re.MULTILINE)
 _IMPORT = re.compile(r'^import {([^}]+)} from "(\.[^"]+)";\n', re.MULTILINE)
 _IMPORT_LATER = re.compile(r'\bimport\("(\.[^"]+)"\)')
-_EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) ([\w$]+))", re.MULTILINE)
 _EXPORT_AGAIN = re.compile(r"^export {([^}]+)};$", re.MULTILINE)
 _OTHER_FORM = re.compile(
-    r"^import\b.*|^await\b.*|.*\bimport\.meta\b.*"
-    r"|^export\s*(?:[{*]|(?:default|let|var|const|class|function|async)\b).*",
+    r"""(?:^|;)[ \t]*import\s*(?:["'{*]|[\w$]+\s*(?:from\b|,\s*[{*])).*"""
+    r"|(?:^|;)[ \t]*export\s*(?:[{*]|(?:default|let|var|const|class|function|async)\b).*"
+    r"|.*\bimport\s*(?:\(|\.\s*meta\b).*"
+    r"|^(?![\s/*])(?!.*\basync\b).*\bawait\b.*",
     re.MULTILINE,
 )
-"""What a line of a text may begin with, as `export KEY=…`, is none of them."""
+"""Other imports and exports than ours, and what waits before the module is there. What a line of a
+text may begin with, as `export KEY=…` or Python's `import os`, is none of them.
+"""
 
 Sources = Mapping[str, str]
 
@@ -36,9 +40,11 @@ def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> di
     `begin`: the modules that each page begins with. Each is the name of a file: of itself and what
     it imports, but for what is in a file before. So is each module that is imported later, by
     `import(…)`; what several of those import is in `SHARED`. `apart`: modules that are sent as they
-    are. Raises ValueError for a circle of modules, a name that is imported and not exported, and a
-    module of another form than ours.
+    are; they import no others. Raises ValueError for a circle of modules, a module or a name that
+    is imported and not there, two modules of one name here, and a module of another form than ours.
     """
+    _see_that_they_differ(sources)
+    _see_that_they_stand_apart(apart, sources)
     owners = _owners(sources, begin, apart)
     members: dict[str, list[str]] = {}
     for name in _in_order(owners, sources):
@@ -61,11 +67,9 @@ def loaded_with(first: Iterable[str], sources: Sources) -> Sequence[str]:
 
 def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> Mapping[str, str]:
     """Say of each module that is joined to others in which file it goes."""
-    later = {
-        _beside(name, path)
-        for name, source in sources.items()
-        for path in _IMPORT_LATER.findall(source)
-    }
+    later = {one for name in sources for one in _imported(name, _IMPORT_LATER, sources)}
+    if whole := later.intersection(apart):
+        raise ValueError(f"{', '.join(whole)} is sent as it is, and cannot be imported later")
     needed_by: dict[str, list[str]] = {}
     for entry in (*begin, *sorted(later)):
         for name in _in_order([entry], sources):
@@ -77,6 +81,32 @@ def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> M
     }
 
 
+def _see_that_they_differ(sources: Sources) -> None:
+    known: dict[str, str] = {}
+    for name in sources:
+        other = known.setdefault(_variable(name), name)
+        if other != name:
+            raise ValueError(f"{other} and {name} would both be {_variable(name)}: rename one")
+
+
+def _see_that_they_stand_apart(apart: Collection[str], sources: Sources) -> None:
+    """See that what is sent as it is names no module that has no file of its own."""
+    for name in apart:
+        named = (_imported(name, form, sources) for form in (_NAMED, _IMPORT_LATER))
+        if others := set().union(*named).difference(apart):
+            raise ValueError(
+                f"{name} is sent as it is, and {', '.join(others)} is not: it cannot be imported"
+            )
+
+
+def _imported(name: str, form: re.Pattern[str], sources: Sources) -> list[str]:
+    """Give the modules that a module imports in this form."""
+    found = [_beside(name, path) for path in form.findall(sources[name])]
+    if missing := set(found).difference(sources):
+        raise ValueError(f"{name} imports {', '.join(missing)}: there is no such module")
+    return found
+
+
 def _in_order(first: Iterable[str], sources: Sources) -> list[str]:
     """Give modules and all that they import, each after what it imports, as a browser runs them."""
     done: dict[str, None] = {}
@@ -85,8 +115,8 @@ def _in_order(first: Iterable[str], sources: Sources) -> list[str]:
         if name in above:
             raise ValueError(f"modules import each other in a circle: {' > '.join((*above, name))}")
         if name not in done:
-            for path in _NAMED.findall(sources[name]):
-                add(_beside(name, path), (*above, name))
+            for one in _imported(name, _NAMED, sources):
+                add(one, (*above, name))
             done[name] = None
 
     for name in first:
@@ -125,7 +155,7 @@ def _function(name: str, file: str, sources: Sources, owners: Mapping[str, str])
     arguments = ", ".join(_variable(target) for _, target in imports)
     return (
         f"const {_variable(name)} = (({parameters}) => {{\n"
-        f"{_body(name, file, sources[name], owners)}"
+        f"{_body(name, file, sources[name], owners)}\n"  # it may end with a comment
         f"return {{ {', '.join(_exported(sources[name]))} }};\n}})({arguments});\n"
     )
 
@@ -136,10 +166,13 @@ def _body(name: str, file: str, source: str, owners: Mapping[str, str]) -> str:
         path = _path(owners[target], file)
         return f'import("{path}").then((file) => file.{_variable(target)})'
 
-    body = _EXPORT.sub("", _IMPORT_LATER.sub(later, _IMPORT.sub("", source)))
-    if other := _OTHER_FORM.search(body):
-        raise ValueError(f"{name}: a module of this form is not joined to others: {other[0]}")
-    return body
+    body = _EXPORT.sub("", _IMPORT.sub("", source))
+    if other := _OTHER_FORM.search(_IMPORT_LATER.sub("", body)):
+        raise ValueError(
+            f"{name}: a module of this form is not joined to others: {other[0].strip('; ')} "
+            "(docs/adr/0022 says which are)"
+        )
+    return _IMPORT_LATER.sub(later, body)
 
 
 def _exported(source: str) -> list[str]:
