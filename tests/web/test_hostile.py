@@ -287,7 +287,7 @@ def test_a_set_up_link_may_hold_any_of_them(page: Page, told: RunningServer) -> 
 
 def test_what_is_typed_into_a_search_is_text(visitor: Visitor) -> None:
     visitor.open("metrics")
-    field = visitor.page.get_by_label("Search Merges not checked on hardware")
+    field = visitor.page.get_by_label("Search Merges, not checked")
     for text in HOSTILE[:10]:
         field.fill(text)
         expect(visitor.page.locator("#merges td[data-title=Branch]").first).to_contain_text(text)

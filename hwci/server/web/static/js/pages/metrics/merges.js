@@ -15,6 +15,7 @@ const UNCHECKED = {
   value: null,
   title: "Merges not checked on hardware",
   short: "Not checked",
+  label: "Merges, not checked",
   path: "unchecked-merges",
   empty: "Every merge of this period ran on hardware.",
 };
@@ -22,6 +23,7 @@ const CHECKED = {
   value: "checked",
   title: "Merges checked on hardware",
   short: "Checked",
+  label: "Merges, checked",
   path: "checked-merges",
   empty: "No merge of this period ran on hardware. “Not checked” lists them, and “runs” what ran on the commit of each.",
 };
@@ -45,7 +47,7 @@ export function Merges({ address, base, orgId, scope, several, page, reviews }) 
   ];
   return html`<${Section} title=${shown.title} anchor="merges">
     ${announced > 0 && html`<${Choice} shown=${shown} counts=${[[UNCHECKED, unchecked], [CHECKED, checked]]} />`}
-    <${PagedTable} key=${shown.path} name="merges" label=${shown.title} thing="merge" path=${`${base}/${shown.path}`}
+    <${PagedTable} key=${shown.path} name="merges" label=${shown.label} thing="merge" path=${`${base}/${shown.path}`}
       turn=${reviews.turn} query=${scope} address=${address} first=${shown === CHECKED ? undefined : page.uncheckedMerges}
       columns=${columns} rowKey=${(row) => `${row.repoKey} ${row.suite} ${row.sha}`} empty=${announced ? shown.empty : noneAnnounced()} />
   <//>`;
