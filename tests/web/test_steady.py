@@ -28,7 +28,11 @@ TELL_MOVES = """
 """
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 PAGES = {
-    "metrics": ("metrics?days=90&other=open", "/ci-metrics?", "#other tbody tr button"),
+    "metrics": (
+        "metrics?days=90&other=open",
+        "/ci-metrics?",
+        ".figures:has(.pending a):has(.trend rect) #other tbody tr button",
+    ),
     "failure": ("failures/{failure}", "/ci-failures/", ".review button"),
     "failures": ("failures?days=90", "/ci-failures?", "tbody tr"),
     "runs": ("runs", "/runs?", "tbody tr"),

@@ -119,8 +119,9 @@ function Pending({ orgId, scope, turn }) {
   if (!data) return html`<p class="pending">\u00a0</p>`;
   if (data.total === 0) return html`<p class="pending quiet">No failure is still pending</p>`;
   const all = addressOf("failures", { orgId }, query);
-  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a>
-    ${" "}<span class="quiet">not passed again on their box yet</span></p>`;
+  // So short that it is one line on a phone, too.
+  return html`<p class="pending"><a href=${all}>${counted(data.total, "failure")} still pending</a><span class="quiet">: not
+    passed since</span></p>`;
 }
 
 /** Whether nothing was reported or announced in a period. */
