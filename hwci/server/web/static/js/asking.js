@@ -6,7 +6,6 @@ import { get } from "./api.js";
 import { useCallback, useEffect, useState } from "./html.js";
 
 const LIST_ROWS = 100; // the most that the API gives at once
-const PATIENCE_MOST_SECONDS = 86_400; // a timer of a browser takes no more than some weeks
 
 /**
  * Ask the API while the view is shown, anew whenever path, query or `turn` change; null asks nothing.
@@ -41,7 +40,7 @@ function useAsked(path, query, turn, ask) {
   useEffect(() => {
     const { retryAfter = null } = state.error ?? {};
     if (retryAfter === null || loading) return undefined;
-    const timer = window.setTimeout(again, 1000 * Math.min(Math.max(1, retryAfter), PATIENCE_MOST_SECONDS));
+    const timer = window.setTimeout(again, 1000 * Math.max(1, retryAfter));
     return () => window.clearTimeout(timer);
   }, [state.error, loading]);
   const put = useCallback((data) => setState((was) => ({ ...was, data })), []);

@@ -2,10 +2,11 @@
 // What the pages are told when the server refuses or does not answer.
 
 const RETRIED = new Set([0, 408, 425, 429]); // and all of 500 and above
+const AGAIN_WITHIN_SECONDS = 86_400; // a timer of a browser takes no more than some weeks, and then ends at once
 
 /**
  * What went wrong, in words for a person. `status` 0: no answer came. `issues`: faults of fields.
- * `retryAfter`: the seconds after which the server wants to be asked again; null: it named none.
+ * `retryAfter`: the seconds after which the server wants to be asked again, a day at most; null: it named none.
  */
 export class ApiError extends Error {
   constructor(status, message, requestId, { issues = [], retryAfter = null } = {}) {
@@ -61,5 +62,5 @@ export async function refusal(response) {
 function secondsOf(header) {
   if (header === null) return null;
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
+  return Number.isNaN(seconds) ? null : Math.min(AGAIN_WITHIN_SECONDS, Math.max(0, Math.ceil(seconds)));
 }
