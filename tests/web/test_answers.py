@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.server.running import running_in_thread
-from tests.web.conftest import Account, Dashboard
+from tests.web.conftest import Account, Dashboard, module
 from tests.web.slow_proxy import slow_proxy
 
 UNANSWERED = "The server did not answer"
@@ -38,15 +38,22 @@ def test_what_is_never_answered_is_given_up_and_can_be_asked_again(
         expect(page.get_by_role("button", name="Try again").first).to_be_visible()
 
 
-def test_a_page_is_drawn_before_the_sign_in_is_renewed(page: Page, tmp_path: Path) -> None:
-    refresh = "/api/auth/refresh"
+def test_drawing_waits_a_little_for_the_sign_in_to_be_renewed(page: Page, tmp_path: Path) -> None:
+    refresh, loaded = "/api/auth/refresh", f"() => {module('js/pages/metrics.js')}.then(() => null)"
+    page.clock.install(time=0)
+    page.clock.pause_at(1_000)
     with running_in_thread(tmp_path) as server, slow_proxy(server.url, refresh) as proxy:
         account = Account(server.email, server.password)
         organization = Dashboard(proxy.url, account).sign_in(page.context)
         proxy.hold()
         page.goto(f"{proxy.url}/orgs/{organization}/metrics")
+        proxy.wait_until_kept()
+        page.evaluate(loaded)
 
+        expect(page.locator("#app > *")).to_have_count(0)
+        page.clock.run_for(40)
         expect(page.get_by_role("link", name="Boxes")).to_be_visible()
+        page.clock.resume()
         proxy.release()
         expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
 
