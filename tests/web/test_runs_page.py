@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, site
@@ -18,10 +18,12 @@ from tests.web.live import Site, cells, row, site
 COLUMNS = 11
 ROWS = 20
 EVENTS = 10
-# The pace of a page is the test's to end. `heard()`: how many events of tests came to the page.
+# The pace of a page is the test's to end: `pass()`. `heard()`: how many events of tests came to
+# the page.
 HELD_PACE = """
   const later = window.setTimeout.bind(window);
   window.held = [];
+  window.pass = () => window.held.splice(0).forEach((due) => due());
   window.setTimeout = (what, after, ...more) =>
     after === 3_000 ? window.held.push(what) : later(what, after, ...more);
   const read = ReadableStreamDefaultReader.prototype.read;
@@ -114,10 +116,44 @@ def test_many_events_ask_for_the_rows_once_in_a_while(own: Site) -> None:
         page.get_by_label("Status").select_option("running")
 
     assert len(asked) == 1  # by the choice, by no event
+    expect(page.locator("table[aria-busy=false]")).to_be_visible()
     with page.expect_request(re.compile("status=running")):
-        page.evaluate("() => window.held.splice(0).forEach((due) => due())")
+        page.evaluate("window.pass()")
     expect(row(page, "run 71").locator("td").nth(8)).to_have_text(str(EVENTS))
     assert len(asked) == 2
+
+
+def test_an_answer_that_takes_longer_than_the_pace_is_waited_for(own: Site) -> None:
+    page, key = own.page, own.benches.installed("bench-7")
+    run = own.benches.opened(key, run_id=71)
+    page.add_init_script(HELD_PACE)
+    own.follow("runs")
+    passed = row(page, "run 71").locator("td").nth(8)
+    expect(passed).to_have_text("0")
+    given_up: list[str] = []
+    page.on("requestfailed", lambda one: given_up.append(one.url))
+    kept: list[Route] = []
+
+    def keep(route: Route) -> None:
+        kept.append(route)
+
+    page.route(re.compile("/runs\\?"), keep)
+
+    for number in range(1, EVENTS + 1):
+        own.benches.feed(key, run, {"id": f"t{number}", "outcome": "pass", "attempts": 1})
+        page.wait_for_function("(number) => window.heard() >= number", arg=number)
+        page.evaluate("window.pass()")
+
+    (answer,) = kept
+    early = answer.fetch()
+    own.benches.feed(key, run, {"id": "last", "outcome": "pass", "attempts": 1})
+    page.wait_for_function("(number) => window.heard() >= number", arg=EVENTS + 1)
+    answer.fulfill(response=early)
+    expect(passed).to_have_text(str(EVENTS))
+    page.unroute_all()
+    page.evaluate("window.pass()")
+    expect(passed).to_have_text(str(EVENTS + 1))
+    assert given_up == []
 
 
 # What a row says

@@ -71,7 +71,7 @@ function NoRun({ runId, organization }) {
 
 /** Ask for the record when the stream tells of it: what it counts is the API's to say. */
 function useMoving(path, answer) {
-  const again = usePaced(answer.again, answer.loading);
+  const again = usePaced(answer.again, () => answer.loading);
   return useFollowing(path, {
     begun: answer.again,
     event: ({ type }) => (type === "run.test" ? again() : answer.again()),

@@ -18,7 +18,8 @@ export function Runs({ address, orgId, organization }) {
   const base = `/api/orgs/${orgId}/runs`;
   const filters = filtersOf(address.query);
   const [turn, setTurn] = useState(0);
-  const ask = usePaced(() => setTurn((was) => was + 1));
+  const loading = useRef(false);
+  const ask = usePaced(() => setTurn((was) => was + 1), () => loading.current);
   const following = useFollowing(`${base}/stream`, { begun: ask, event: ask });
   const first = useRef(null);
   const clear = (some = NO_FILTERS) => {
@@ -32,7 +33,7 @@ export function Runs({ address, orgId, organization }) {
       <${Filters} orgId=${orgId} organization=${organization} filters=${filters} first=${first} clear=${clear} />
       ${isHashStart(filters.sha)
         ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
-            address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
+            loading=${loading} address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
             rowKey=${(run) => run.id} empty=${nothing(orgId, filters, clear, organization)} />`
         : html`<${Empty}>“${filters.sha}” begins no commit's hash. Give 4 or more of its first characters, which are
             0 to 9 and a to f.<//>`}

@@ -8,11 +8,11 @@ const PACE_MILLISECONDS = 3_000;
 
 /**
  * Give what asks for the work: it is done at once, then at most once in a while, and after the last asking
- * in any case. While it is `busy`, it is not begun again: that would give up what is under way.
+ * in any case. While it `isBusy()`, it is not begun again: that would give up what is under way.
  */
-export function usePaced(work, busy = false) {
+export function usePaced(work, isBusy) {
   const latest = useRef(null);
-  latest.current = { work, busy };
+  latest.current = { work, isBusy };
   const pace = useMemo(() => paced(latest), []);
   useEffect(() => pace.end, []);
   return pace.ask;
@@ -27,7 +27,7 @@ function paced(latest) {
   };
   const due = () => {
     timer = wanted ? window.setTimeout(due, PACE_MILLISECONDS) : null;
-    if (!wanted || latest.current.busy) return;
+    if (!wanted || latest.current.isBusy()) return;
     wanted = false;
     latest.current.work();
   };

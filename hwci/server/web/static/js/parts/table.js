@@ -15,15 +15,17 @@ const TYPING_PAUSE_MILLISECONDS = 250;
 
 /**
  * Show a paged list of the API. `columns`: as `Rows` takes them; `first`: the first page, when it is known
- * already (`undefined`: ask for it; null: somebody asks); `turn`: another one asks anew; `below(row)`: what
- * stands under a row; `thing`: what a row is, for "3 merges"; `searched`: whether the API searches it; that
- * is offered once there are rows enough; `totalled`: how many rows there are is said in any case.
+ * already (`undefined`: ask for it; null: somebody asks); `turn`: another one asks anew; `loading`: a reference
+ * that is kept true while it waits for an answer; `below(row)`: what stands under a row; `thing`: what a row is,
+ * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
+ * `totalled`: how many rows there are is said in any case.
  */
 export function PagedTable(props) {
-  const { name, path, query, address, first, turn, thing, label, searched = true, totalled } = props;
+  const { name, path, query, address, first, turn, loading, thing, label, searched = true, totalled } = props;
   const asked = tableState(name, address.query);
   const known = first !== undefined && asked.plain;
   const answer = useAnswer(known ? null : path, { ...query, ...asked.query, limit: ROWS }, turn);
+  if (loading) loading.current = answer.loading;
   const list = useKept(known ? first : answer.loading ? null : answer.data);
   // A search that found little does not take its own field away.
   const searchable = useRef(false);
