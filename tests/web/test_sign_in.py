@@ -104,6 +104,8 @@ def test_who_tries_too_often_is_told_when_to_try_again(
         "http://[",
         "/api/auth/me",
         "/orgs/%2e%2e/none",
+        "//evil.example/orgs/x/metrics#bugs",
+        "#/orgs/x/metrics",
         "%",
     ],
 )
@@ -117,12 +119,25 @@ def test_a_sign_in_leads_to_our_own_pages_alone(
 
 
 def test_a_sign_in_leads_to_where_one_wanted_to_go(page: Page, server: RunningServer) -> None:
-    wanted = f"{server.org_url.replace('/api', '')}/boxes?x=1"
+    wanted = f"{server.org_url.replace('/api', '')}/boxes?x=1#y"
     page.goto(wanted)
     expect(page.get_by_role("heading", name="Sign in to hwci")).to_be_visible()
     fill(page, EMAIL, PASSWORD)
 
     expect(page).to_have_url(wanted)
+
+
+def test_a_sign_in_leads_to_the_part_of_a_page_that_a_link_meant(
+    page: Page, demo: Dashboard
+) -> None:
+    org = demo.ask("/api/auth/me", demo.token())["organizations"][0]["id"]
+    page.goto(f"{demo.url}/orgs/{org}/metrics?days=90#flaky")
+    expect(page.get_by_role("heading", name="Sign in to hwci")).to_be_visible()
+    fill(page, demo.account.email, demo.account.password)
+
+    expect(page.locator("#flaky h2")).to_be_focused()
+    expect(page.locator("#flaky h2")).to_be_in_viewport()
+    expect(page).to_have_url(f"{demo.url}/orgs/{org}/metrics?days=90#flaky")
 
 
 @pytest.fixture(scope="module")
@@ -168,12 +183,12 @@ def test_through_a_provider_one_comes_to_where_one_wanted_to_go_once(
     page: Page, provided: RunningServer
 ) -> None:
     home = provided.org_url.replace("/api", "")
-    page.goto(f"{home}/boxes?x=1")
+    page.goto(f"{home}/boxes?x=1#y")
     authorize(page, "eve")
     expect(page.get_by_role("alert")).to_be_visible()
     authorize(page, "olga")
 
-    expect(page).to_have_url(f"{home}/boxes?x=1")
+    expect(page).to_have_url(f"{home}/boxes?x=1#y")
     page.goto(provided.url)
     expect(page).to_have_url(f"{home}/metrics")
 

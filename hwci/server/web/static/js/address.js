@@ -39,12 +39,16 @@ export function here(location = window.location) {
   return { page: null, params: matched("/orgs/{orgId}/.*", location.pathname) ?? {}, query, path };
 }
 
-/** Give the path of an address that anybody may have written, where it is of an organization's page; or null. */
+/**
+ * Give an address that anybody may have written, from its path to its end, where it is of an organization's
+ * page; or null.
+ */
 export function oursOnly(address) {
   if (!address || !URL.canParse(address, window.location.origin)) return null;
   const url = new URL(address, window.location.origin);
   const { page, params } = here(url);
-  return url.origin === window.location.origin && page && params.orgId ? url.pathname + url.search : null;
+  const isOurs = url.origin === window.location.origin && page && params.orgId;
+  return isOurs ? url.pathname + url.search + url.hash : null;
 }
 
 /** Write the address of a page. Parameters of its path are named; values of null are left out. */

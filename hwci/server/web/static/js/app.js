@@ -121,6 +121,6 @@ function goHome({ organizations }) {
 
 function toSignIn() {
   const { path, page } = here();
-  const next = page === "home" || page === "sign-in" ? null : path;
+  const next = page === "home" || page === "sign-in" ? null : path + window.location.hash;
   go(addressOf("sign-in", {}, { next }), { replace: true });
 }
