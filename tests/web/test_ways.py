@@ -116,6 +116,73 @@ def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_els
     asks(page, "failures", days="90", times="exact", **PRODUCT)
 
 
+@pytest.mark.parametrize("left", ["metrics", "failures"])
+def test_a_failure_that_is_loaded_anew_leads_back_to_what_was_left(
+    page: Page, pages: str, left: str
+) -> None:
+    page.goto(f"{pages}/{left}?{CHOSEN}&other=open")
+    row = page.locator("tbody tr", has=page.locator("a[href*='/failures/']")).last
+    link = row.locator("a[href*='/failures/']").first
+    href = link.get_attribute("href")
+    link.click()
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+
+    page.reload()
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    for place_of in ("Metrics", "Failures"):
+        address = place(page, place_of).get_attribute("href")
+        assert address is not None
+        assert parse_qs(urlsplit(address).query) == parse_qs(CHOSEN)
+    page.get_by_role("link", name=f"Back to {left}").click()
+
+    expect(page).to_have_url(f"{pages}/{left}?{CHOSEN}&other=open")
+    expect(page.locator(f"a[href='{href}']").last).to_be_in_viewport()
+
+
+def test_a_failure_in_a_tab_of_its_own_leads_on(page: Page, pages: str) -> None:
+    page.goto(f"{pages}/failures?{CHOSEN}")
+    link = page.locator("tbody a[href*='/failures/']").first
+    with page.context.expect_page() as opened:
+        link.click(modifiers=["ControlOrMeta"])
+    own = opened.value
+    expect(own.get_by_role("heading", name="Checks")).to_be_visible()
+
+    own.get_by_role("link", name=re.compile("^Back to ")).click()
+
+    expect(own.locator("tbody tr").first).to_be_visible()
+    asks(page, "failures", days="90", **PRODUCT)
+
+
+KEPT_SO = [
+    "{torn",
+    "null",
+    "7",
+    '{"path": "/orgs/ORG/metrics?days=7"}',
+    '[null, 7, "/orgs/ORG/metrics?days=7", [], {}, {"path": null}]',
+    '[{"path": ["/orgs/ORG/metrics?days=7"]}]',
+    '[{"path": "https://evil.example/orgs/ORG/metrics?days=7", "scroll": 1}]',
+    '[{"path": "//evil.example/orgs/ORG/metrics?days=7"}, {"path": "javascript:alert(1)"}]',
+    '[{"path": "/orgs/another/metrics?days=7", "scroll": "far"}]',
+]
+
+
+@pytest.mark.parametrize("found", KEPT_SO)
+def test_what_a_tab_kept_and_was_not_written_so_leads_nowhere(
+    page: Page, pages: str, demo: Dashboard, found: str
+) -> None:
+    org = pages.rpartition("/")[2]
+    some = demo.ask(f"/api/orgs/{org}/ci-failures?limit=1", demo.token())["items"][0]["id"]
+    page.goto(f"{demo.url}/healthz")
+    page.evaluate("text => sessionStorage.setItem('hwci-seen', text)", found.replace("ORG", org))
+
+    page.goto(f"{pages}/failures/{some}")
+
+    expect(page.get_by_role("heading", name="Checks")).to_be_visible()
+    back = page.get_by_role("link", name="Back to metrics")
+    expect(back).to_have_attribute("href", f"/orgs/{org}/metrics")
+    expect(place(page, "Failures")).to_have_attribute("href", f"/orgs/{org}/failures")
+
+
 def test_runs_take_the_period_as_times_and_their_own_runs_lead_back_to_them(
     page: Page, pages: str, demo: Dashboard
 ) -> None:

@@ -3,6 +3,8 @@
 // that can be seen stands in the address, so that a link shows another person the same thing.
 // This module knows no page beyond its name.
 
+import { keep, kept } from "./kept.js";
+
 const PAGES = {
   home: "/",
   "sign-in": "/sign-in",
@@ -19,6 +21,7 @@ const PAGES = {
 
 const watchers = new Set();
 const seen = new Map();
+const SEEN = "hwci-seen"; // kept in this tab, as a reload ends what a module knows
 
 const SHORTER = 120; // pixels: a row may have gone away meanwhile, by a review
 
@@ -110,6 +113,7 @@ export function lastOf(...pages) {
  * says in `data-scroll` where on the page one was.
  */
 export function followLinks() {
+  recall();
   settle();
   note(here());
   window.history.scrollRestoration = "manual"; // the browser would do it before the rows are there
@@ -159,11 +163,36 @@ function settle() {
 function note(address) {
   seen.delete(address.page); // so that the last one shown is the last one noted
   seen.set(address.page, address);
+  keepSeen();
 }
 
 function noteScroll() {
   seen.get(here().page).scroll = window.scrollY;
+  keepSeen();
   window.history.replaceState({ ...window.history.state, scroll: window.scrollY }, "");
+}
+
+function keepSeen() {
+  keep("sessionStorage", SEEN, JSON.stringify([...seen.values()].map(({ path, scroll }) => ({ path, scroll }))));
+}
+
+/** Take up what was seen before a reload. What is no page of an organization, or not as we write it, is passed over. */
+function recall() {
+  for (const one of listOf(kept("sessionStorage", SEEN))) {
+    const path = typeof one?.path === "string" ? oursOnly(one.path) : null;
+    if (!path) continue;
+    const address = here(new URL(path, window.location.origin));
+    seen.set(address.page, Number.isFinite(one.scroll) ? { ...address, scroll: one.scroll } : address);
+  }
+}
+
+function listOf(text) {
+  try {
+    const found = JSON.parse(text);
+    return Array.isArray(found) ? found : [];
+  } catch {
+    return []; // damaged
+  }
 }
 
 /** Scroll to where one was as soon as the page is that long, unless its reader moves first. */
