@@ -257,11 +257,22 @@ def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Si
     expect(row(own.page, "flash")).to_have_count(0)
 
 
+def test_of_a_live_run_without_events_it_is_not_said_that_no_test_began(own: Site) -> None:
+    own.follow(f"runs/{own.benches.opened(own.benches.installed('bench-7'), run_id=71)}")
+
+    line = own.page.locator(".verdict-line")
+    expect(line).to_contain_text("The box told of no test so far; the report brings what ran.")
+    expect(own.page.locator("#tests")).to_contain_text("The box told of no test so far.")
+
+    own.benches.report(run_id=71, box_key="bench-7")
+    expect(row(own.page, "boot")).to_contain_text("passed")
+
+
 def test_many_events_ask_for_the_run_a_few_times_only_and_it_counts_as_the_api(own: Site) -> None:
     key = own.benches.installed("bench-7")
     run = own.benches.opened(key, run_id=71)
     own.follow(f"runs/{run}")
-    expect(own.page.locator(".verdict-line")).to_contain_text("0 tests began so far")
+    expect(own.page.locator(".verdict-line")).to_contain_text("The box told of no test so far")
     asked: list[str] = []
     own.page.on("request", lambda one: asked.append(one.url) if one.url.endswith(run) else None)
 

@@ -19,6 +19,7 @@ export function Head({ run }) {
 
 function sentence(run) {
   const { status, helloOk, tests } = run;
+  if (status === "running" && tests.total === 0) return "The box told of no test so far; the report brings what ran.";
   if (status === "running") return `${counted(tests.total, "test")} began so far: ${outcomes(tests)}.`;
   if (status === "lost") {
     return `Nothing was heard of it for ten minutes, and no report came. What its box told until then is kept for

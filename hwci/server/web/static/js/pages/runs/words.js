@@ -10,7 +10,7 @@ const CONCLUSIONS = { success: "good", failure: "bad" };
 
 /** Where a run stands, in one badge: `[kind, text, title]` of it. */
 export function statusOf({ status, helloOk, conclusion }) {
-  if (status === "running") return ["live", "running", "Its box tells of its tests as they go"];
+  if (status === "running") return ["live", "running", "Its report has not come yet"];
   if (status === "lost") return ["warn", "lost", "Nothing was heard of it for ten minutes, and no report came"];
   if (!helloOk) return ["warn", "never reached the hardware", `Its hello failed; it concluded with ${conclusion}`];
   return [CONCLUSIONS[conclusion] ?? "quiet", conclusion, "Reported"];
