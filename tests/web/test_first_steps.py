@@ -118,6 +118,7 @@ def test_what_is_pasted_brings_the_first_merge_and_the_first_report(
 
 def test_steps_of_ci_are_whole_and_name_this_server(page: Page, server: RunningServer) -> None:
     steps = [yaml.safe_load(text) for text in pasted(page)[PASTED:]]
+    expect(page.get_by_text("such as HWCI_REPO_KEY")).to_be_visible()
     commands = ("merge-announce", "exec --junit out.xml -- pytest --junit-xml out.xml")
     for (step,), command in zip(steps, commands, strict=True):
         assert step["env"]["HWCI_URL"] == server.url

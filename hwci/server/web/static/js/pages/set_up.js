@@ -26,7 +26,7 @@ const FIELDS = [
   },
 ];
 
-const WITH_LINK = "Your invitation came with the link; it works once.";
+const WITH_LINK = "You came by a link that the server printed, or that invites you; it works once.";
 const WITHOUT_LINK = "Without the link of an invitation this works only where anyone may register.";
 
 /** The set-up page. */
