@@ -3,14 +3,16 @@
 and lines of text stay short enough to be read.
 """
 
+import re
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.server.asking import ask, ci_key
 from tests.web.conftest import Dashboard
-from tests.web.live import site
+from tests.web.live import Site, site
 
 TEST = "t" * 500
 PAGE_MAX, MARGIN, LINE_MAX = 110 * 16, 16, 50 * 16
@@ -22,6 +24,14 @@ GAPS = """cells => cells.map(cell => {
   word.selectNodeContents(cell);
   return word.getBoundingClientRect().left - number.getBoundingClientRect().right;
 })"""
+OUT_OF_SIGHT = "nodes => nodes.map(node => node.scrollWidth - node.clientWidth)"
+LINES = """nodes => nodes.map(node => {
+  const text = [...node.childNodes].find(one => one.nodeType === Node.TEXT_NODE && one.data.trim());
+  const words = document.createRange();
+  words.selectNodeContents(text);
+  return new Set([...words.getClientRects()].map(({ top }) => top)).size;
+})"""
+TABLES = ("metrics", "metrics?merges=checked", "failures", "runs")
 RUN_COLUMNS = 11
 # Nothing tells where a name is drawn that the style sheet writes: its own size and place do.
 NAMES_AND_VALUES = """cells => cells.map(cell => {
@@ -67,6 +77,51 @@ def test_no_page_is_wider_than_its_window(
         expect(page.locator("tbody tr").first).to_be_visible()
 
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("path", TABLES)
+def test_one_long_word_leaves_every_column_within_the_window(
+    page: Page, tmp_path: Path, path: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    with site(page, tmp_path) as own:
+        _fill(own, "x" * 255)
+        own.open(path)
+        expect(page.get_by_role("cell", name=re.compile("x{255}")).first).to_be_visible()
+        expect(page.locator(".waiting")).to_have_count(0)
+
+        assert set(page.locator(".table-scroll").evaluate_all(OUT_OF_SIGHT)) == {0}
+
+
+@pytest.mark.parametrize("path", TABLES)
+def test_an_ordinary_name_is_not_broken_within_a_word(
+    page: Page, tmp_path: Path, path: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    with site(page, tmp_path) as own:
+        _fill(own, "gatewayfirmware")
+        own.open(path)
+        names = page.get_by_role("cell").get_by_text("gatewayfirmware", exact=True)
+        expect(names.first).to_be_visible()
+        expect(page.locator(".waiting")).to_have_count(0)
+
+        assert set(names.evaluate_all(LINES)) == {1}
+
+
+def _fill(own: Site, name: str) -> None:
+    """Bring rows to the tables, of two repositories; a product and a workflow have this name."""
+    names = {"repo_key": name, "suite": name, "workflow": name, "branch": name}
+    test = {"id": "tests/test_boot.py::test_cold", "duration_s": 1.0}
+    failed, retried = [{"outcome": "fail", "attempts": 1}, {"outcome": "pass", "attempts": 2}]
+    own.benches.report(run_id=2)
+    own.benches.report(run_id=3, tests=[{**test, **failed}], sha="b" * 40, **names)
+    own.benches.report(run_id=4, tests=[{**test, **retried}], sha="c" * 40, **names)
+    key = ci_key(own.server.ci_key)
+    for sha in ("c" * 40, "d" * 40):
+        body = {"repo_key": name, "suite": name, "branch": name, "sha": sha}
+        body["merged_at"] = own.benches.times()["started_at"]
+        reply = ask(own.server.url, "POST", "/api/ci/merge-announce", key, json_body=body)
+        assert reply.status == 204, reply.body
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
