@@ -109,8 +109,10 @@ def test_an_ordinary_name_is_not_broken_within_a_word(
 
 
 def _fill(own: Site, name: str) -> None:
-    """Bring rows to the tables, of two repositories; a product and a workflow have this name."""
-    names = {"repo_key": name, "suite": name, "workflow": name, "branch": name}
+    """Bring rows to the tables, of two repositories; a product, its workflow and its box
+    have this name.
+    """
+    names = dict.fromkeys(("repo_key", "suite", "workflow", "branch", "box_key"), name)
     test = {"id": "tests/test_boot.py::test_cold", "duration_s": 1.0}
     failed, retried = [{"outcome": "fail", "attempts": 1}, {"outcome": "pass", "attempts": 2}]
     own.benches.report(run_id=2)

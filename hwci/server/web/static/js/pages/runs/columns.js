@@ -20,8 +20,8 @@ export function runColumns(orgId) {
   return [
     { key: "status", title: "Status", words: true, cell: (run) => html`<${Status} run=${run} />` },
     { key: "run", title: "Run", words: true, cell: (run) => nameOf(run, orgId) },
-    { key: "product", title: "Product", cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
-    { key: "box", title: "Box", cell: ({ boxKey }) => boxOf(boxKey, shown({ boxKey })) },
+    { key: "product", title: "Product", words: true, cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
+    { key: "box", title: "Box", words: true, cell: ({ boxKey }) => boxOf(boxKey, shown({ boxKey })) },
     { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
     { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} />` },
     { key: "started", title: "Started", own: "down", words: true, cell: (run) => html`<${Time} at=${run.startedAt} />` },
