@@ -52,8 +52,8 @@ function FromThenOn({ orgId, organization }) {
         Reports of benches that are not there count all the same.</li>
     </ul>
     <p class="quiet">Other CI systems run the same commands, with <code>HWCI_URL</code> and <code>HWCI_CI_KEY</code>; what they do
-      not tell by themselves, such as <code>HWCI_REPO_KEY</code>, <code>hwci env</code> asks for there. What keeps a report from arriving,${" "}
-      <code>hwci doctor</code> tells on the machine itself. A page with ninety days of history shows <code>hwci demo</code>.</p>
+      not tell by themselves, such as <code>HWCI_REPO_KEY</code>, <code>hwci env</code> asks for there. What keeps a report from
+      arriving, <code>hwci doctor</code> tells on the machine itself. A page with ninety days of history shows <code>hwci demo</code>.</p>
   </section>`;
 }
 
