@@ -34,8 +34,20 @@ SHOWN_MILLISECONDS = 60_000
 """What a page should come to show, it shows within this; how soon is no claim of these tests."""
 expect.set_options(timeout=SHOWN_MILLISECONDS)
 ROOT_NEEDS_NO_SANDBOX = ("--no-sandbox",) if os.geteuid() == 0 else ()
-# A test's browser asks nobody but the server of the test.
-QUIET = ("--disable-quic", "--disable-background-networking", "--disable-component-update")
+# A test's browser asks nobody but the server of the test. What the address bar drops down are pages
+# of their own, which each new window would draw, at more cost than a test's page. The driver turns
+# features off too, and the browser heeds the last list alone: the others here are the driver's.
+_WITHOUT = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades"),
+    *("MediaRouter", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
+)
+QUIET = (
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    f"--disable-features={','.join(_WITHOUT)}",
+)
 
 
 HERE = Path(__file__).parent
