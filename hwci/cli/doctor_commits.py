@@ -75,9 +75,10 @@ def _push(place: Here, asked: Ask) -> list[Finding]:
 
     if place.job.value("covers_shas") is not None:
         return []
-    notes = stood_before(place.job, asked).notes
-    fix = _with_token(place, "say --before-sha or --covers-shas")
-    return [Finding("push", State.WARN, note.rpartition(": ")[0], fix) for note in notes]
+    parted = (
+        note.removesuffix(".").rpartition(": ") for note in stood_before(place.job, asked).notes
+    )
+    return [Finding("push", State.WARN, what, _sentence(fix)) for what, _, fix in parted]
 
 
 def _with_token(place: Here, fix: str) -> str:
@@ -86,5 +87,8 @@ def _with_token(place: Here, fix: str) -> str:
 
     api = APIS.get(place.job.system or "")
     lacking = api.lacks(place.job) if api else ()
-    fix = f"set {' and '.join(lacking)}, or {fix}" if lacking else fix
+    return _sentence(f"set {' and '.join(lacking)}, or {fix}" if lacking else fix)
+
+
+def _sentence(fix: str) -> str:
     return fix[0].upper() + fix[1:]

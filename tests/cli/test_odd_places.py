@@ -165,6 +165,16 @@ def test_where_nothing_is_announced_for_want_of_an_event_that_is_told(in_ci: Com
     assert nothing.startswith("Nothing is announced: ")
 
 
+def test_where_nothing_is_announced_for_its_branch_no_commit_is_missed(in_ci: Command) -> None:
+    there = recorded("github-push") | {"GITHUB_REF_NAME": "trunk", "HWCI_BEFORE_SHA": "none"}
+
+    code, _, err = in_ci("merge-announce", "--merge-branches=main", "--dry-run", **there)
+
+    assert code == 0
+    assert err.startswith("Nothing is announced: ")
+    assert err.count("\n") == 1
+
+
 def test_a_command_whose_name_is_too_long_is_none(in_ci: Command) -> None:
     assert in_ci(*EXEC[:-3], f"./{TOO_LONG}").code == 127
 

@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from hwci.cli.checks import STEPS
 from hwci.cli.tables import duration
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.limits import EVIDENCE_MAX
@@ -29,27 +30,8 @@ PARTS = "nodes => nodes.map(n => [...n.children].map(part => part.textContent))"
 SHAS = "nodes => nodes.map(node => node.dataset.sha)"
 Evidence = dict[str, Any]
 
-# Each question of the page with the answer of a real firmware bug (spec, "Classification of a
-# resolved failure"): whatever decides otherwise has the other answer.
-QUESTIONS = {
-    "verdict_infra": ("Did the harness blame the bench?", "no"),
-    "verdict_missing": ("Did the harness report a verdict?", "yes"),
-    "paths_not_configured": (
-        "Are firmware and harness paths configured for this product?",
-        "yes",
-    ),
-    "changes_unknown": ("Are the changes under test known?", "yes"),
-    "changes_incomplete": ("Was enough reported of the files changed under test?", "yes"),
-    "changes_not_firmware": ("Did a commit under test change firmware?", "yes"),
-    "fix_unconnected": ("Do run reports connect the failure to its fix without a gap?", "yes"),
-    "fix_touched_harness": (
-        "Did a commit before the fix change harness files and no firmware?",
-        "no",
-    ),
-    "fix_not_firmware": ("Can a change of firmware have fixed it?", "yes"),
-    "fix_mixed": ("Did one commit before the fix change both firmware and harness?", "no"),
-    "fix_incomplete": ("Were all files changed before the fix reported?", "yes"),
-}
+# Each question with the answer of a real firmware bug, in the command line's words.
+QUESTIONS = {reason: asked for step in STEPS for reason, asked in step.questions.items()}
 
 
 class Reader:
