@@ -98,7 +98,7 @@ async def running(
             token=token,
             admin_token=await sign_in(server.url, ADMIN_EMAIL),
             member_token=await sign_in(server.url, MEMBER_EMAIL),
-            ci_key=await _create_key(server.url, org_id, token),
+            ci_key=await create_key(server.url, org_id, token),
         )
 
 
@@ -140,7 +140,7 @@ async def sign_in(url: str, email: str) -> str:
             return str((await response.json())["accessToken"])
 
 
-async def _create_key(url: str, org_id: UUID, token: str) -> str:
+async def create_key(url: str, org_id: UUID, token: str) -> str:
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         aiohttp.ClientSession(url, raise_for_status=True, headers=headers) as http,

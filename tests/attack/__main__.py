@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run attacks and print what their victim noticed (`tests/attack/__init__.py`)."""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+from tests.attack.probe import Seen, percentile, probing
+from tests.attack.scene import Attack, scene
+
+NO_ATTACKS = {"__init__", "__main__", "probe", "scene"}
+SETTLE_SECONDS = 1.0
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the attacks of these names, or all; return 1 when a promise did not hold."""
+    known = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
+    known = [name for name in known if name not in NO_ATTACKS]
+    if unknown := set(names) - set(known):
+        print(f"There is no attack {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+        return 2
+    faults = [fault for name in names or known for fault in asyncio.run(_attacked(name))]
+    return 1 if faults else 0
+
+
+async def _attacked(name: str) -> list[str]:
+    module = import_module(f"tests.attack.{name}")
+    attack: Attack = module.ATTACK
+    print(f"{name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hwci-attack-") as folder:
+        async with scene(Path(folder), attack) as running:
+            async with probing(running) as seen:
+                await asyncio.sleep(SETTLE_SECONDS)
+                faults: list[str] = []
+                try:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(attack.seconds):
+                            await attack.run(running)
+                except AssertionError as fault:
+                    faults.append(f"{fault}")
+                await asyncio.sleep(SETTLE_SECONDS)
+            if running.process.returncode not in {None, 0}:
+                faults.append(f"the server ended with {running.process.returncode}")
+            logged = sum(map(len, running.log))
+    faults += seen.faults() if attack.probed else []
+    _show(seen, logged, time.monotonic() - begun)
+    for broken in faults:
+        print(f"  FAULT: {broken}", flush=True)
+    return faults
+
+
+def _show(seen: Seen, logged: int, seconds: float) -> None:
+    for what, times in (("page", seen.pages), ("report", seen.reports)):
+        print(
+            f"  {what:6} {len(times):4} times, median {percentile(times, 50) * 1e3:6.0f} ms,"
+            f" 99th percentile {percentile(times, 99) * 1e3:6.0f} ms"
+        )
+    answers = ", ".join(f"{status} x{times}" for status, times in sorted(seen.statuses.items()))
+    print(f"  answers: {answers}")
+    print(f"  memory {seen.memory / 1024**2:.0f} MiB, log {logged:,} bytes, {seconds:.0f} s in all")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
