@@ -22,138 +22,27 @@ from uuid import UUID
 
 from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
-from hwci.engine.vocabulary import Role
+from hwci.server.storage.account_ports import (
+    Accounts,
+    AccountsWriter,
+    Sessions,
+    SessionsWriter,
+)
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
     CiKey,
     Event,
     Happening,
-    Identity,
-    Invite,
     LiveRun,
     LiveTest,
-    Membership,
-    Organization,
-    OrganizationMember,
-    RefreshToken,
     RunFilter,
     RunRecord,
     RunWhole,
-    Session,
     Slice,
-    User,
 )
 
 Result = TypeVar("Result")
-
-
-class Accounts(Protocol):
-    """People, organizations and sign-ins, for reading."""
-
-    def user(self, user_id: UUID) -> User | None:
-        """Give a user by id."""
-
-    def user_by_email(self, email_key: str) -> User | None:
-        """Give a user by the folded form of the e-mail."""
-
-    def organization(self, org_id: UUID) -> Organization | None:
-        """Give an organization by id."""
-
-    def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
-        """Give what a user is in an organization, or None."""
-
-    def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
-        """List the organizations of a user, newest first."""
-
-    def any_user(self) -> bool:
-        """Say whether there is any user yet."""
-
-    def user_by_identity(self, issuer: str, subject: str) -> User | None:
-        """Give the user that a provider of single sign-on names so."""
-
-    def organization_ids(self) -> Sequence[UUID]:
-        """Give the ids of all organizations."""
-
-    def members(self, org_id: UUID, offset: int, limit: int) -> Slice[OrganizationMember]:
-        """List the members of an organization, newest first."""
-
-    def owners(self, org_id: UUID) -> int:
-        """Count the owners of an organization."""
-
-    def invite(self, digest: bytes) -> Invite | None:
-        """Give an invitation, used or not, by the digest of its token."""
-
-    def open_invites(self, email_key: str, now: datetime) -> Sequence[Invite]:
-        """Give the invitations of an e-mail that can be used, oldest first."""
-
-    def session(self, session_id: UUID) -> Session | None:
-        """Give a sign-in by id."""
-
-    def refresh_token(self, digest: bytes) -> RefreshToken | None:
-        """Give a refresh token, used or not, by its digest."""
-
-
-class AccountsWriter(Accounts, Protocol):
-    """People, organizations and sign-ins, for writing."""
-
-    def add_user(self, user: User) -> None:
-        """Keep a new user. Raises `ClashError("email")` when the e-mail is taken."""
-
-    def add_organization(self, organization: Organization) -> None:
-        """Keep a new organization."""
-
-    def add_membership(self, org_id: UUID, user_id: UUID, role: Role, joined_at: datetime) -> None:
-        """Make a user a member. Raises `ClashError("user")` when it is one."""
-
-    def set_role(self, org_id: UUID, user_id: UUID, role: Role) -> bool:
-        """Change what a member is; False when the user is none."""
-
-    def remove_membership(self, org_id: UUID, user_id: UUID) -> bool:
-        """Make a member a stranger; False when the user is none."""
-
-    def add_identity(self, identity: Identity) -> None:
-        """Link a provider's name to a user. Raises `ClashError("identity")` when it is linked."""
-
-    def add_invite(self, invite: Invite) -> None:
-        """Keep an invitation. A new set-up token takes the place of the earlier ones."""
-
-    def use_invite(self, digest: bytes, at: datetime) -> bool:
-        """Use an invitation up, if it is unused and has not expired; at most one is told True."""
-
-    def drop_invites(self, before: datetime, most: int) -> int:
-        """Forget invitations that were used or expired by then, so many at the most, and give how
-        many.
-        """
-
-    def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
-        """Turn CI Metrics on or off; False when there is no such organization."""
-
-    def add_session(self, session: Session) -> None:
-        """Keep a sign-in."""
-
-    def end_session(self, session_id: UUID, at: datetime) -> None:
-        """End a sign-in; an earlier end stays, and nothing happens when there is none."""
-
-    def end_sessions(self, user_id: UUID, at: datetime) -> int:
-        """End every sign-in of a user; gives how many ended by this."""
-
-    def add_refresh_token(self, token: RefreshToken) -> None:
-        """Keep a new refresh token."""
-
-    def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
-        """Use a token up, if it was not used, has not expired and its sign-in has not ended.
-
-        Of several who try, at once or not, at most one is told True.
-        """
-
-    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
-        """Forget the tokens of a user that have expired by then, and the sign-ins that no token is
-        left of: their access tokens, which live shorter, have ended too.
-        """
-
-    def drop_refresh_tokens(self, before: datetime, most: int) -> int:
-        """Do the same for the tokens of all users, so many at the most; gives how many."""
 
 
 class Keys(Protocol):
@@ -343,13 +232,14 @@ class AuditWriter(Audit, Protocol):
         """Append an entry."""
 
 
-class Reader(Accounts, Keys, Boxes, Runs, Records, Audit, Protocol):
+class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Protocol):
     """Everything that can be read in one snapshot."""
 
 
 class Writer(
     Reader,
     AccountsWriter,
+    SessionsWriter,
     KeysWriter,
     BoxesWriter,
     RunsWriter,

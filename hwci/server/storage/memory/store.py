@@ -22,6 +22,7 @@ from hwci.server.storage.memory.keys import MemoryKeys
 from hwci.server.storage.memory.members import MemoryMembers
 from hwci.server.storage.memory.records import MemoryRecords
 from hwci.server.storage.memory.runs import MemoryRuns
+from hwci.server.storage.memory.sessions import MemorySessions
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY
@@ -32,6 +33,7 @@ Result = TypeVar("Result")
 
 class MemoryTransaction(
     MemoryAccounts,
+    MemorySessions,
     MemoryMembers,
     MemoryKeys,
     MemoryBoxes,

@@ -19,8 +19,6 @@ from hwci.server.storage.records import (
     CiKey,
     Membership,
     Organization,
-    RefreshToken,
-    Session,
     Slice,
     User,
 )
@@ -38,8 +36,6 @@ _MEMBERSHIP = (
     "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
     " FROM membership m JOIN organization o ON o.id = m.org_id"
 )
-_SESSION = "SELECT id, user_id, created_at, ended_at FROM session"
-_REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM refresh_token"
 _CI_KEY = "SELECT id, org_id, name, digest, created_at, last_used_at, revoked_at FROM ci_key"
 _AUDIT = "SELECT id, at, actor_id, actor_name, action, target, details FROM audit_entry"
 
@@ -48,7 +44,7 @@ _NO_PASSWORD = ""
 
 
 class AccountRows(Rows):
-    """People, organizations and sign-ins."""
+    """People and organizations."""
 
     def user(self, user_id: UUID) -> User | None:
         return self._one(user_of, f"{_USER} WHERE id = ?", user_id.bytes)
@@ -73,12 +69,6 @@ class AccountRows(Rows):
     def organization_ids(self) -> Sequence[UUID]:
         rows = self._connection.rows("SELECT id FROM organization")
         return [UUID(bytes=org_id) for (org_id,) in rows]
-
-    def session(self, session_id: UUID) -> Session | None:
-        return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
-
-    def refresh_token(self, digest: bytes) -> RefreshToken | None:
-        return self._one(_refresh_token, f"{_REFRESH_TOKEN} WHERE digest = ?", digest)
 
     def add_user(self, user: User) -> None:
         if self.user_by_email(user.email_key) is not None:
@@ -121,77 +111,6 @@ class AccountRows(Rows):
             "UPDATE organization SET ci_metrics_enabled = ? WHERE id = ?", (enabled, org_id.bytes)
         )
         return changed.rowcount == 1
-
-    def add_session(self, session: Session) -> None:
-        self._connection.execute(
-            "INSERT INTO session (id, user_id, created_at, ended_at) VALUES (?, ?, ?, ?)",
-            (
-                session.id.bytes,
-                session.user_id.bytes,
-                to_micros(session.created_at),
-                to_micros_or_none(session.ended_at),
-            ),
-        )
-
-    def end_session(self, session_id: UUID, at: datetime) -> None:
-        self._connection.execute(
-            "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL",
-            (to_micros(at), session_id.bytes),
-        )
-
-    def end_sessions(self, user_id: UUID, at: datetime) -> int:
-        ended = self._connection.execute(
-            "UPDATE session SET ended_at = ? WHERE user_id = ? AND ended_at IS NULL",
-            (to_micros(at), user_id.bytes),
-        )
-        return ended.rowcount
-
-    def add_refresh_token(self, token: RefreshToken) -> None:
-        self._connection.execute(
-            "INSERT INTO refresh_token (digest, session_id, user_id, expires_at, used_at)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (
-                token.digest,
-                token.session_id.bytes,
-                token.user_id.bytes,
-                to_micros(token.expires_at),
-                to_micros_or_none(token.used_at),
-            ),
-        )
-
-    def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
-        # One statement decides: what was read before may be old by now.
-        used = self._connection.execute(
-            "UPDATE refresh_token SET used_at = ?1"
-            " WHERE digest = ?2 AND used_at IS NULL AND expires_at > ?1 AND EXISTS"
-            " (SELECT 1 FROM session WHERE id = refresh_token.session_id AND ended_at IS NULL)",
-            (to_micros(at), digest),
-        )
-        return used.rowcount == 1
-
-    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
-        expired = self._connection.rows(
-            "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ? RETURNING session_id",
-            (user_id.bytes, to_micros(expired_at)),
-        )
-        self._drop_sessions_without_token(expired)
-
-    def drop_refresh_tokens(self, before: datetime, most: int) -> int:
-        expired = self._connection.rows(
-            "DELETE FROM refresh_token WHERE digest IN"
-            " (SELECT digest FROM refresh_token WHERE expires_at <= ? LIMIT ?)"
-            " RETURNING session_id",
-            (to_micros(before), most),
-        )
-        self._drop_sessions_without_token(expired)
-        return len(expired)
-
-    def _drop_sessions_without_token(self, sessions: Sequence[tuple[Any, ...]]) -> None:
-        self._connection.execute_many(
-            "DELETE FROM session WHERE id = ?1"
-            " AND NOT EXISTS (SELECT 1 FROM refresh_token WHERE session_id = ?1)",
-            set(sessions),
-        )
 
 
 class KeyRows(Rows):
@@ -279,27 +198,6 @@ def _organization(row: tuple[Any, ...]) -> Organization:
 
 def _membership(row: tuple[Any, ...]) -> Membership:
     return Membership(_organization(row), Role(row[4]), from_micros(row[5]))
-
-
-def _session(row: tuple[Any, ...]) -> Session:
-    session_id, user_id, created_at, ended_at = row
-    return Session(
-        UUID(bytes=session_id),
-        UUID(bytes=user_id),
-        from_micros(created_at),
-        from_micros_or_none(ended_at),
-    )
-
-
-def _refresh_token(row: tuple[Any, ...]) -> RefreshToken:
-    digest, session_id, user_id, expires_at, used_at = row
-    return RefreshToken(
-        digest,
-        UUID(bytes=session_id),
-        UUID(bytes=user_id),
-        from_micros(expires_at),
-        from_micros_or_none(used_at),
-    )
 
 
 def _ci_key(row: tuple[Any, ...]) -> CiKey:

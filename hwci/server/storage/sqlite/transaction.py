@@ -7,10 +7,12 @@ from hwci.server.storage.sqlite.events import EventRows
 from hwci.server.storage.sqlite.members import IdentityRows, InviteRows, MemberRows
 from hwci.server.storage.sqlite.records import RecordRows
 from hwci.server.storage.sqlite.runs import RunRows
+from hwci.server.storage.sqlite.sessions import SessionRows
 
 
 class Transaction(
     AccountRows,
+    SessionRows,
     MemberRows,
     IdentityRows,
     InviteRows,

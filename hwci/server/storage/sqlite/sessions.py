@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port says what each method promises; statements are constants
+"""Sign-ins in SQLite: sessions and their refresh tokens, which arrive here as digests.
+
+This module decides no policy, only that what uses a token up is one statement.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hwci.server.storage.records import RefreshToken, Session
+from hwci.server.storage.sqlite.codec import (
+    from_micros,
+    from_micros_or_none,
+    to_micros,
+    to_micros_or_none,
+)
+from hwci.server.storage.sqlite.rows import Rows
+
+_SESSION = "SELECT id, user_id, created_at, ended_at FROM session"
+_REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM refresh_token"
+
+
+class SessionRows(Rows):
+    """Sign-ins."""
+
+    def session(self, session_id: UUID) -> Session | None:
+        return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
+
+    def refresh_token(self, digest: bytes) -> RefreshToken | None:
+        return self._one(_refresh_token, f"{_REFRESH_TOKEN} WHERE digest = ?", digest)
+
+    def add_session(self, session: Session) -> None:
+        self._connection.execute(
+            "INSERT INTO session (id, user_id, created_at, ended_at) VALUES (?, ?, ?, ?)",
+            (
+                session.id.bytes,
+                session.user_id.bytes,
+                to_micros(session.created_at),
+                to_micros_or_none(session.ended_at),
+            ),
+        )
+
+    def end_session(self, session_id: UUID, at: datetime) -> None:
+        self._connection.execute(
+            "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL",
+            (to_micros(at), session_id.bytes),
+        )
+
+    def end_sessions(self, user_id: UUID, at: datetime) -> int:
+        ended = self._connection.execute(
+            "UPDATE session SET ended_at = ? WHERE user_id = ? AND ended_at IS NULL",
+            (to_micros(at), user_id.bytes),
+        )
+        return ended.rowcount
+
+    def add_refresh_token(self, token: RefreshToken) -> None:
+        self._connection.execute(
+            "INSERT INTO refresh_token (digest, session_id, user_id, expires_at, used_at)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (
+                token.digest,
+                token.session_id.bytes,
+                token.user_id.bytes,
+                to_micros(token.expires_at),
+                to_micros_or_none(token.used_at),
+            ),
+        )
+
+    def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
+        # One statement decides: what was read before may be old by now.
+        used = self._connection.execute(
+            "UPDATE refresh_token SET used_at = ?1"
+            " WHERE digest = ?2 AND used_at IS NULL AND expires_at > ?1 AND EXISTS"
+            " (SELECT 1 FROM session WHERE id = refresh_token.session_id AND ended_at IS NULL)",
+            (to_micros(at), digest),
+        )
+        return used.rowcount == 1
+
+    def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
+        expired = self._connection.rows(
+            "DELETE FROM refresh_token WHERE user_id = ? AND expires_at <= ? RETURNING session_id",
+            (user_id.bytes, to_micros(expired_at)),
+        )
+        self._drop_sessions_without_token(expired)
+
+    def drop_refresh_tokens(self, before: datetime, most: int) -> int:
+        expired = self._connection.rows(
+            "DELETE FROM refresh_token WHERE digest IN"
+            " (SELECT digest FROM refresh_token WHERE expires_at <= ? LIMIT ?)"
+            " RETURNING session_id",
+            (to_micros(before), most),
+        )
+        self._drop_sessions_without_token(expired)
+        return len(expired)
+
+    def _drop_sessions_without_token(self, sessions: Sequence[tuple[Any, ...]]) -> None:
+        self._connection.execute_many(
+            "DELETE FROM session WHERE id = ?1"
+            " AND NOT EXISTS (SELECT 1 FROM refresh_token WHERE session_id = ?1)",
+            set(sessions),
+        )
+
+
+def _session(row: tuple[Any, ...]) -> Session:
+    session_id, user_id, created_at, ended_at = row
+    return Session(
+        UUID(bytes=session_id),
+        UUID(bytes=user_id),
+        from_micros(created_at),
+        from_micros_or_none(ended_at),
+    )
+
+
+def _refresh_token(row: tuple[Any, ...]) -> RefreshToken:
+    digest, session_id, user_id, expires_at, used_at = row
+    return RefreshToken(
+        digest,
+        UUID(bytes=session_id),
+        UUID(bytes=user_id),
+        from_micros(expires_at),
+        from_micros_or_none(used_at),
+    )
