@@ -133,8 +133,8 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_BASE_URL",
         "base_url",
         _base_url,
-        "The address that people use, where a proxy stands before the server. Links, cookies and"
-        " single sign-on go by it.",
+        "The address that people use, where a proxy stands before the server. Links and cookies"
+        " go by it; single sign-on needs it.",
     ),
     Variable(
         "HWCI_TLS_CERT",
@@ -191,7 +191,7 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_SSO_FILE",
         "sso_file",
         Path,
-        "File of the providers of single sign-on, in TOML.",
+        "File of the providers of single sign-on, in TOML; needs `HWCI_BASE_URL`.",
     ),
     Variable(
         "HWCI_PROMETHEUS",

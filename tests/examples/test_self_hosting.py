@@ -94,7 +94,7 @@ def test_the_unit_starts_the_server_that_notifies(tmp_path: Path) -> None:
 
     assert accepted(start.split()[1:]).params["quiet"] is True
     assert of_unit("Type") == ["notify"]
-    assert {"HWCI_DATABASE", "HWCI_SSO_FILE"} == named <= OWN_VARIABLES
+    assert {"HWCI_DATABASE", "HWCI_SSO_FILE", "HWCI_BASE_URL"} == named <= OWN_VARIABLES
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
     unit = tmp_path / "hwci.service"

@@ -26,6 +26,7 @@ from hwci.server.clock import system_clock
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
+from tests.held_port import held_port
 
 EMAIL = "owner@example.org"
 ADMIN_EMAIL = "admin@example.org"
@@ -79,6 +80,7 @@ async def running(
     """Run a server on a new database in `folder`, with a user, an organization and a key.
 
     `others`: of its settings. Without them it has no rate limits, which tests of other rules meet.
+    With providers of single sign-on its base URL is its own address.
     """
     database = folder / "hwci.db"
     settings = replace(
@@ -87,7 +89,7 @@ async def running(
     )
     org_id = await asyncio.to_thread(new_organization, database)
     await _add_members(database, org_id, clock())
-    async with serving(settings, clock=clock) as server:
+    async with _at_own_address(settings) as settled, serving(settled, clock=clock) as server:
         token = await sign_in(server.url, EMAIL)
         yield RunningServer(
             url=server.url,
@@ -100,6 +102,16 @@ async def running(
             member_token=await sign_in(server.url, MEMBER_EMAIL),
             ci_key=await create_key(server.url, org_id, token),
         )
+
+
+@asynccontextmanager
+async def _at_own_address(settings: Settings) -> AsyncIterator[Settings]:
+    """Settle the address of a server that has to know it before it listens."""
+    if settings.sso_file is None or settings.base_url is not None:
+        yield settings
+        return
+    with held_port() as port:
+        yield replace(settings, port=port, base_url=f"http://127.0.0.1:{port}")
 
 
 def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = True) -> UUID:

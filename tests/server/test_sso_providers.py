@@ -12,7 +12,7 @@ from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.errors import ProviderError, SettingsError
 from hwci.server.services.relying_party import Binding, Outgoing, RelyingParty
-from hwci.server.services.sso_providers import read_providers
+from hwci.server.services.sso_providers import providers_of, read_providers
 from hwci.server.settings import Settings
 
 GOOD = """
@@ -30,8 +30,20 @@ def file_of(folder: Path, text: str) -> Path:
     return file
 
 
+def settings(file: Path, base_url: str | None) -> Settings:
+    return Settings(database="memory:", port=0, sso_file=file, base_url=base_url)
+
+
+async def test_a_server_does_not_start_with_providers_and_no_address_of_its_own(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(SettingsError, match=r"without HWCI_BASE_URL.*; set HWCI_BASE_URL"):
+        async with serving(settings(file_of(tmp_path, GOOD), None)):
+            pass
+
+
 def test_without_a_file_there_is_no_provider() -> None:
-    assert read_providers(None) == {}
+    assert providers_of(Settings()) == {}
 
 
 def test_a_secret_stands_in_the_file_or_in_one_beside_it(tmp_path: Path) -> None:
@@ -97,7 +109,7 @@ async def test_a_server_does_not_start_with_a_bad_file(
     (tmp_path / "empty").write_text("\n")
     file = file_of(tmp_path, text)
     with pytest.raises(SettingsError) as raised:
-        async with serving(Settings(database="memory:", port=0, sso_file=file)):
+        async with serving(settings(file, "https://hwci.example.org")):
             pass
 
     message = str(raised.value)

@@ -467,7 +467,7 @@ async def test_userinfo_of_somebody_else_is_refused(
     assert (await refused(server))[0] == (403 if "email" in userinfo else 401)
 
 
-@pytest.mark.parametrize("verified", [False, None, "false", "yes", 2, [], {}])
+@pytest.mark.parametrize("verified", [False, None, "false", "true", "yes", 1, 1.0, 2, [], {}])
 async def test_only_a_plain_yes_verifies_an_e_mail(
     provider: Crooked, server: RunningServer, verified: Any
 ) -> None:

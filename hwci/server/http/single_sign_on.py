@@ -12,7 +12,6 @@ from urllib.parse import quote
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from hwci.server.http.addresses import scheme_of
 from hwci.server.http.cookies import Cookie, set_refresh_cookie
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
@@ -46,7 +45,7 @@ async def in_words(call: Call, step: Awaitable[web.StreamResponse]) -> web.Strea
 
 async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     """Redirect to the provider."""
-    begun = await call.services.sso.begin(_provider(call), _origin(call), query)
+    begun = await call.services.sso.begin(_provider(call), query)
     response = _redirect(begun.url)
     lifetime = int(TICKET_LIFETIME.total_seconds()) if begun.ticket else 0
     _TICKET.put(call.request, response, begun.ticket, lifetime)
@@ -56,7 +55,7 @@ async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
 async def finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     """Sign the browser, or the command line, in."""
     ticket = call.request.cookies.get(_TICKET.name_for(call.request), "")
-    arrived = await call.services.sso.finish(_provider(call), _origin(call), ticket, query)
+    arrived = await call.services.sso.finish(_provider(call), ticket, query)
     response = _redirect(arrived.url)
     _TICKET.put(call.request, response, "", 0)
     if arrived.refresh_token is not None:
@@ -66,11 +65,6 @@ async def finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
 
 def _provider(call: Call) -> str:
     return call.request.match_info["provider"]
-
-
-def _origin(call: Call) -> str:
-    """Give the address that the browser knows us by, when the operator does not name one."""
-    return f"{scheme_of(call.request)}://{call.request.host}"
 
 
 def _redirect(url: str) -> web.Response:

@@ -229,11 +229,8 @@ def _subject(text: str) -> str:
 
 
 def _verified_email(told: Mapping[str, Any]) -> str | None:
-    """Give the e-mail if it is verified; there are providers that write `true` as text."""
-    return _fitting(_EMAIL, told.get("email")) if told.get("email_verified") in _YES else None
-
-
-_YES: tuple[object, ...] = (True, "true")
+    """Return the e-mail if its `email_verified` is JSON's `true`; neither 1 nor a text is."""
+    return _fitting(_EMAIL, told.get("email")) if told.get("email_verified") is True else None
 
 
 def _fitting(kind: TypeAdapter[str], value: object) -> str | None:

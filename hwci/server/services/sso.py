@@ -32,7 +32,7 @@ from hwci.server.security.tokens import AccessTokens, new_token, same_token
 from hwci.server.services import sessions
 from hwci.server.services.relying_party import Binding, Fetch, Person, RelyingParty
 from hwci.server.services.sso_people import user_of
-from hwci.server.services.sso_providers import read_providers
+from hwci.server.services.sso_providers import providers_of
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import User
@@ -95,7 +95,7 @@ class Sso:
         self._settings = settings
         self._parties = {
             name: RelyingParty(provider, fetch, clock)
-            for name, provider in read_providers(settings.sso_file).items()
+            for name, provider in providers_of(settings).items()
         }
 
     def providers(self) -> wire.SsoProviders:
@@ -107,8 +107,8 @@ class Sso:
             ]
         )
 
-    async def begin(self, name: str, origin: str, query: wire.SsoLoginQuery) -> Begun:
-        """Begin a sign-in. `origin`: the address that the browser knows us by.
+    async def begin(self, name: str, query: wire.SsoLoginQuery) -> Begun:
+        """Begin a sign-in.
 
         Raises:
             NotFoundError: there is no such provider.
@@ -124,14 +124,12 @@ class Sso:
         }
         try:
             with _provider_faults(party, "cannot be reached now; try again in a minute"):
-                url = await party.authorization_url(binding, self._redirect_uri(name, origin))
+                url = await party.authorization_url(binding, self._redirect_uri(name))
         except UnauthenticatedError as refusal:
             return Begun(_told(refusal, said))
         return Begun(url, self._signer.sign(_TICKET, said, TICKET_LIFETIME))
 
-    async def finish(
-        self, name: str, origin: str, ticket: str, query: wire.SsoCallbackQuery
-    ) -> Arrived:
+    async def finish(self, name: str, ticket: str, query: wire.SsoCallbackQuery) -> Arrived:
         """Take a browser back. `ticket`: what it was given at the beginning, or nothing.
 
         Raises:
@@ -145,7 +143,7 @@ class Sso:
         if said is None or said["provider"] != name:
             raise UnauthenticatedError(_NOT_BEGUN)
         try:
-            return await self._finished(party, self._redirect_uri(name, origin), said, query)
+            return await self._finished(party, self._redirect_uri(name), said, query)
         except (ForbiddenError, UnauthenticatedError) as refusal:
             return Arrived(_told(refusal, said))
 
@@ -175,7 +173,7 @@ class Sso:
             return sessions.start(writer, user_of(writer, person, policy, now), now)
 
         started = await self._storage.write(work)
-        return Arrived(f"{self._settings.base_url or ''}/", started.refresh_token)
+        return Arrived(f"{self._settings.base_url}/", started.refresh_token)
 
     async def exchange(self, body: wire.SsoExchange) -> SignedIn:
         """Give the command line its sign-in, once.
@@ -214,8 +212,8 @@ class Sso:
             raise NotFoundError("Provider not found; GET /api/auth/sso lists those there are")
         return self._parties[name]
 
-    def _redirect_uri(self, name: str, origin: str) -> str:
-        return f"{self._settings.base_url or origin}/api/auth/sso/{name}/callback"
+    def _redirect_uri(self, name: str) -> str:
+        return f"{self._settings.base_url}/api/auth/sso/{name}/callback"
 
 
 def _loopback(said: Mapping[str, str], **brought: str) -> str:

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import PydanticCustomError
 
 from hwci.server.errors import SettingsError
+from hwci.server.settings import Settings
 from hwci.wire.errors import message_of
 
 _NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
@@ -78,14 +79,30 @@ class _Entry(BaseModel):
         return self
 
 
-def read_providers(path: Path | None) -> Mapping[str, Provider]:
-    """Read the file of providers; without one there are none.
+def providers_of(settings: Settings) -> Mapping[str, Provider]:
+    """Return the providers that the operator names; without a file there are none.
+
+    Raises:
+        SettingsError: as `read_providers`, or nobody says where a provider sends people back to
+            (contract, "Auth": "never taken from a request").
+    """
+    if settings.sso_file is None:
+        return {}
+    if settings.base_url is None:
+        raise SettingsError(
+            f"HWCI_SSO_FILE {settings.sso_file} is set without HWCI_BASE_URL, the address that"
+            " providers send people back to",
+            "set HWCI_BASE_URL to the address that people use, or unset HWCI_SSO_FILE",
+        )
+    return read_providers(settings.sso_file)
+
+
+def read_providers(path: Path) -> Mapping[str, Provider]:
+    """Read the file of providers.
 
     Raises:
         SettingsError: the file cannot be used; the message names the key at fault.
     """
-    if path is None:
-        return {}
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
