@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
-.PHONY: demo test check lint types contracts docs screenshots clean
+.PHONY: demo test check lint types contracts clocks docs screenshots clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(STAMP)
@@ -14,6 +14,10 @@ demo: $(STAMP)
 test: check
 	$(BIN)/pytest -n auto -q --ignore=tests/web
 	$(BIN)/pytest -n 2 -q tests/web
+
+## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
+clocks: $(STAMP)
+	$(BIN)/python -m tests.clocks
 
 ## Everything that can be said without running: lint, types, import contracts.
 check: lint types contracts

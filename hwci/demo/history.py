@@ -2,8 +2,8 @@
 """Ninety days of believable history: what the CI of a small firmware team would have sent.
 
 This module decides which runs took place and what they reported. It computes no metric: the demo
-sends these bodies through the API, and the page says what it finds in them. One seed and one `now`
-give one history.
+sends these bodies through the API, and the page says what it finds in them. One seed and one day
+give one history, at whatever hour it is told: it ends with the day before.
 """
 
 from collections import defaultdict
@@ -52,8 +52,8 @@ class Job:
 
 
 def history(now: datetime, seed: int = 7, days: int = 90) -> Iterator[Body]:
-    """Give every body in the order in which CI sends them, up to `now`."""
-    now = now.astimezone(UTC).replace(microsecond=0)
+    """Return every body in the order in which CI sends them, up to the midnight before `now`."""
+    now = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     rng = Random(seed)  # noqa: S311 - a story, not a secret
     planned = plans(rng, now, days)
     pushed = pushes(planned, seed)
@@ -131,9 +131,8 @@ def _head(pushed: Sequence[Push], at: datetime) -> int | None:
 
 def _nightly_jobs(pushed: Sequence[Push], now: datetime, days: int) -> Iterable[Job]:
     for days_ago in range(days, -1, -1):
-        midnight = (now - timedelta(days=days_ago)).replace(hour=0, minute=0, second=0)
         for product in PRODUCTS:
-            at = midnight + timedelta(hours=2)
+            at = now - timedelta(days=days_ago) + timedelta(hours=2)
             head = _head(pushed, at)
             if head is not None:
                 yield Job(at, product, Trigger.NIGHTLY, product.nightly_workflow, MAIN, head)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened in the demo's ninety days: bugs and their fixes, bench problems, flaky tests.
 
-Each row is told by how many days ago it began, so that the story ends today. The rows are chosen
+Each row says how many days ago it began, so that the story ends with yesterday. The rows are chosen
 so that every table of the metrics page has something to say; the page itself is computed by the
 engine from what CI would have sent, and no row here says what the page should show.
 """

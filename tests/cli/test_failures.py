@@ -18,6 +18,8 @@ from tests.cli.conftest import Command
 from tests.cli.scene import HOSTILE, PRODUCT, A, B, C, D, E, report
 from tests.server.running import running_in_thread
 
+pytestmark = pytest.mark.clock
+
 DASHBOARD_CHECKS = "server/web/static/js/pages/failure/checks.js"
 
 pytestmark = pytest.mark.usefixtures("busy_server")

@@ -11,6 +11,8 @@ from tests.cli.conftest import Command
 from tests.cli.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge
 from tests.server.running import RunningServer, running_in_thread
 
+pytestmark = pytest.mark.clock
+
 pytestmark = pytest.mark.usefixtures("busy_server")
 
 

@@ -22,6 +22,8 @@ from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
+pytestmark = pytest.mark.clock
+
 NOW = datetime(2026, 11, 20, 13, 5, 17, tzinfo=UTC)
 EVERY_DAY_OF_A_WEEK = [NOW + timedelta(days=day, hours=3 * day) for day in range(7)]
 
@@ -61,9 +63,12 @@ def page(bodies: list[Body], days: int, now: datetime) -> Page:
     return metrics_page(past, read_period(past, Scope(), last_days(days, now)), 200)
 
 
-def test_one_seed_and_one_now_give_one_history() -> None:
-    assert list(history(NOW)) == whole_history(NOW)
+def test_one_seed_and_one_day_give_one_history_at_every_hour() -> None:
+    midnight = NOW.replace(hour=0, minute=0, second=0)
+    for hour in range(24):
+        assert list(history(midnight + timedelta(hours=hour))) == whole_history(NOW)
     assert whole_history(NOW) != list(history(NOW, seed=8))
+    assert whole_history(NOW) != list(history(NOW + timedelta(days=1)))
 
 
 @pytest.mark.parametrize("now", EVERY_DAY_OF_A_WEEK, ids=lambda now: f"{now:%a}")

@@ -16,6 +16,8 @@ from tests.server.asking import Reply, ask, bearer
 from tests.server.running import RunningServer, running_in_thread
 from tests.server.test_tables import tell
 
+pytestmark = pytest.mark.clock
+
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:

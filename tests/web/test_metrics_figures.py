@@ -16,6 +16,8 @@ from playwright.sync_api import Page, Route, expect
 from hwci.server.clock import system_clock
 from tests.web.conftest import Dashboard
 
+pytestmark = pytest.mark.clock
+
 PRODUCTS: tuple[dict[str, str], ...] = (
     {},
     {"repoKey": "acme/sensor-node", "suite": "sensor-fw"},
@@ -58,6 +60,10 @@ class Asked:
         """Give the failures of a row of "Flakiest tests"."""
         return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
 
+    def flakes(self) -> int:
+        """Return the number of failures that are flakes."""
+        return int(self._read("ci-failures", {"label": "flake"})["total"])
+
     def checked(self, more: Mapping[str, Any]) -> Any:
         """Give a page of the merges that were checked."""
         return self._read("ci-metrics/checked-merges", more)
@@ -99,27 +105,42 @@ def test_every_figure_on_the_page_is_the_apis(
 
 @pytest.mark.parametrize("days", [7, 30, 90])
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: one.get("suite", "all"))
-def test_the_number_of_a_tile_leads_to_as_many_rows(
+def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
     page: Page, demo: Dashboard, days: int, product: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), system_clock().isoformat()
     query = {"days": days, "asOf": moment, **product}
-    counts = Asked(demo, demo.token(), org, query).page()["tiles"]
-    flakes, runs = counts["flakyFailures"]["count"], counts["infraRuns"]
+    runs = Asked(demo, demo.token(), org, query).page()["tiles"]["infraRuns"]
     infra = page.locator(".tile", has_text="Infra runs")
-    for link, rows in (
-        (
-            page.locator(".tile", has_text="Flaky failures").locator(".figure a"),
-            (flakes, "failure"),
-        ),
-        (infra.locator(".figure a"), (runs["infra"], "run")),
-        (infra.locator(".beside a"), (runs["total"], "run")),
-    ):
+    for link, rows in ((".figure a", runs["infra"]), (".beside a", runs["total"])):
         page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
-        link.click()
-        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(counted(*rows))
+        infra.locator(link).click()
+        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(
+            counted(rows, "run")
+        )
         page.reload()
-        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(counted(*rows))
+        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(
+            counted(rows, "run")
+        )
+
+
+@pytest.mark.parametrize("days", [7, 30, 90])
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda one: one.get("suite", "all"))
+def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_are(
+    page: Page, demo: Dashboard, days: int, product: dict[str, str]
+) -> None:
+    org, moment = demo.sign_in(page.context), system_clock().isoformat()
+    query = {"days": days, "asOf": moment, **product}
+    asked = Asked(demo, demo.token(), org, query)
+    failing_runs = asked.page()["tiles"]["flakyFailures"]["count"]
+    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
+    page.locator(".tile", has_text="Flaky failures").locator(".figure a").click()
+    for _ in range(2):
+        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(
+            counted(asked.flakes(), "failure")
+        )
+        expect(page.locator(".only")).to_contain_text(f"{failing_runs:,} in this period")
+        page.reload()
 
 
 def test_a_flaky_test_leads_to_its_failures(page: Page, demo: Dashboard) -> None:
