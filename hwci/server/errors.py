@@ -73,6 +73,13 @@ class StorageError(MendableError):
     """The database cannot be used."""
 
 
+class DamagedError(StorageError):
+    """The database is damaged: what it holds is not what was written."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause, "run `hwci admin check`; it says what to do next")
+
+
 class StorageBusyError(StorageError):
     """The database cannot take this now (full, or locked too long); trying again may help."""
 

@@ -80,7 +80,7 @@ CREATE TABLE announcement (
   suite TEXT NOT NULL,
   sha TEXT NOT NULL,
   branch TEXT NOT NULL,
-  merged_at INTEGER NOT NULL,
+  merged_at INTEGER NOT NULL, digest BLOB,
   UNIQUE (org_id, repo_key, suite, sha)
 ) STRICT;
 
@@ -91,7 +91,7 @@ CREATE TABLE suite_config (
   repo_key TEXT NOT NULL,
   suite TEXT NOT NULL,
   body TEXT NOT NULL,
-  updated_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL, digest BLOB,
   PRIMARY KEY (org_id, repo_key, suite)
 ) STRICT;
 
@@ -108,7 +108,7 @@ CREATE TABLE review (
   action TEXT NOT NULL,
   by_id TEXT NOT NULL,
   by_name TEXT NOT NULL,
-  at INTEGER NOT NULL,
+  at INTEGER NOT NULL, digest BLOB,
   PRIMARY KEY (org_id, failure_id)
 ) STRICT;
 
@@ -177,7 +177,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
-  ci_run_id INTEGER NOT NULL, record_id BLOB,
+  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 

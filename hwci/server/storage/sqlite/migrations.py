@@ -362,6 +362,13 @@ def run_filters(database: Database) -> None:
     _execute(database, RUN_FILTERS)
 
 
+@MIGRATIONS(name="0005_digests")
+def add_digests(database: Database) -> None:
+    """Give what CI and people sent a digest. What was kept before has none: NULL."""
+    for table in ("announcement", "report", "suite_config", "review"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
+
+
 def _execute(database: Database, statements: str) -> None:
     """Run statements one by one: a script would commit in between."""
     for statement in statements.split(";"):

@@ -7,11 +7,10 @@ is a small number within its product; a report's tests are the number of a test 
 lists stay once they are known; changes go with the last report that carries them.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
 from hwci.engine.facts import Changes
-from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite import codec, digests
 from hwci.server.storage.sqlite.connections import Connection
 
 
@@ -31,22 +30,24 @@ def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) ->
 
 def template(
     connection: Connection, org: bytes, product: int, names: Sequence[str]
-) -> tuple[int, tuple[int, ...]]:
-    """Give the number of a list of test names, and the numbers of its tests in order."""
-    digest = hashlib.sha256(codec.json_list(names).encode()).digest()
+) -> tuple[int, tuple[int, ...], bytes]:
+    """Return the number of a list of test names, the numbers of its tests in order, and its
+    digest.
+    """
+    digest = digests.of_names(names)
     found = connection.row(
         "SELECT id, tests FROM template WHERE org_id = ? AND product_id = ? AND digest = ?",
         (org, product, digest),
     )
     if found is not None:
-        return found[0], codec.unpack_numbers(found[1])
+        return found[0], codec.unpack_numbers(found[1]), digest
     numbers = _test_numbers(connection, org, product, names)
     made = connection.execute(
         "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
         (org, product, digest, codec.pack_numbers(numbers)),
     )
     assert made.lastrowid is not None
-    return made.lastrowid, numbers
+    return made.lastrowid, numbers, digest
 
 
 def _test_numbers(
@@ -95,17 +96,18 @@ def of_tests(
     )
 
 
-def changes_id(connection: Connection, org: bytes, repo_key: str, changes: Changes) -> int:
-    """Give the number of a `changes` object, new if need be."""
+def changes_id(
+    connection: Connection, org: bytes, repo_key: str, changes: Changes
+) -> tuple[int, bytes]:
+    """Return the number of a `changes` object, new if need be, and its digest."""
     commits = codec.commits_json(changes.commits)
-    head = codec.json_list((changes.base_sha, changes.truncated)).encode()
-    digest = hashlib.sha256(head + commits).digest()
+    digest = digests.of_changes(changes, commits)
     found = connection.row(
         "SELECT id FROM changes WHERE org_id = ? AND repo_key = ? AND digest = ?",
         (org, repo_key, digest),
     )
     if found is not None:
-        return int(found[0])
+        return int(found[0]), digest
     made = connection.execute(
         "INSERT INTO changes (org_id, repo_key, digest, base_sha, truncated, body)"
         " VALUES (?, ?, ?, ?, ?, ?)",
@@ -113,7 +115,7 @@ def changes_id(connection: Connection, org: bytes, repo_key: str, changes: Chang
     )
     assert made.lastrowid is not None
     index_changes(connection, org, repo_key, made.lastrowid, changes)
-    return made.lastrowid
+    return made.lastrowid, digest
 
 
 def index_changes(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
 """What CI and people sent, in SQLite: kept after the identities of semantics 1.5."""
 
 from collections.abc import Sequence
@@ -10,10 +10,18 @@ from uuid import UUID
 from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.server.storage.records import Slice
-from hwci.server.storage.sqlite import codec, ingest, reports
+from hwci.server.storage.sqlite import codec, digests, ingest, reports
 from hwci.server.storage.sqlite.history import SqliteHistory
 from hwci.server.storage.sqlite.history_periods import announcement_of
 from hwci.server.storage.sqlite.rows import Rows
+
+KEPT = {
+    "announcement": "org_id, repo_key, suite, sha, branch, merged_at",
+    "suite_config": "org_id, repo_key, suite, body, updated_at",
+    "review": "org_id, failure_id, number, repo_key, suite, test_id, box_key, branch, sha, action,"
+    " by_id, by_name, at",
+}
+"""What was sent, beside reports: tables, and the columns that a row's digest is made over."""
 
 _ANNOUNCEMENT = "SELECT repo_key, suite, sha, branch, merged_at FROM announcement"
 _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
@@ -56,17 +64,18 @@ class RecordRows(Rows):
         return self._slice(_config, statement, (org_id.bytes,), offset, limit)
 
     def announce(self, org_id: UUID, announcement: Announcement) -> None:
+        row = (
+            org_id.bytes,
+            announcement.repo_key,
+            announcement.suite or "",
+            announcement.sha,
+            announcement.branch,
+            codec.to_micros(announcement.merged_at),
+        )
         inserted = self._connection.execute(
-            "INSERT OR IGNORE INTO announcement (org_id, repo_key, suite, sha, branch, merged_at)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                org_id.bytes,
-                announcement.repo_key,
-                announcement.suite or "",
-                announcement.sha,
-                announcement.branch,
-                codec.to_micros(announcement.merged_at),
-            ),
+            f"INSERT OR IGNORE INTO announcement ({KEPT['announcement']}, digest)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*row, digests.of_values(*row)),
         )
         if inserted.rowcount:
             self._changed(org_id)
@@ -77,38 +86,58 @@ class RecordRows(Rows):
 
     def rebuild(self, org_id: UUID) -> None:
         ingest.derive_anew(self._connection, org_id.bytes)
+        self._add_digests(org_id.bytes)
         self._changed(org_id)
 
+    def _add_digests(self, org: bytes) -> None:
+        """Give rows that the version before kept their digests; those of reports have theirs."""
+        for table, columns in KEPT.items():
+            self._connection.execute_many(
+                f"UPDATE {table} SET digest = ? WHERE rowid = ?",
+                [
+                    (digests.of_values(*row), number)
+                    for number, *row in self._connection.rows(
+                        f"SELECT rowid, {columns} FROM {table} WHERE org_id = ? AND digest IS NULL",
+                        (org,),
+                    )
+                ],
+            )
+
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
+        row = (
+            org_id.bytes,
+            config.repo_key,
+            config.suite,
+            codec.config_json(config),
+            codec.to_micros(at),
+        )
         self._connection.execute(
-            "INSERT OR REPLACE INTO suite_config (org_id, repo_key, suite, body, updated_at)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (
-                org_id.bytes,
-                config.repo_key,
-                config.suite,
-                codec.config_json(config),
-                codec.to_micros(at),
-            ),
+            f"INSERT OR REPLACE INTO suite_config ({KEPT['suite_config']}, digest)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (*row, digests.of_values(*row)),
         )
         self._changed(org_id)
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
+        last = self._connection.row(
+            "SELECT coalesce(max(number), 0) FROM review WHERE org_id = ?", (org_id.bytes,)
+        )
+        assert last is not None
+        row = (
+            org_id.bytes,
+            failure_id.bytes,
+            last[0] + 1,
+            *review.key.lane,
+            review.key.sha,
+            review.action,
+            review.by_id,
+            review.by_name,
+            codec.to_micros(review.at),
+        )
         self._connection.execute(
-            "INSERT OR REPLACE INTO review (org_id, failure_id, number, repo_key, suite, test_id,"
-            " box_key, branch, sha, action, by_id, by_name, at)"
-            " VALUES (?1, ?2, (SELECT coalesce(max(number), 0) + 1 FROM review WHERE org_id = ?1),"
-            " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-            (
-                org_id.bytes,
-                failure_id.bytes,
-                *review.key.lane,
-                review.key.sha,
-                review.action,
-                review.by_id,
-                review.by_name,
-                codec.to_micros(review.at),
-            ),
+            f"INSERT OR REPLACE INTO review ({KEPT['review']}, digest)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row, digests.of_values(*row)),
         )
         self._changed(org_id)
 

@@ -2,11 +2,15 @@
 # ruff: noqa: S608 - statements are put together from constants of this room
 """Run reports as rows, whole: what was put comes back, field by field.
 
-This module decides how a report is taken apart and put together. A test that passed at its first
-attempt leaves no row of its own: the report's test list holds it. It derives nothing (`derive.py`).
+This module decides how a report is taken apart and put together, and that one which is put together
+otherwise than it was sent is given to nobody. A test that passed at its first attempt leaves no row
+of its own: the report's test list holds it. It derives nothing (`derive.py`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -16,21 +20,27 @@ from hwci.engine.identity import failure_id
 from hwci.engine.parts import ci_run_id, ended_by
 from hwci.engine.runs import carried_changes
 from hwci.engine.vocabulary import Outcome, Trigger
+from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
-from hwci.server.storage.sqlite import codec, names
+from hwci.server.storage.sqlite import codec, digests, names
 from hwci.server.storage.sqlite.connections import Connection
 
 _COLUMNS = (
     "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"
     " r.repo_key, r.workflow, p.suite, r.run_id, r.run_attempt, r.trigger, r.branch, r.sha,"
     " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
-    " r.part_run_id, r.part, r.parts"
+    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key"
 )
 _SELECT = (
     f"SELECT {_COLUMNS} FROM report r"
-    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
+    " LEFT JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
 )
 _SELECT_PARTS = _SELECT.replace("report r", "report r INDEXED BY report_part")
+_UNREADABLE = (
+    *(ArithmeticError, AssertionError, LookupError, TypeError, ValueError),
+    *(struct.error, zlib.error),
+)
+"""What rows raise that no program of ours wrote."""
 _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key = ?"
 
 
@@ -47,10 +57,11 @@ class KeptReport:
 
 def insert(connection: Connection, org: bytes, product: int, report: Report) -> KeptReport:
     """Keep a report whose identity is free."""
-    template, tests = names.template(connection, org, product, [t.id for t in report.tests])
-    changes = report.changes
-    changes_id = (
-        None if changes is None else names.changes_id(connection, org, report.repo_key, changes)
+    template, tests, named = names.template(connection, org, product, [t.id for t in report.tests])
+    changes_id, changed = (
+        names.changes_id(connection, org, report.repo_key, report.changes)
+        if report.changes is not None
+        else (None, None)
     )
     part = report.part_of
     values: dict[str, object] = {
@@ -75,6 +86,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
         "part_run_id": None if part is None else part.run_id,
         "part": None if part is None else part.part,
         "parts": None if part is None else part.parts,
+        "digest": digests.of_report(org, report, named, changed),
         **_derived(org, report, tests),
     }
     made = connection.execute(
@@ -164,7 +176,10 @@ def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
 
 
 def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
-    """Write every report's derived columns, and its items, anew; give each, in order of arrival."""
+    """Write every report's derived columns, and its items, anew; give each, in order of arrival.
+
+    One that the version before kept, without a digest, is given its digest.
+    """
     test_names = _test_names(connection, org)
     ids = connection.rows("SELECT id FROM report WHERE org_id = ? ORDER BY id", (org,))
     for (number,) in ids:
@@ -172,7 +187,7 @@ def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         assert row is not None
         report = _whole(connection, org, row, test_names)
         tests = _listed(connection, org, row)
-        derived = _derived(org, report, tests)
+        derived = {**_derived(org, report, tests), "digest": digests.of_whole(org, report)}
         connection.execute(
             f"UPDATE report SET {' = ?, '.join(derived)} = ? WHERE +org_id = ? AND id = ?",
             (*derived.values(), org, number),
@@ -223,26 +238,37 @@ def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
 def load_record(connection: Connection, org: bytes, record_id: bytes) -> tuple[Report, ...]:
     """Give the reports of one run record, whole."""
     rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.record_id = ?", (org, record_id))
-    test_names: _TestNames = {}
-    for row in rows:
-        listed = names.of_tests(connection, org, row[1], _listed(connection, org, row))
-        test_names |= {(row[1], number): name for number, name in listed.items()}
-    return tuple(_whole(connection, org, row, test_names) for row in rows)
+    return tuple(_whole(connection, org, row) for row in rows)
 
 
-_TestNames = dict[tuple[int, int], str]  # by product and number
+_TestNames = Mapping[int, Mapping[int, str]]  # by product and number
 
 
 def _test_names(connection: Connection, org: bytes) -> _TestNames:
     rows = connection.rows("SELECT product_id, number, name FROM test WHERE org_id = ?", (org,))
-    return {(product, number): name for product, number, name in rows}
+    found: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    for product, number, name in rows:
+        found[product][number] = name
+    return found
 
 
 def _whole(
-    connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames
+    connection: Connection,
+    org: bytes,
+    row: tuple[Any, ...],
+    test_names: _TestNames | None = None,
 ) -> Report:
-    tests = _tests(connection, org, row, test_names)
-    return _report(row, tests, _changes(connection, org, row[4]))
+    """Put a stored report together; `test_names`: those of all its organization, if they are read.
+    Raises `DamagedError`: it is not what was sent.
+    """
+    try:
+        tests = _tests(connection, org, row, test_names)
+        report = _report(row, tests, _changes(connection, org, row[4]))
+        if row[22] in {None, digests.of_whole(org, report)} and row[23] == report.repo_key:
+            return report
+    except _UNREADABLE:
+        pass  # what is told of it is the same
+    raise DamagedError(f"Report {row[0]} is not what was sent")
 
 
 def _changes(connection: Connection, org: bytes, number: int | None) -> Changes | None:
@@ -257,7 +283,7 @@ def _listed(connection: Connection, org: bytes, row: tuple[Any, ...]) -> tuple[i
 
 
 def _tests(
-    connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames
+    connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames | None
 ) -> tuple[TestItem, ...]:
     """Put the items of a report together: from its test list, its items and its durations."""
     notable: dict[int, Sequence[int]] = {
@@ -268,10 +294,15 @@ def _tests(
         )
     }
     numbers, durations = _listed(connection, org, row), codec.unpack_durations(row[3])
+    named = (
+        names.of_tests(connection, org, row[1], numbers)
+        if test_names is None
+        else test_names[row[1]]
+    )
     items = []
     for number, seconds in zip(numbers, durations, strict=True):
         outcome, attempts, verdict = codec.unpack_item(notable.get(number))
-        items.append(TestItem(test_names[row[1], number], outcome, attempts, seconds, verdict))
+        items.append(TestItem(named[number], outcome, attempts, seconds, verdict))
     return tuple(items)
 
 

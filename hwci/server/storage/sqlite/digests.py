@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Digests of what is kept, by which damage is seen that leaves a database readable.
+
+This module decides over what they are made: the facts as they were sent, in an order that never
+changes, and the organization that they are of. A report's is made over those of its test names and
+its changes, which recognise these anyway: a long report is written out once. A digest tells damage,
+not forgery: who can write the file can write a fitting digest, so 16 bytes are enough.
+"""
+
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+
+from hwci.engine.facts import Changes, Report
+from hwci.server.storage.sqlite import codec
+
+_BYTES = 16
+
+
+def of_values(*values: object) -> bytes:
+    """Return the digest of a row of values."""
+    return _digest(_written(values))
+
+
+def of_names(names: Sequence[str]) -> bytes:
+    """Return the digest of a list of test names."""
+    return hashlib.sha256(codec.json_list(names).encode()).digest()
+
+
+def of_changes(changes: Changes, commits: bytes) -> bytes:
+    """Return the digest of changes, whose commits are written as `codec.commits_json` does."""
+    head = codec.json_list((changes.base_sha, changes.truncated)).encode()
+    return hashlib.sha256(head + commits).digest()
+
+
+def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -> bytes:
+    """Return the digest of a report, given those of its test names and its changes."""
+    part = report.part_of
+    head = _written(
+        (
+            *(org, report.repo_key, report.workflow, report.suite),
+            *(report.run_id, report.run_attempt, report.trigger, report.branch, report.sha),
+            *(codec.to_micros(report.started_at), codec.to_micros(report.ended_at)),
+            *(report.conclusion, report.hello_ok, report.box_key, report.covers_shas),
+            *(None if part is None else (part.run_id, part.part, part.parts), names, changes),
+            [(test.outcome, test.attempts, test.verdict) for test in report.tests],
+        )
+    )
+    seconds = (test.duration_s for test in report.tests)
+    return _digest(head + struct.pack(f"<{len(report.tests)}d", *seconds))
+
+
+def of_whole(org: bytes, report: Report) -> bytes:
+    """Return the digest of a report, from nothing but itself."""
+    changes = report.changes
+    return of_report(
+        org,
+        report,
+        of_names([test.id for test in report.tests]),
+        None if changes is None else of_changes(changes, codec.commits_json(changes.commits)),
+    )
+
+
+def _written(values: Sequence[object]) -> bytes:
+    return json.dumps(values, separators=(",", ":"), default=bytes.hex).encode()
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_BYTES).digest()
