@@ -7,8 +7,11 @@ import os
 import socket
 import sqlite3
 import stat
+import subprocess
+import sys
 import tempfile
-from contextlib import AbstractContextManager, closing
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -39,6 +42,7 @@ from hwci.server.services.operator import COMMANDS, Operator, Secret
 from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import open_storage
+from hwci.server.storage.sqlite.locking import database_lock
 from tests.server.asking import ask, bearer, ci_key
 from tests.server.running import (
     EMAIL,
@@ -178,18 +182,73 @@ async def test_a_file_in_the_sockets_place_is_left_alone(tmp_path: Path) -> None
     assert (tmp_path / "hwci.db.sock").read_text() == "mine"
 
 
-def test_a_long_path_has_a_short_socket_whatever_the_temp_folder_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_socket_stands_beside_the_database_however_long_its_path_is(tmp_path: Path) -> None:
     folder = tmp_path / ("d" * 120)
     folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
     with running_in_thread(folder) as server:
         path = socket_of(server.database)
-        assert len(str(path)) <= 100
+        assert path == server.database.resolve().with_name("hwci.db.sock")
         assert path.is_socket()
         assert isinstance(new_organization(server.database, "long@example.org"), UUID)
+    assert not path.exists()
+
+
+def test_a_database_of_a_long_name_has_a_socket_of_a_short_one(tmp_path: Path) -> None:
+    database = tmp_path / ("d" * 200)
+    new_organization(database)
+
+    with served(database):
+        assert socket_of(database).parent == tmp_path.resolve()
+        assert isinstance(new_organization(database, "long@example.org"), UUID)
+
+
+STRANGER = 12345
+SQUATTER = """
+import os, socket, sys
+os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
+line = socket.socket(socket.AF_UNIX)
+line.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o777); line.listen()
+print("ready", flush=True)
+print(line.accept()[0].recv(1), flush=True)
+"""
+
+
+@contextmanager
+def squatted(path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Have another user of the machine listen at a path."""
+    command = [sys.executable, "-c", SQUATTER, str(path), str(STRANGER)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that everybody may write to, as /tmp is."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be another user")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o1777)
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("own_name", [False, True], ids=["theirs", "in-our-name"])
+def test_another_user_who_listens_in_the_servers_place_is_told_nothing(
+    shared: Path, own_name: bool
+) -> None:
+    database = shared / "hwci.db"
+    new_organization(database)
+    with database_lock(database), squatted(socket_of(database)) as process:
+        if own_name:  # as if the socket of a server had been swapped after it was looked at
+            os.chown(socket_of(database), 0, 0)
+        with pytest.raises(OperatorUnreachableError, match="takes no commands"):
+            operate(str(database), USER)
+        assert process.communicate(timeout=60)[0] == "b''\n"
 
 
 def test_operators_commands_cannot_be_given_over_the_network(server: RunningServer) -> None:

@@ -5,14 +5,12 @@ local socket beside the file, which only the file's owner can open.
 """
 
 import asyncio
-import os
-import stat
+import http.client
 from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
 
-import aiohttp
-
+from hwci.server.app.operator_socket import connect, unreachable
 from hwci.server.clock import system_clock
 from hwci.server.errors import (
     OperatorUnreachableError,
@@ -34,8 +32,7 @@ from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
 from hwci.wire.errors import ErrorBody
 
-_PATIENCE = aiohttp.ClientTimeout(total=30)
-_UNTIL_DONE = aiohttp.ClientTimeout(total=None, sock_connect=30)
+_PATIENCE_SECONDS = 30.0
 _LONG = (BackUp, Rebuild)
 
 
@@ -60,7 +57,10 @@ def operate(
     location = _kept(database)
     if not may_create:
         _require_made(location)
-    return asyncio.run(_operate(location, command, secret_key_file))
+    try:
+        return asyncio.run(_operate(location, command, secret_key_file))
+    except StorageLockedError:
+        return _ask_server(location, command)
 
 
 def restore(database: str, copy: Path) -> Path | None:
@@ -133,12 +133,7 @@ def _make_folder(location: Location) -> None:
 async def _operate(
     location: Location, command: Command, secret_key_file: Path | None
 ) -> CommandResult:
-    try:
-        storage = open_database(location)
-    except StorageLockedError:
-        assert location.file is not None
-        assert location.socket is not None
-        return await _ask_server(location.file, location.socket, command)
+    storage = open_database(location)
     passwords = Passwords()
     secret = Secret(secret_key_file or location.key_file)
     try:
@@ -148,27 +143,27 @@ async def _operate(
         await storage.close()
 
 
-async def _ask_server(database: Path, path: Path, command: Command) -> CommandResult:
-    _require_owner(path, database)
+def _ask_server(location: Location, command: Command) -> CommandResult:
+    """Have the server that holds a database carry a command out. Raises as `operate`."""
+    database, path = location.file, location.socket
+    assert database is not None
+    assert path is not None
+    asking = http.client.HTTPConnection("hwci")
+    patience = None if isinstance(command, _LONG) else _PATIENCE_SECONDS
+    asking.sock = connect(path, database, patience)
     try:
-        async with (
-            aiohttp.ClientSession(
-                connector=aiohttp.UnixConnector(os.fspath(path)),
-                timeout=_UNTIL_DONE if isinstance(command, _LONG) else _PATIENCE,
-            ) as session,
-            session.post(
-                f"http://hwci/{command.command}",
-                data=command.model_dump_json(by_alias=True).encode(),
-                headers={"Content-Type": "application/json"},
-            ) as response,
-        ):
-            return _read_result(response.status, await response.read())
-    except aiohttp.ServerDisconnectedError as fault:
+        body = command.model_dump_json(by_alias=True).encode()
+        asking.request("POST", f"/{command.command}", body, {"Content-Type": "application/json"})
+        response = asking.getresponse()
+        return _read_result(response.status, response.read())
+    except TimeoutError as fault:
+        raise unreachable(database, path) from fault
+    except (http.client.HTTPException, OSError) as fault:
         raise OperatorUnreachableError(
             f"The server of {database} stopped before this was done", "start it and try again"
         ) from fault
-    except (aiohttp.ClientError, OSError) as fault:
-        raise _unreachable(database, path) from fault
+    finally:
+        asking.close()
 
 
 def _read_result(status: int, data: bytes) -> CommandResult:
@@ -178,21 +173,3 @@ def _read_result(status: int, data: bytes) -> CommandResult:
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         raise StorageError.read(message)
     raise RefusedError(message)
-
-
-def _require_owner(path: Path, database: Path) -> None:
-    """Tell a password to nobody but who owns the database: the temp folder is everybody's."""
-    try:
-        found = path.lstat()
-        owners = {os.geteuid(), database.stat().st_uid}
-    except OSError as fault:
-        raise _unreachable(database, path) from fault
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid not in owners:
-        raise _unreachable(database, path)
-
-
-def _unreachable(database: Path, path: Path) -> OperatorUnreachableError:
-    return OperatorUnreachableError(
-        f"{database} is in use by a process that takes no commands at {path}",
-        "stop that process and try again",
-    )

@@ -4,7 +4,6 @@ beside the database, which only the file's owner can open. Who sends them is `op
 """
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,8 +12,9 @@ from pathlib import Path
 
 from aiohttp import web
 
+from hwci.server.app.operator_socket import listen
 from hwci.server.clock import Clock
-from hwci.server.errors import HwciServerError, ListenError, MendableError, NotFoundError
+from hwci.server.errors import HwciServerError, MendableError, NotFoundError
 from hwci.server.http import error_map
 from hwci.server.http.body import parse, read_bytes, require_json
 from hwci.server.http.protocol import SpecRunner
@@ -32,9 +32,9 @@ async def operator_site(
 ) -> AsyncIterator[None]:
     """Take operators' commands at a socket while the block runs. The database's lock must be held.
 
-    So a socket that is there already belongs to nobody any more.
+    Raises `ListenError`.
     """
-    listener = _bind(path)
+    listener = listen(path)
     passwords = Passwords()
     runner = SpecRunner(_operator_app(Operator(storage, clock, passwords, secret)))
     try:
@@ -45,28 +45,6 @@ async def operator_site(
         await runner.cleanup()
         await asyncio.to_thread(passwords.close)
         _unbind(listener, path)
-
-
-def _bind(path: Path) -> socket.socket:
-    """Bind a socket that its owner alone can open, from its first moment on.
-
-    Who holds the database's lock may replace a socket that a crash left behind.
-    """
-    listener = socket.socket(socket.AF_UNIX)
-    mask = os.umask(0o177)
-    try:
-        if path.is_socket():
-            path.unlink()
-        listener.bind(os.fspath(path))
-    except OSError as fault:
-        listener.close()
-        raise ListenError(
-            f"Cannot make the operator socket {path}: {fault.strerror}",
-            "check that its folder is writable",
-        ) from fault
-    finally:
-        os.umask(mask)
-    return listener
 
 
 def _unbind(listener: socket.socket, path: Path) -> None:

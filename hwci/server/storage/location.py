@@ -13,9 +13,8 @@ from pathlib import Path
 
 MEMORY = "memory:"
 
-_SOCKET_BYTES_MAX = 100
-"""A socket's path is short: the system takes 107 bytes."""
-_SHORT_FOLDER = Path("/tmp")  # noqa: S108 - short, and the same whatever TMPDIR either side has
+_SOCKET_NAME_BYTES = 80
+"""Of the 103 that a socket's path may have; the rest is for its folder (`operator_socket.py`)."""
 _SECRETS = re.compile(r"(?<=://)[^/]*@|\?.*", re.DOTALL)
 """Of an address: user and password, and its parameters, which may hold them too."""
 
@@ -40,14 +39,13 @@ class Location:
 
     @property
     def socket(self) -> Path | None:
-        """Where operators' commands are taken: beside the file, or a short path of its own."""
+        """Where operators' commands are taken: beside the file, and nowhere else."""
         if self.file is None:
             return None
-        beside = Path(f"{self.file}.sock")
-        if len(os.fsencode(beside)) <= _SOCKET_BYTES_MAX:
-            return beside
-        digest = hashlib.sha256(os.fsencode(beside)).hexdigest()[:32]
-        return _SHORT_FOLDER / f"hwci-{digest}.sock"
+        name = f"{self.file.name}.sock"
+        if len(os.fsencode(name)) > _SOCKET_NAME_BYTES:
+            name = f"{hashlib.sha256(os.fsencode(name)).hexdigest()[:32]}.sock"
+        return self.file.with_name(name)
 
     @property
     def shown(self) -> str:

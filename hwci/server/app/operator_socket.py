@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's socket: how a server makes it, and how a command reaches it (contract,
+"Organizations"). It stands beside the database and nowhere else: in a folder that everybody shares,
+anybody could be there first.
+
+This module decides who may be at its other end. What is said over it is not known here.
+"""
+
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hwci.server.errors import ListenError, OperatorUnreachableError
+
+_PATH_BYTES = 103
+"""What every system takes for the path of a socket."""
+
+
+def listen(path: Path) -> socket.socket:
+    """Make the socket, which its owner alone can open from its first moment on. One that is there
+    already was left behind by a crash: the caller holds the lock of the database.
+
+    Raises:
+        ListenError: it cannot be made.
+    """
+    listener = socket.socket(socket.AF_UNIX)
+    mask = os.umask(0o177)
+    try:
+        if path.is_socket():
+            path.unlink()
+        with _short(path) as name:
+            listener.bind(name)
+    except OSError as fault:
+        listener.close()
+        raise ListenError(
+            f"Cannot make the operator socket {path}: {fault.strerror or fault}",
+            "give the database a folder that its owner, and nobody else, may write to",
+        ) from fault
+    finally:
+        os.umask(mask)
+    return listener
+
+
+def connect(path: Path, database: Path, patience: float | None) -> socket.socket:
+    """Connect to the server that has a database. A password may be told to who answers: it is the
+    caller, or who owns the database. `patience`: seconds that each step may take.
+
+    Raises:
+        OperatorUnreachableError: nobody answers, or somebody else does.
+    """
+    line = socket.socket(socket.AF_UNIX)
+    try:
+        line.settimeout(patience)
+        with _short(path) as name:
+            line.connect(name)
+        owners = {os.geteuid(), database.stat().st_uid}
+        if not stat.S_ISSOCK(path.lstat().st_mode) or _listener(line, path) not in owners:
+            raise PermissionError
+    except OSError as fault:
+        line.close()
+        raise unreachable(database, path) from fault
+    return line
+
+
+def unreachable(database: Path, path: Path) -> OperatorUnreachableError:
+    """Return the error of a database whose holder gives no answer."""
+    return OperatorUnreachableError(
+        f"{database} is in use by a process that takes no commands at {path}",
+        "stop that process and try again",
+    )
+
+
+def _listener(line: socket.socket, path: Path) -> int:
+    """Return the user at the other end. Only Linux tells it of the connection itself."""
+    credentials = getattr(socket, "SO_PEERCRED", None)
+    if credentials is None:
+        return path.lstat().st_uid
+    told = line.getsockopt(socket.SOL_SOCKET, credentials, struct.calcsize("iII"))
+    _, user, _ = struct.unpack("iII", told)
+    return int(user)
+
+
+@contextmanager
+def _short(path: Path) -> Iterator[str]:
+    """Yield a name of a path that a socket can have: a long one is found by its open folder."""
+    if len(os.fsencode(path)) <= _PATH_BYTES:
+        yield os.fspath(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
