@@ -2,12 +2,13 @@
 """No key, password or token stands in the clear in the database files or in the log."""
 
 import logging
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from hwci.server.settings import VARIABLES, read_settings
-from tests.server.asking import ask, bearer, ci_key
+from tests.server.asking import ask, bearer, ci_key, connect, say
 from tests.server.running import EMAIL, PASSWORD, RunningServer, report, running_in_thread
 
 
@@ -74,6 +75,62 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def is_hex(text: str) -> bool:
     return all(letter in "0123456789abcdef" for letter in text)
+
+
+CANARY = "Zq7xKv9wJp3mLt5nRb8yHc2d"
+PLACES = (
+    f"Authorization: Bearer {CANARY}",
+    f"X-API-Key: svc_{CANARY}",
+    f"Cookie: hwci_refresh={CANARY}",
+    f"Proxy-Authorization: Basic {CANARY}",
+)
+MALFORMED = {
+    "NUL": "GET /healthz HTTP/1.1\r\nHost: x\r\n{}\0\r\n\r\n",
+    "control character": "GET /healthz HTTP/1.1\r\nHost: x\r\n{}\x01\r\n\r\n",
+    "folded": "GET /healthz HTTP/1.1\r\nHost: x\r\n{}\r\n {}\r\n\r\n",
+    "continued after nothing": "GET /healthz HTTP/1.1\r\n {}\r\n\r\n",
+    "bare line feed": "GET /healthz HTTP/1.1\r\nHost: x\n{}\n\n",
+    "bare carriage return": "GET /healthz HTTP/1.1\r\nHost: x\r{}\r\r",
+    "no colon": "GET /healthz HTTP/1.1\r\nHost: x\r\nX {}\r\n\r\n",
+    "two hosts": "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: {}\r\n{}\r\n\r\n",
+    "too long": "GET /healthz HTTP/1.1\r\nHost: x\r\n{}" + "a" * 9_000 + "\r\n\r\n",
+    "too many": "GET /healthz HTTP/1.1\r\nHost: x\r\n" + "{}\r\n" * 200 + "\r\n",
+    "as the request line": "{}\r\n\r\n",
+    "as the method": "{} /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    "in the query": "GET /healthz?token={} HTTP/9.9\r\nHost: x\r\n\r\n",
+    "in a query of bytes": "GET /healthz?token={}\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+    "in a query too long": "GET /?t={}" + "a" * 9_000 + " HTTP/1.1\r\nHost: x\r\n\r\n",
+    "in the host": "GET /healthz HTTP/1.1\r\nHost: {}:x\r\nConnection: close\r\n\r\n",
+    "in the address": "GET http://{}@[/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    "as a length": "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n",
+    "as a coding": "POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: {}\r\n\r\n",
+    "as an expectation": "POST /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    "Expect: {}\r\n\r\n",
+    "as a chunk": "POST /api/auth/login HTTP/1.1\r\nHost: x\r\n{}\r\n"
+    "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{}\r\n\r\n",
+    "as a body": "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{:99}",
+    "as a content type": "POST /api/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    "Content-Type: {}\r\nContent-Length: 0\r\n\r\n",
+    "well formed": "GET /api/auth/me?t={} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{}\r\n\r\n",
+}
+
+
+def test_no_piece_of_a_credential_in_a_malformed_request_stands_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All that is logged at any level, by the framework and the event loop too."""
+    caplog.set_level(logging.DEBUG)
+    with running_in_thread(tmp_path) as server:
+        for header, shape in product(PLACES, MALFORMED.values()):
+            raw = shape.replace("{}", header).replace("{:99}", f"{header:99}")
+            assert say(server.url, raw.encode("latin-1")).startswith(b"HTTP/1.")
+        with connect(server.url) as line:  # and one that goes before its head is whole
+            line.sendall(f"GET / HTTP/1.1\r\n{PLACES[0]}".encode())
+
+    assert caplog.text.count("is refused with 400") > 40, "the log was listened to"
+    for start in range(len(CANARY) - 4):
+        assert CANARY[start : start + 5] not in caplog.text
 
 
 def test_no_setting_that_may_hold_a_secret_shows_in_a_repr() -> None:

@@ -2,6 +2,7 @@
 """A server's life, as a process and as a block; its settings and its secret key."""
 
 import asyncio
+import logging
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ import sys
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from hwci.server.settings import Registration, Settings, read_settings
 from hwci.server.storage.opening import open_storage
 from tests.server.asking import ask, bearer
 from tests.server.running import EMAIL, PASSWORD, new_organization, running
+from tests.server.streaming import streaming
 
 PROCESS = """
 import sys
@@ -63,12 +66,47 @@ def test_each_request_is_a_line_of_the_log_unless_it_is_to_be_quiet(
     ) as process:
         assert process.stdout is not None
         url = process.stdout.readline().split()[2]
-        ask(url, "GET", "/api/x%0Ay%1b?token=secret", ("x-request-id", "mine"))
+        claimed = ("X-Forwarded-For", "192.0.2.7")
+        ask(url, "GET", "/api/x%0Ay%1b?token=secret", ("x-request-id", "mine"), claimed)
         process.send_signal(signal.SIGTERM)
         log = process.communicate()[1]
 
-    line = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ GET /api/x%0Ay%1B 404 \d+B [\d.]+ms mine\n"
+    line = (
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ 127\.0\.0\.1 GET /api/x%0Ay%1B 404 \d+B [\d.]+ms mine\n"
+    )
     assert re.fullmatch("" if quiet else line, log)
+
+
+async def test_the_log_has_the_whole_address_that_a_trusted_proxy_tells(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    trusted = (ip_network("127.0.0.1/32"),)
+    async with serving(Settings(database="memory:", port=0, trusted_proxies=trusted)) as server:
+        told = ("X-Forwarded-For", "2001:db8::1:2:3:4")
+        await asyncio.to_thread(ask, server.url, "GET", "/healthz", told)
+
+    assert "2001:db8::1:2:3:4 GET /healthz 200 " in caplog.text
+
+
+async def test_a_database_that_fails_is_one_line_of_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with streaming(tmp_path) as scene:
+        await scene.storage.close()
+        caplog.clear()
+        signed = dict([bearer(scene.owner["accessToken"])])
+        async with scene.http.get(scene.runs, headers=signed) as reply:
+            assert reply.status == 503
+
+        (said,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+        path = tmp_path / "hwci.db"
+        request = f"request {reply.headers['x-request-id']}"
+        assert caplog.handler.format(said).endswith(
+            f"{request}: The database {path} is closed; start the server"
+        )
+        assert "Traceback" in caplog.text, "the level of debug tells how it came to it"
 
 
 async def test_what_was_taken_is_answered_before_the_server_stops(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line per request: method, path, status, size, time, id. Never a query string or a header.
+"""One line per request: address, method, path, status, size, time, id. Never a query string or a
+header.
 
 What a caller chose is written so that it cannot end the line: a path as it stands in an address.
 """
@@ -12,6 +13,7 @@ from aiohttp import web
 from aiohttp.abc import AbstractAccessLogger
 from aiohttp.log import access_logger
 
+from hwci.server.http.addresses import whole_address_of
 from hwci.server.http.responses import request_id
 
 
@@ -21,7 +23,8 @@ class RequestLog(AbstractAccessLogger):
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
         """Write the line of an answered request."""
         self.logger.info(
-            "%s %s %d %dB %.1fms %s",
+            "%s %s %s %d %dB %.1fms %s",
+            whole_address_of(request),
             request.method,
             quote(request.rel_url.path),
             response.status,

@@ -23,11 +23,12 @@ _NOBODY = IPv4Address(0)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request comes from. `address`: one that limits count by, so of IPv6 its /64, which is
-    one subscriber.
+    """Where a request comes from. `counted`: what limits count by, so of IPv6 its /64, which is one
+    subscriber.
     """
 
     address: str
+    counted: str
     scheme: str
 
 
@@ -45,12 +46,17 @@ def note_origin(request: web.BaseRequest, trusted: Sequence[Network]) -> None:
     # Each proxy adds to the right, so both lists are counted from there.
     said = schemes[-min(max(hops, 1), len(schemes))].lower() if schemes else ""
     scheme = said if said in _SCHEMES else request.scheme
-    request[_KEY] = Origin(_counted(address), scheme)
+    request[_KEY] = Origin(str(address), _counted(address), scheme)
 
 
 def address_of(request: web.BaseRequest) -> str:
     """Give the address of who sent a request, as limits count it."""
-    return request[_KEY].address
+    return request[_KEY].counted
+
+
+def whole_address_of(request: web.BaseRequest) -> str:
+    """Return the address of who sent a request, for the log; malformed HTTP names no other."""
+    return request[_KEY].address if _KEY in request else request.remote or "-"
 
 
 def scheme_of(request: web.BaseRequest) -> str:

@@ -155,7 +155,9 @@ class SpecProtocol(web.RequestHandler):
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             LOG.error("request %s failed", request_id(request), exc_info=exc)
         else:
-            LOG.debug("request %s is refused with %d: %s", request_id(request), status, message)
+            # The kind alone: the parser's own words quote the line, and a credential in it.
+            kind = type(exc).__name__
+            LOG.debug("request %s is refused with %d: %s", request_id(request), status, kind)
         if request.writer.output_size > 0:
             raise ConnectionError("The answer has begun; only closing the connection is left")
         response = status_answer(status)

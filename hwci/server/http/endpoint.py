@@ -116,7 +116,10 @@ def _refusal(error: HwciServerError, call: Call) -> web.Response:
     response = error_answer(error)
     if response.status == HTTPStatus.UNAUTHORIZED:
         response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
-    if isinstance(error, StorageError) or response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+    if isinstance(error, StorageError):
+        LOG.error("request %s: %s", request_id(call.request), error)
+        LOG.debug("request %s: how it came to it", request_id(call.request), exc_info=error)
+    elif response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         LOG.error("request %s: %s", request_id(call.request), error, exc_info=error)
     elif isinstance(error, LimiterError):
         log_silence(error, call.request)
