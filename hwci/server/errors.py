@@ -41,6 +41,18 @@ class ClashError(ConflictError):
         self.field = field
 
 
+class UnfitError(RefusedError):
+    """A value of the body that does not fit what is kept; `field` names it in the body's words."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class WrongPasswordError(UnfitError):
+    """A password that was asked for again, and is not the one kept."""
+
+
 class RateLimitedError(RefusedError):
     """Too much was asked in too short a time; `retry_after`: seconds until asking again helps."""
 

@@ -38,16 +38,23 @@ Email = Annotated[
 _ROWS = ("0123456789", "abcdefghijklmnopqrstuvwxyz")
 
 
-def _not_guessed_first(password: str, info: ValidationInfo) -> str:
-    """A new password is none of those that anybody tries first (contract, "Auth")."""
+def guessed_first(password: str, email: str) -> str | None:
+    """Return what is wrong with a new password that anybody tries first (contract, "Auth"), or
+    None where nothing is.
+    """
     folded = password.casefold()
     ways = [row * (len(folded) // len(row) + 2) for row in _ROWS]
     if len(set(folded)) == 1 or any(folded in way or folded[::-1] in way for way in ways):
-        raise PydanticCustomError(
-            "password", "Should not be one character repeated, or a run such as 123456789012"
-        )
-    if folded == str(info.data.get("email", "")).casefold():
-        raise PydanticCustomError("password", "Should not be the e-mail of the account")
+        return "Should not be one character repeated, or a run such as 123456789012"
+    if folded == email.casefold():
+        return "Should not be the e-mail of the account"
+    return None
+
+
+def _not_guessed_first(password: str, info: ValidationInfo) -> str:
+    fault = guessed_first(password, str(info.data.get("email", "")))
+    if fault is not None:
+        raise PydanticCustomError("password", "{fault}", {"fault": fault})
     return password
 
 
@@ -58,7 +65,9 @@ Password = Annotated[
     SECRET,
     AfterValidator(_not_guessed_first),
 ]
-"""A new one; it stands behind the e-mail of its account."""
+"""A new one; it stands behind the e-mail of its account, where the body has that."""
+OldPassword = Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE, SECRET]
+"""One that is compared with the one kept."""
 Secret = Annotated[str, SECRET]
 _Token = Annotated[str, Field(max_length=limits.TOKEN_MAX), STORABLE]
 HeldToken = Annotated[_Token, SECRET]
@@ -87,7 +96,7 @@ class Login(Body):
     """Body of `POST /api/auth/login`."""
 
     email: Text
-    password: Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE, SECRET]
+    password: OldPassword
     session: SessionMode = SessionMode.TOKEN
 
 

@@ -60,6 +60,7 @@ token in the wrong place too, so that it is refused as a credential.
 CODE_MAX = 2_048
 """Characters of a code that the command line exchanges for a sign-in."""
 INVITE_LIFETIME = timedelta(days=7)
+RESET_LINK_LIFETIME = timedelta(hours=24)
 INSTALL_TOKEN_LIFETIME = timedelta(hours=24)
 
 BOX_ONLINE_FOR = timedelta(minutes=3)

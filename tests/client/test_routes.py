@@ -20,9 +20,9 @@ from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-ID_NAMES = ("orgId", "keyId", "failureId", "userId", "boxId", "runId")
+ID_NAMES = ("orgId", "keyId", "failureId", "userId", "boxId", "runId", "sessionId")
 IDS = {name: UUID(int=place) for place, name in enumerate(ID_NAMES, 1)}
-ORG, KEY, FAILURE, USER, BOX, RUN = IDS.values()
+ORG, KEY, FAILURE, USER, BOX, RUN, SESSION = IDS.values()
 PASSWORD = "correct horse battery"
 
 ANNOUNCEMENT = MergeAnnouncement(repo_key="r", sha="0123abc", branch="main", merged_at=NOON)
@@ -77,6 +77,11 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.refresh: calls.refresh("token"),
     calls.logout: calls.logout("token"),
     calls.me: calls.me(),
+    calls.change_password: calls.change_password(PASSWORD, "another good password"),
+    calls.reset_password: calls.reset_password("token", PASSWORD),
+    calls.list_sessions: calls.list_sessions(2, 5),
+    calls.end_session: calls.end_session(SESSION),
+    calls.end_other_sessions: calls.end_other_sessions(),
     calls.list_orgs: calls.list_orgs(2, 5),
     calls.create_org: calls.create_org("Engines"),
     calls.get_org: calls.get_org(ORG),

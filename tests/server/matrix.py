@@ -89,6 +89,8 @@ def always(body: Any) -> Body:
 NEWCOMER = {"email": "newcomer@example.net", "role": "member"}
 SPARE = {"email": "spare-{tenant}@example.net", "role": "member"}
 EXCHANGE = {"code": "unknown", "verifier": "v" * 43}
+SAME_PASSWORD = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
+RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
 ORG = "/api/orgs/{orgId}"
 REVIEW = f"{ORG}/ci-failures/{{failureId}}"
 LIST = Row(By.MEMBER, 200)
@@ -103,6 +105,11 @@ ROWS = {
     "POST /api/auth/refresh": Row(By.ANYONE, 200, body=renewable),
     "POST /api/auth/logout": Row(By.ANYONE, 204, body=always({"refreshToken": "unknown"})),
     "GET /api/auth/me": Row(By.USER, 200),
+    "POST /api/auth/password": Row(By.USER, 200, body=always(SAME_PASSWORD)),
+    "POST /api/auth/reset": Row(By.ANYONE, 403, body=always(RESET)),
+    "GET /api/auth/sessions": Row(By.USER, 200),
+    "DELETE /api/auth/sessions": Row(By.USER, 200),
+    "DELETE /api/auth/sessions/{sessionId}": Row(By.USER, 404),  # another's are another test's
     "GET /api/auth/sso": Row(By.ANYONE, 200),
     "GET /api/auth/sso/{provider}/login": Row(By.ANYONE, 404),
     "GET /api/auth/sso/{provider}/callback": Row(By.ANYONE, 404),

@@ -81,6 +81,14 @@ class Scene:
             text = await reply.text()
             return dict(json.loads(text)) if text else {}
 
+    async def get(self, path: str, **headers: str) -> dict[str, Any]:
+        async with self.http.get(f"{self.url}{path}", headers=headers) as reply:
+            return dict(await reply.json())
+
+    async def delete(self, path: str, **headers: str) -> None:
+        async with self.http.delete(f"{self.url}{path}", headers=headers) as reply:
+            assert reply.status < 300, await reply.text()
+
     async def sign_in(self, email: str) -> dict[str, Any]:
         return await self.post("/api/auth/login", {"email": email, "password": PASSWORD})
 

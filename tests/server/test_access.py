@@ -96,7 +96,7 @@ async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
     held = [asyncio.ensure_future(storage.read(lambda _: go_on.wait(30))) for _ in range(3)]
     try:
         assert await access.ci_key(value) == key
-        assert await access.user(token) == USER
+        assert (await access.person(token)).user == USER
         member = await access.member(token, ORGANIZATION.id, MEMBERS, metrics=True)
         assert member.user == USER
         assert not any(one.done() for one in held)

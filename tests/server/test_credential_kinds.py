@@ -6,10 +6,12 @@ whichever header it comes, and none is taken from an address (spec, "Authenticat
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
+from uuid import uuid4
 
 import aiohttp
 import pytest
 
+from hwci.server.app import ResetPassword, operate
 from tests.server.asking import Header, ask, bearer, ci_key
 from tests.server.matrix import ROWS, By
 from tests.server.running import RunningServer
@@ -43,6 +45,10 @@ def held(server: RunningServer) -> Held:
         "invitation": tell(url, "POST", f"{tenant.path}/invites", by_owner, body=invited)[
             "inviteToken"
         ],
+        "reset link": operate(
+            str(server.database), ResetPassword(email=f"owner-{OURS}@example.net")
+        ).reset_token
+        or "",
         "password": sign_in_of("")["password"],
         "organization": tenant.org_id,
     }
@@ -51,9 +57,9 @@ def held(server: RunningServer) -> Held:
 
 def path(route: str, org_id: str, ids: Mapping[str, str]) -> str:
     """Write the path of a route with ids that the tenant has."""
-    thing = ids.get(ROWS[route].thing or "", "")
+    thing = ids.get(ROWS[route].thing or "", str(uuid4()))
     written = route.partition(" ")[2].replace("{orgId}", org_id)
-    for name in ("{userId}", "{keyId}", "{boxId}", "{runId}", "{failureId}"):
+    for name in ("{userId}", "{keyId}", "{boxId}", "{runId}", "{failureId}", "{sessionId}"):
         written = written.replace(name, thing)
     return written
 

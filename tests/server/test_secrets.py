@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from hwci.server.app import ResetPassword, operate
 from hwci.server.settings import VARIABLES, read_settings
 from tests.server.asking import ask, bearer, ci_key, connect, say
-from tests.server.running import EMAIL, PASSWORD, RunningServer, report, running_in_thread
+from tests.server.running import (
+    ADMIN_EMAIL,
+    EMAIL,
+    PASSWORD,
+    RunningServer,
+    report,
+    running_in_thread,
+)
 
 
 def use(server: RunningServer) -> list[str]:
@@ -32,7 +40,15 @@ def use(server: RunningServer) -> list[str]:
     leaving = {"refreshToken": renewed["refreshToken"]}
     ask(server.url, "POST", "/api/auth/logout", json_body=leaving)
     assert ask(server.url, "POST", "/api/auth/refresh", json_body=held).status == 401
+    changed = {"currentPassword": "a wrong guess of mine", "newPassword": "a second one of mine"}
+    ask(server.url, "POST", "/api/auth/password", bearer(server.admin_token), json_body=changed)
+    links = [operate(str(server.database), ResetPassword(email=ADMIN_EMAIL)) for _ in range(2)]
+    reset = {"resetToken": links[1].reset_token, "newPassword": "a third one of mine"}
+    assert ask(server.url, "POST", "/api/auth/reset", json_body=reset).status == 204
     return [
+        *changed.values(),
+        *(link.reset_token or "" for link in links),
+        reset["newPassword"] or "",
         server.ci_key,
         server.token,
         server.admin_token,

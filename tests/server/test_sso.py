@@ -3,6 +3,7 @@
 who may come in.
 """
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_network
@@ -12,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from hwci.server.app import SetUserEnabled, operate
 from hwci.server.settings import Registration
 from tests.server.asking import Reply, ask, bearer, read_reply, say
 from tests.server.browsing import Browser, browsing
@@ -195,6 +197,22 @@ async def test_who_has_an_account_needs_no_invitation(by_invitation: RunningServ
         stop = await browser.open(by_invitation.url + LOGIN)
 
         assert stop.url == f"{by_invitation.url}/"
+
+
+async def test_who_is_disabled_is_told_so_by_proof_of_a_provider_and_not_let_in(
+    by_invitation: RunningServer,
+) -> None:
+    disabled = SetUserEnabled(email=EMAIL, enabled=False)
+    await asyncio.to_thread(operate, str(by_invitation.database), disabled)
+
+    async with browsing(sub="olga") as browser:
+        stop = await browser.open(by_invitation.url + LOGIN)
+
+        assert stop.message == (
+            403,
+            "This account is disabled; ask the operator of this service",
+        )
+        assert "hwci_rt" not in browser.cookies()
 
 
 async def test_an_account_of_a_provider_has_no_password(server: RunningServer) -> None:

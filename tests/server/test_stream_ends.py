@@ -14,16 +14,19 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from hwci.server.app import SetUserEnabled
 from hwci.server.clock import system_clock
 from hwci.server.errors import StoppingError
 from hwci.server.http import error_map
 from hwci.server.http import streams as over_http
+from hwci.server.security.passwords import Passwords
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services import streams
 from hwci.server.services.access import Access, Member
+from hwci.server.services.operator_users import OperatorUsers
 from hwci.wire import limits
-from tests.server.running import ADMIN_EMAIL, EMAIL, Hands
+from tests.server.running import ADMIN_EMAIL, EMAIL, MEMBER_EMAIL, PASSWORD, Hands
 from tests.server.streaming import (
     WAIT_SECONDS,
     Reader,
@@ -83,6 +86,37 @@ async def test_a_stream_ends_when_a_refresh_token_comes_twice(scene: Scene) -> N
         async with scene.http.post(f"{scene.url}/api/auth/refresh", json=held) as reply:
             assert reply.status == 401
         await reader.rest()
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("deed", ["one ended", "others ended", "password", "disabled"])
+async def test_a_stream_ends_with_what_a_person_or_the_operator_ends(
+    scene: Scene, deed: str
+) -> None:
+    other = bearer(await scene.sign_in(MEMBER_EMAIL))
+    async with following(scene) as reader, following(scene, scene.owner) as stays:
+        if deed == "one ended":
+            (_, held) = (await scene.get("/api/auth/sessions", **other))["items"]
+            await scene.delete(f"/api/auth/sessions/{held['id']}", **other)
+        elif deed == "others ended":
+            await scene.delete("/api/auth/sessions", **other)
+        elif deed == "password":
+            body = {"currentPassword": PASSWORD, "newPassword": "another good password"}
+            await scene.post("/api/auth/password", body, **other)
+        else:
+            await disable(scene)
+        assert b"data" not in await reader.rest()
+        await scene.tell()
+        assert await stays.ids(1) == [1]
+    assert (await refusal(scene, **bearer(scene.member)))[0] == 401
+
+
+async def disable(scene: Scene) -> None:
+    """Disable the member, as the operator does."""
+    passwords = Passwords()
+    operator = OperatorUsers(scene.storage, system_clock, passwords, None)
+    await operator.carry_out(SetUserEnabled(email=MEMBER_EMAIL, enabled=False))
+    passwords.close()
 
 
 @pytest.mark.usefixtures("often")

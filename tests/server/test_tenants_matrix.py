@@ -203,8 +203,9 @@ def filled(text: str, names: dict[str, str]) -> str:
 
 
 def path_of(request: Request, home: Tenant, other: Tenant) -> str:
-    """Write the path: the organization's id, then that of the thing; the provider is none."""
+    """Write the path: the organization's id, then that of the thing. Provider and session: none."""
     path = request.route.partition(" ")[2].replace("{provider}", "nobody")
+    path = path.replace("{sessionId}", str(uuid4()))
     path = path.replace("{orgId}", an_id(request.org, home.org_id, other.org_id))
     thing = request.row.thing
     if thing is None:

@@ -12,7 +12,7 @@ from hwci.cli.failing import CommandError, Failing
 from hwci.cli.serve import server_errors
 
 if TYPE_CHECKING:
-    from hwci.server.services.operator import Command, CommandResult
+    from hwci.server.services.operator_commands import Command, CommandResult
 
 
 def database_of(flag: str | None) -> str:

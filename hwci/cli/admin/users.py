@@ -13,7 +13,7 @@ from hwci.cli.render import emit_json, note, say
 from hwci.cli.serve import Database
 
 if TYPE_CHECKING:
-    from hwci.server.services.operator import CreateUser
+    from hwci.server.services.operator_commands import CreateUser
 
 NOT_CREATED = "The user was not created"
 

@@ -6,14 +6,16 @@
 from hwci.server.app.composition import create_app
 from hwci.server.app.operating import copy_progress, migrate, operate, restore
 from hwci.server.app.serving import Server, run, serving
-from hwci.server.services.operator import (
+from hwci.server.services.operator_commands import (
     BackUp,
     CommandResult,
     CreateUser,
     ListOrganizations,
     Rebuild,
+    ResetPassword,
     RotateSecret,
     SetCiMetrics,
+    SetUserEnabled,
 )
 
 __all__ = [
@@ -22,9 +24,11 @@ __all__ = [
     "CreateUser",
     "ListOrganizations",
     "Rebuild",
+    "ResetPassword",
     "RotateSecret",
     "Server",
     "SetCiMetrics",
+    "SetUserEnabled",
     "copy_progress",
     "create_app",
     "migrate",

@@ -19,14 +19,8 @@ from hwci.server.errors import (
     StorageLockedError,
 )
 from hwci.server.security.passwords import Passwords
-from hwci.server.services.operator import (
-    BackUp,
-    Command,
-    CommandResult,
-    Operator,
-    Rebuild,
-    Secret,
-)
+from hwci.server.services.operator import Operator, Secret
+from hwci.server.services.operator_commands import BackUp, Command, CommandResult, Rebuild
 from hwci.server.storage import opening
 from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
@@ -42,11 +36,12 @@ def operate(
     *,
     may_create: bool = False,
     secret_key_file: Path | None = None,
+    base_url: str | None = None,
 ) -> CommandResult:
     """Carry a command out, here when the database is free, else by the server that has it.
 
-    `may_create`: a database that is not there is made. `secret_key_file`: as the settings say; a
-    server that runs knows its own.
+    `may_create`: a database that is not there is made. `secret_key_file`, `base_url`: as the
+    settings say; a server that runs knows its own.
 
     Raises:
         RefusedError: the command does not fit what is there.
@@ -58,7 +53,7 @@ def operate(
     if not may_create:
         _require_made(location)
     try:
-        return asyncio.run(_operate(location, command, secret_key_file))
+        return asyncio.run(_operate(location, command, secret_key_file, base_url))
     except StorageLockedError:
         return _ask_server(location, command)
 
@@ -131,13 +126,14 @@ def _make_folder(location: Location) -> None:
 
 
 async def _operate(
-    location: Location, command: Command, secret_key_file: Path | None
+    location: Location, command: Command, secret_key_file: Path | None, base_url: str | None
 ) -> CommandResult:
     storage = open_database(location)
     passwords = Passwords()
     secret = Secret(secret_key_file or location.key_file)
     try:
-        return await Operator(storage, system_clock, passwords, secret).carry_out(command)
+        operator = Operator(storage, system_clock, passwords, secret, base_url)
+        return await operator.carry_out(command)
     finally:
         await asyncio.to_thread(passwords.close)
         await storage.close()

@@ -4,6 +4,7 @@ beside the database, which only the file's owner can open. Who sends them is `op
 """
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,23 +21,27 @@ from hwci.server.http.body import parse, read_bytes, require_json
 from hwci.server.http.protocol import SpecRunner
 from hwci.server.http.responses import answer, error_answer, stamp_response
 from hwci.server.security.passwords import Passwords
-from hwci.server.services.operator import COMMANDS, Command, CommandResult, Operator, Secret
+from hwci.server.services.operator import Operator, Secret
+from hwci.server.services.operator_commands import COMMANDS, Command, CommandResult
 from hwci.server.storage.ports import Storage
 from hwci.wire import limits
 from hwci.wire.errors import ErrorBody
 
+LOG = logging.getLogger("hwci.server")
+
 
 @asynccontextmanager
 async def operator_site(
-    path: Path, storage: Storage, clock: Clock, secret: Secret
+    path: Path, storage: Storage, clock: Clock, secret: Secret, base_url: str | None
 ) -> AsyncIterator[None]:
     """Take operators' commands at a socket while the block runs. The database's lock must be held.
+    Each that is carried out is told in the log.
 
     Raises `ListenError`.
     """
     listener = listen(path)
     passwords = Passwords()
-    runner = SpecRunner(_operator_app(Operator(storage, clock, passwords, secret)))
+    runner = SpecRunner(_operator_app(Operator(storage, clock, passwords, secret, base_url)))
     try:
         await runner.setup()
         await web.SockSite(runner, listener).start()
@@ -57,10 +62,13 @@ def _operator_app(operator: Operator) -> web.Application:
 
     async def take(request: web.Request) -> web.StreamResponse:
         try:
-            task = asyncio.ensure_future(operator.carry_out(await _read_command(request)))
+            command = await _read_command(request)
+            task = asyncio.ensure_future(operator.carry_out(command))
             running.add(task)
             task.add_done_callback(running.discard)
-            return answer(await task, HTTPStatus.OK)
+            result = await task
+            LOG.warning("the operator's command was carried out: %r", command)
+            return answer(result, HTTPStatus.OK)
         except HwciServerError as error:
             return _refusal(error)
 

@@ -64,7 +64,8 @@ async def serving(
         signer = make_signer(settings, clock)
         if socket is not None:
             secret = Secret(key_file(settings), signer)
-            await stack.enter_async_context(operator_site(socket, storage, clock, secret))
+            site = operator_site(socket, storage, clock, secret, settings.base_url)
+            await stack.enter_async_context(site)
         https = tls is not None or (settings.base_url or "").startswith("https:")
         runner = SpecRunner(create_app(storage, settings, clock, signer), https=https)
         await runner.setup()

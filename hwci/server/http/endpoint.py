@@ -44,7 +44,7 @@ async def admit(call: Call) -> None:
     elif route.who is Who.BOX:
         call.caller = await access.box(api_key(call.request))
     elif route.who is Who.USER:
-        call.caller = await access.user(bearer_token(call.request))
+        call.caller = await access.person(bearer_token(call.request))
     elif route.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
         require_own_origin(call.request)  # who follows is said by the first frame
     elif route.who is not Who.ANYONE:

@@ -8,11 +8,12 @@ from http import HTTPStatus
 
 from hwci.server import errors
 from hwci.server.http import faults
-from hwci.wire.errors import ErrorBody
+from hwci.wire.errors import ErrorBody, Issue
 
 # The first class that fits counts: a subclass stands before its base.
 STATUS: dict[type[errors.HwciServerError], int] = {
     faults.InvalidRequestError: 400,
+    errors.UnfitError: 400,
     errors.UnauthenticatedError: 401,
     errors.ForbiddenError: 403,
     errors.NotFoundError: 404,
@@ -72,6 +73,8 @@ def phrase(status: int) -> str:
 
 def error_body(error: errors.HwciServerError) -> ErrorBody:
     """Give the answer to an error."""
+    if isinstance(error, errors.UnfitError):
+        error = faults.InvalidRequestError([Issue(path=["body", error.field], message=str(error))])
     status = status_of(error)
     message = str(error)
     if isinstance(error, errors.StorageError):

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from hwci.server.http.large_bodies import Room
 from hwci.server.http.query import path_id
-from hwci.server.services.access import Member
+from hwci.server.services.access import Member, Person
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, User
 from hwci.wire import limits
@@ -121,15 +121,20 @@ class Call:
     route: Route
     services: Services
     room: Room
-    caller: User | Member | CiKey | Box | None = None
+    caller: Person | Member | CiKey | Box | None = None
     parsed_body: BaseModel | None = field(default=None, repr=False)
     parsed_query: Query | None = None
 
     @property
+    def person(self) -> Person:
+        """The signed-in user, and the session that they are in."""
+        assert isinstance(self.caller, Person)
+        return self.caller
+
+    @property
     def user(self) -> User:
         """The signed-in user."""
-        assert isinstance(self.caller, User)
-        return self.caller
+        return self.person.user
 
     @property
     def member(self) -> Member:

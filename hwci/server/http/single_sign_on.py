@@ -12,6 +12,7 @@ from urllib.parse import quote
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from hwci.server.http.clients import client_of
 from hwci.server.http.cookies import Cookie, set_refresh_cookie
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
@@ -55,7 +56,8 @@ async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
 async def finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     """Sign the browser, or the command line, in."""
     ticket = call.request.cookies.get(_TICKET.name_for(call.request), "")
-    arrived = await call.services.sso.finish(_provider(call), ticket, query)
+    client = client_of(call.request)
+    arrived = await call.services.sso.finish(_provider(call), ticket, query, client)
     response = _redirect(arrived.url)
     _TICKET.put(call.request, response, "", 0)
     if arrived.refresh_token is not None:

@@ -5,6 +5,7 @@ refresh token in a cookie (contract, "Auth").
 
 from hwci.server.errors import UnauthenticatedError
 from hwci.server.http.addresses import address_of
+from hwci.server.http.clients import client_of
 from hwci.server.http.cookies import (
     forgotten,
     held_token,
@@ -31,7 +32,9 @@ async def register(call: Call) -> Answered:
     """Create an account and sign in."""
     body = call.body(Registration)
     require_own_page(call, body.session)
-    return kept(call, await call.services.accounts.register(body), body.session)
+    return kept(
+        call, await call.services.accounts.register(body, client_of(call.request)), body.session
+    )
 
 
 async def login(call: Call) -> Answered:
@@ -40,7 +43,7 @@ async def login(call: Call) -> Answered:
     require_own_page(call, body.session)
     account, address = email_key(body.email), address_of(call.request)
     async with call.services.rate_limits.guessing(account, address):
-        signed_in = await call.services.accounts.login(body)
+        signed_in = await call.services.accounts.login(body, client_of(call.request))
     return kept(call, signed_in, body.session)
 
 

@@ -3,6 +3,7 @@
 
 from aiohttp import web
 
+from hwci.server.http.clients import client_of
 from hwci.server.http.route import Call, Route, Who
 from hwci.server.http.single_sign_on import begin, finish, in_words
 from hwci.wire.accounts import SignedIn
@@ -26,7 +27,7 @@ async def callback(call: Call) -> web.StreamResponse:
 
 async def exchange(call: Call) -> SignedIn:
     """Give the command line the sign-in that the browser made."""
-    return await call.services.sso.exchange(call.body(SsoExchange))
+    return await call.services.sso.exchange(call.body(SsoExchange), client_of(call.request))
 
 
 ROUTES = (
@@ -66,6 +67,6 @@ ROUTES = (
         "Exchange the code that a loopback address was given for a sign-in, once",
         body=SsoExchange,
         answer=SignedIn,
-        also=(401,),
+        also=(401, 403),
     ),
 )

@@ -13,6 +13,7 @@ from hwci.server.routes import (
     members,
     metrics,
     organizations,
+    own_account,
     runs,
     sso,
 )
@@ -22,6 +23,7 @@ ROUTES: tuple[Route, ...] = with_document(
     (
         *ci_reports.ROUTES,
         *auth.ROUTES,
+        *own_account.ROUTES,
         *sso.ROUTES,
         *organizations.ROUTES,
         *members.ROUTES,

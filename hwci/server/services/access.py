@@ -34,6 +34,14 @@ _NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """A user, and the access token that says so."""
+
+    user: User
+    claims: Claims
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """A user in an organization, and the access token that says so."""
 
@@ -54,10 +62,11 @@ class Access:
         self._storage = storage
         self._tokens = tokens
 
-    async def user(self, token: str) -> User:
-        """Give the user of an access token. Raises `UnauthenticatedError`."""
+    async def person(self, token: str) -> Person:
+        """Return the user of an access token. Raises `UnauthenticatedError`."""
         claims = self._tokens.read(token)
-        return await self._storage.read(lambda reader: _signed_in(reader, claims), short=True)
+        user = await self._storage.read(lambda reader: signed_in(reader, claims), short=True)
+        return Person(user, claims)
 
     async def member(
         self, token: str, org_id: UUID | None, roles: Collection[Role], *, metrics: bool
@@ -74,7 +83,7 @@ class Access:
         claims = self._tokens.read(token)
 
         def admit(reader: Reader) -> Member:
-            user = _signed_in(reader, claims)
+            user = signed_in(reader, claims)
             found = _membership(reader, org_id, user)
             _require_role(found.role, roles)
             if metrics:
@@ -93,7 +102,7 @@ class Access:
         """
 
         def look(reader: Reader) -> None:
-            _membership(reader, member.org_id, _signed_in(reader, member.claims))
+            _membership(reader, member.org_id, signed_in(reader, member.claims))
 
         await self._storage.read(look, short=True)
 
@@ -154,7 +163,8 @@ def live_ci_key(reader: Reader, digest: bytes) -> CiKey:
     return key
 
 
-def _signed_in(reader: Reader, claims: Claims) -> User:
+def signed_in(reader: Reader, claims: Claims) -> User:
+    """Return the user of a session. Raises `UnauthenticatedError`: it has ended."""
     session = reader.session(claims.session_id)
     if session is None or session.user_id != claims.user_id or session.ended_at is not None:
         raise UnauthenticatedError("The session has ended; sign in again")

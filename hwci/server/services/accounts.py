@@ -33,6 +33,7 @@ REFUSALS = {
     Registration.CLOSED: "Registration is closed; ask the operator of this service for an account",
 }
 
+_NO_LOGIN = "Invalid e-mail or password"
 _NO_REFRESH = "The refresh token is unknown, has ended or was used before; sign in again"
 
 
@@ -58,7 +59,7 @@ class Accounts:
         self._tokens = tokens
         self._policy = policy
 
-    async def register(self, body: wire.Registration) -> wire.SignedIn:
+    async def register(self, body: wire.Registration, client: str) -> wire.SignedIn:
         """Create a user and sign them in. With an invitation they join its organization, and found
         one of their own when they name one.
 
@@ -79,7 +80,7 @@ class Accounts:
                 founded = found_organization(writer, body.organization, user.id, now)
             if invite is not None:
                 invited = join(writer, invite, user, now)
-            return start(writer, user, now, invited or founded)
+            return start(writer, user, now, client, invited or founded)
 
         return signed_in(self._tokens, await self._storage.write(work))
 
@@ -96,18 +97,25 @@ class Accounts:
             raise ForbiddenError(REFUSALS[self._policy])
         return invite
 
-    async def login(self, body: wire.Login) -> wire.SignedIn:
-        """Sign a user in. Raises `UnauthenticatedError`, one for a wrong e-mail or password."""
+    async def login(self, body: wire.Login, client: str) -> wire.SignedIn:
+        """Sign a user in. Raises `UnauthenticatedError`, one for a wrong e-mail, a wrong password
+        and a user who is disabled.
+        """
         key = email_key(body.email)
         user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
         kept = None if user is None else user.password_hash
         matches = await self._passwords.matches(body.password, kept)
-        if user is None or not matches:
-            raise UnauthenticatedError("Invalid e-mail or password")
+        if user is None or not matches or user.disabled_at is not None:
+            raise UnauthenticatedError(_NO_LOGIN)
         now = self._clock()
-        return signed_in(
-            self._tokens, await self._storage.write(lambda writer: start(writer, user, now))
-        )
+
+        def work(writer: Writer) -> Started:
+            # Hashing takes its time: the password may be another by now, or the user disabled.
+            if writer.user(user.id) != user:
+                raise UnauthenticatedError(_NO_LOGIN)
+            return start(writer, user, now, client)
+
+        return signed_in(self._tokens, await self._storage.write(work))
 
     async def refresh(self, refresh_token: str) -> wire.TokenPair:
         """Exchange a refresh token for a new pair.

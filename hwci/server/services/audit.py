@@ -5,9 +5,10 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from hwci.server.services.access import Member
-from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import AuditEntry, Box, User
 from hwci.wire import accounts as wire
+from hwci.wire import limits
 from hwci.wire.base import ListPage
 from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
@@ -35,6 +36,12 @@ def entry_of(
 ) -> AuditEntry:
     """Write a deed down. `details` hold what JSON can, and no secret."""
     return AuditEntry(uuid4(), at, actor.id, name_of(actor), action, str(target), details)
+
+
+def record_everywhere(writer: Writer, user_id: UUID, entry: AuditEntry) -> None:
+    """Record a deed about an account, which is of no organization, in each one of its user."""
+    for membership in writer.memberships(user_id, 0, limits.INTEGER_MAX).items:
+        writer.add_audit(membership.organization.id, entry)
 
 
 def name_of(actor: User | Box) -> str:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
-from hwci.server.errors import RateLimitedError, UnauthenticatedError
+from hwci.server.errors import RateLimitedError, UnauthenticatedError, WrongPasswordError
 from hwci.server.security.windows import Windows
 from hwci.server.settings import NO_LIMIT, Settings
 
@@ -40,7 +40,8 @@ class RateLimits:
 
     @asynccontextmanager
     async def guessing(self, email_key: str, address: str) -> AsyncIterator[None]:
-        """Have a password tried; a block that raises `UnauthenticatedError` tried a wrong one.
+        """Have a password tried; a block that raises `UnauthenticatedError`, or
+        `WrongPasswordError`, tried a wrong one.
 
         Who guesses waits, and the owner, who asks from elsewhere, does not: an account that could
         be locked would be anybody's to lock. What is no account counts as well, and tells nothing.
@@ -56,7 +57,7 @@ class RateLimits:
         _refuse(await self._windows.wait(_WRONG_PASSWORDS, *key))
         try:
             yield
-        except UnauthenticatedError:
+        except (UnauthenticatedError, WrongPasswordError):
             await self._windows.take(_WRONG_PASSWORDS, *key)
             raise
 

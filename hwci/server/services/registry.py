@@ -19,6 +19,7 @@ from hwci.server.services.live_runs import LiveRuns
 from hwci.server.services.members import Members
 from hwci.server.services.metrics import Metrics
 from hwci.server.services.organizations import Organizations
+from hwci.server.services.own_account import OwnAccount
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.services.relying_party import Fetch
 from hwci.server.services.retention import Retention
@@ -45,6 +46,7 @@ class Services:
     members: Members
     metrics: Metrics
     organizations: Organizations
+    own_account: OwnAccount
     rate_limits: RateLimits
     retention: Retention
     reviews: Reviews
@@ -82,6 +84,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         members=Members(storage, clock),
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
+        own_account=OwnAccount(storage, clock, tools.passwords),
         rate_limits=RateLimits(tools.windows, settings),
         retention=Retention(storage, clock),
         reviews=Reviews(storage, clock),

@@ -2,8 +2,8 @@
 """Sign-ins: how one begins, is renewed and answered, whichever way a person proved who they are
 (contract, "Auth").
 
-This module decides what a sign-in is and what the use of a refresh token does. What is done in a
-transaction here raises nothing that would undo it.
+This module decides what a sign-in is, whom the operator lets begin one, and what the use of a
+refresh token does.
 """
 
 import logging
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.server.errors import ForbiddenError
 from hwci.server.security.tokens import AccessTokens, Claims, new_token, token_digest
-from hwci.server.services.audit import entry_of
+from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Membership, RefreshToken, Session, User
 from hwci.wire import accounts as wire
@@ -20,6 +21,7 @@ from hwci.wire import limits
 
 LOG = logging.getLogger("hwci.server")
 
+_DISABLED = "This account is disabled; ask the operator of this service"
 _EXPIRES_IN = int(limits.ACCESS_TOKEN_LIFETIME.total_seconds())
 
 
@@ -37,13 +39,19 @@ def start(
     writer: Writer,
     user: User,
     now: datetime,
+    client: str,
     membership: Membership | None = None,
     session_id: UUID | None = None,
 ) -> Started:
-    """Begin a sign-in. Its answer shows `membership`, else the user's newest, if there is one.
-    `session_id`: one that was promised already.
+    """Begin a sign-in from a kind of program. Its answer shows `membership`, else the user's
+    newest, if there is one. `session_id`: one that was promised already.
+
+    Raises:
+        ForbiddenError: the user, as kept now, is disabled.
     """
-    session = Session(session_id or uuid4(), user.id, now)
+    if user.disabled_at is not None:
+        raise ForbiddenError(_DISABLED)
+    session = Session(session_id or uuid4(), user.id, now, client=client)
     writer.add_session(session)
     token = _hand_out(writer, user.id, session.id, now)
     newest = [membership] if membership else writer.memberships(user.id, 0, 1).items
@@ -74,9 +82,8 @@ def _end_all(writer: Writer, user_id: UUID, now: datetime) -> None:
     LOG.warning("a refresh token of user %s was used twice; %d sign-ins have ended", user_id, ended)
     if user is None or ended == 0:
         return
-    for membership in writer.memberships(user_id, 0, limits.INTEGER_MAX).items:
-        entry = entry_of(user, now, "session.reuse", user_id, sessions=ended)
-        writer.add_audit(membership.organization.id, entry)
+    entry = entry_of(user, now, "session.reuse", user_id, sessions=ended)
+    record_everywhere(writer, user_id, entry)
 
 
 def _hand_out(writer: Writer, user_id: UUID, session_id: UUID, now: datetime) -> str:

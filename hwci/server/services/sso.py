@@ -129,7 +129,9 @@ class Sso:
             return Begun(_told(refusal, said))
         return Begun(url, self._signer.sign(_TICKET, said, TICKET_LIFETIME))
 
-    async def finish(self, name: str, ticket: str, query: wire.SsoCallbackQuery) -> Arrived:
+    async def finish(
+        self, name: str, ticket: str, query: wire.SsoCallbackQuery, client: str
+    ) -> Arrived:
         """Take a browser back. `ticket`: what it was given at the beginning, or nothing.
 
         Raises:
@@ -143,7 +145,8 @@ class Sso:
         if said is None or said["provider"] != name:
             raise UnauthenticatedError(_NOT_BEGUN)
         try:
-            return await self._finished(party, self._redirect_uri(name), said, query)
+            redirect_uri = self._redirect_uri(name)
+            return await self._finished(party, redirect_uri, said, query, client)
         except (ForbiddenError, UnauthenticatedError) as refusal:
             return Arrived(_told(refusal, said))
 
@@ -153,6 +156,7 @@ class Sso:
         redirect_uri: str,
         said: Mapping[str, str],
         query: wire.SsoCallbackQuery,
+        client: str,
     ) -> Arrived:
         """Sign a person in. `said`: what the ticket says. Raises what refuses it."""
         # A refusal signs nobody in and needs no proof: there are providers that forget the state.
@@ -170,16 +174,17 @@ class Sso:
         now, policy = self._clock(), self._settings.registration
 
         def work(writer: Writer) -> sessions.Started:
-            return sessions.start(writer, user_of(writer, person, policy, now), now)
+            return sessions.start(writer, user_of(writer, person, policy, now), now, client)
 
         started = await self._storage.write(work)
         return Arrived(f"{self._settings.base_url}/", started.refresh_token)
 
-    async def exchange(self, body: wire.SsoExchange) -> SignedIn:
+    async def exchange(self, body: wire.SsoExchange, client: str) -> SignedIn:
         """Give the command line its sign-in, once.
 
         Raises:
             UnauthenticatedError: the code has ended, was used, or is another's.
+            ForbiddenError: the user was disabled meanwhile.
         """
         said = self._signer.read(_CODE, body.code, _CODE_CLAIMS)
         if said is None or not same_token(wire.challenge_of(body.verifier), said["challenge"]):
@@ -191,7 +196,7 @@ class Sso:
             user = writer.user(user_id)
             if user is None or writer.session(session_id) is not None:
                 raise UnauthenticatedError(_NO_CODE)
-            return sessions.start(writer, user, now, session_id=session_id)
+            return sessions.start(writer, user, now, client, session_id=session_id)
 
         return sessions.signed_in(self._tokens, await self._storage.write(work))
 

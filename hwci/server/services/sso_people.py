@@ -10,13 +10,12 @@ from datetime import datetime
 
 from hwci.server.errors import ForbiddenError
 from hwci.server.services.accounts import REFUSALS, email_key, new_user
-from hwci.server.services.audit import entry_of
+from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.services.invites import join, still_stands
 from hwci.server.services.relying_party import Person
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Identity, User
-from hwci.wire import limits
 
 _UNVERIFIED = (
     "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
@@ -44,9 +43,8 @@ def user_of(writer: Writer, person: Person, policy: Registration, now: datetime)
     if user is None:
         user = _registered(writer, person, person.email, policy, now)
     writer.add_identity(Identity(person.issuer, person.subject, user.id, now))
-    for membership in writer.memberships(user.id, 0, limits.INTEGER_MAX).items:
-        entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
-        writer.add_audit(membership.organization.id, entry)
+    entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
+    record_everywhere(writer, user.id, entry)
     return user
 
 

@@ -13,6 +13,7 @@ from hwci.server.storage.records import (
     Identity,
     Invite,
     Membership,
+    OpenSession,
     Organization,
     OrganizationMember,
     RefreshToken,
@@ -30,6 +31,9 @@ class Accounts(Protocol):
 
     def user_by_email(self, email_key: str) -> User | None:
         """Give a user by the folded form of the e-mail."""
+
+    def user_by_reset(self, digest: bytes, now: datetime) -> User | None:
+        """Return the user whose reset link has this digest, if it has not expired."""
 
     def organization(self, org_id: UUID) -> Organization | None:
         """Give an organization by id."""
@@ -68,6 +72,15 @@ class AccountsWriter(Accounts, Protocol):
     def add_user(self, user: User) -> None:
         """Keep a new user. Raises `ClashError("email")` when the e-mail is taken."""
 
+    def set_password(self, user_id: UUID, password_hash: str) -> None:
+        """Change a user's password. A reset link of theirs works no more."""
+
+    def set_reset(self, user_id: UUID, digest: bytes, expires_at: datetime) -> None:
+        """Keep a reset link of a user, in place of an earlier one."""
+
+    def set_disabled(self, user_id: UUID, at: datetime | None) -> None:
+        """Disable a user, whose reset link works no more, or with None enable them."""
+
     def add_organization(self, organization: Organization) -> None:
         """Keep a new organization."""
 
@@ -104,6 +117,11 @@ class Sessions(Protocol):
     def session(self, session_id: UUID) -> Session | None:
         """Give a sign-in by id."""
 
+    def open_sessions(
+        self, user_id: UUID, now: datetime, offset: int, limit: int
+    ) -> Slice[OpenSession]:
+        """List the sign-ins of a user that can be renewed now, newest first."""
+
     def refresh_token(self, digest: bytes) -> RefreshToken | None:
         """Give a refresh token, used or not, by its digest."""
 
@@ -117,8 +135,8 @@ class SessionsWriter(Sessions, Protocol):
     def end_session(self, session_id: UUID, at: datetime) -> None:
         """End a sign-in; an earlier end stays, and nothing happens when there is none."""
 
-    def end_sessions(self, user_id: UUID, at: datetime) -> int:
-        """End every sign-in of a user; gives how many ended by this."""
+    def end_sessions(self, user_id: UUID, at: datetime, but: UUID | None = None) -> int:
+        """End every sign-in of a user but one; return how many ended by this."""
 
     def add_refresh_token(self, token: RefreshToken) -> None:
         """Keep a new refresh token."""

@@ -23,7 +23,8 @@ NOBODY = UUID(int=0)
 @dataclass(frozen=True, slots=True)
 class User:
     """A person. `email` is kept as given; `email_key` is its folded form and is unique. No
-    `password_hash`: they sign in through a provider only.
+    `password_hash`: they sign in through a provider only. `disabled_at`: since then the operator
+    lets them sign in no more.
     """
 
     id: UUID
@@ -32,6 +33,7 @@ class User:
     name: str
     password_hash: str | None
     created_at: datetime
+    disabled_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,23 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A sign-in, through all its rotations. `ended_at` cuts its tokens of both kinds."""
+    """A sign-in, through all its rotations. `ended_at` cuts its tokens of both kinds. `client`: the
+    kind of program that began it, unknown of the sign-ins of earlier versions.
+    """
 
     id: UUID
     user_id: UUID
     created_at: datetime
     ended_at: datetime | None = None
+    client: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A sign-in that can be renewed, until its refresh token expires."""
+
+    session: Session
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ CREATE TABLE user (
   name TEXT NOT NULL,
   password_hash TEXT NOT NULL,
   created_at INTEGER NOT NULL
-) STRICT;
+, disabled_at INTEGER, reset_digest BLOB, reset_expires_at INTEGER) STRICT;
 
 CREATE TABLE membership (
   org_id BLOB NOT NULL REFERENCES organization (id),
@@ -29,7 +29,7 @@ CREATE TABLE session (
   user_id BLOB NOT NULL REFERENCES user (id),
   created_at INTEGER NOT NULL,
   ended_at INTEGER
-) STRICT;
+, client TEXT) STRICT;
 
 CREATE INDEX session_user ON session (user_id);
 
@@ -408,3 +408,5 @@ CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
 CREATE INDEX report_sha_start ON report (org_id, sha);
 
 CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id, box_key);
+
+CREATE UNIQUE INDEX user_reset ON user (reset_digest) WHERE reset_digest IS NOT NULL;

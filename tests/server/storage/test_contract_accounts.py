@@ -173,6 +173,113 @@ class TestInvites:
         assert kept == [INVITE, None, newer]
 
 
+class TestResets:
+    async def test_a_reset_link_works_until_it_expires(self, storage: Storage) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.set_reset(ADA.id, b"reset", LATER))
+        early = LATER - timedelta(microseconds=1)
+        assert await storage.read(lambda r: r.user_by_reset(b"reset", early)) == ADA
+        assert await storage.read(lambda r: r.user_by_reset(b"reset", LATER)) is None
+        assert await storage.read(lambda r: r.user_by_reset(b"other", early)) is None
+
+    async def test_a_new_link_takes_the_place_of_the_users_earlier_one_alone(
+        self, storage: Storage
+    ) -> None:
+        def make(writer: Writer) -> None:
+            found(writer)
+            writer.set_reset(ADA.id, b"first", LATER)
+            writer.set_reset(BOB.id, b"bob", LATER)
+            writer.set_reset(ADA.id, b"second", LATER)
+
+        await storage.write(make)
+        links = (b"first", b"second", b"bob")
+        whose = await storage.read(lambda r: [r.user_by_reset(one, NOON) for one in links])
+        assert whose == [None, ADA, BOB]
+
+    async def test_a_new_password_and_a_disabling_end_the_users_link_alone(
+        self, storage: Storage
+    ) -> None:
+        def make(writer: Writer) -> None:
+            found(writer)
+            writer.set_reset(ADA.id, b"ada", LATER)
+            writer.set_reset(BOB.id, b"bob", LATER)
+            writer.set_password(ADA.id, "$argon2id$new")
+
+        await storage.write(make)
+        kept = await storage.read(
+            lambda r: [r.user_by_reset(one, NOON) for one in (b"ada", b"bob")]
+        )
+        assert kept == [None, BOB]
+        assert await storage.read(lambda r: r.user(ADA.id)) == replace(
+            ADA, password_hash="$argon2id$new"
+        )
+        await storage.write(lambda w: w.set_disabled(BOB.id, LATER))
+        assert await storage.read(lambda r: r.user_by_reset(b"bob", NOON)) is None
+
+    async def test_a_user_is_disabled_and_enabled_again(self, storage: Storage) -> None:
+        await storage.write(staffed)
+        await storage.write(lambda w: w.set_disabled(BOB.id, LATER))
+        disabled = replace(BOB, disabled_at=LATER)
+        assert await storage.read(lambda r: r.user(BOB.id)) == disabled
+        assert await storage.read(lambda r: r.user_by_email(BOB.email_key)) == disabled
+        listed = await storage.read(lambda r: r.members(ACME.id, 0, 10))
+        assert [one.user for one in listed.items] == [disabled, ADA]
+        await storage.write(lambda w: w.set_disabled(BOB.id, None))
+        assert await storage.read(lambda r: r.user(BOB.id)) == BOB
+
+
+class TestOpenSessions:
+    async def test_sign_ins_that_can_be_renewed_are_listed_newest_first_by_pages(
+        self, storage: Storage
+    ) -> None:
+        new = replace(SESSION, id=UUID(int=22), created_at=LATER, client="Firefox on Linux")
+        ended = replace(SESSION, id=UUID(int=23), ended_at=LATER)
+        expired = replace(SESSION, id=UUID(int=24))
+        of_bob = replace(SESSION, id=UUID(int=25), user_id=BOB.id)
+
+        def begin(writer: Writer) -> None:
+            found(writer)
+            for number, session in enumerate((SESSION, new, ended, expired, of_bob)):
+                writer.add_session(session)
+                for turn in (0, 1):
+                    expires_at = NOON if session is expired else TOKEN.expires_at + turn * WEEK
+                    digest = bytes([number, turn])
+                    writer.add_refresh_token(
+                        RefreshToken(digest, session.id, session.user_id, expires_at)
+                    )
+                writer.use_refresh_token(bytes([number, 0]), NOON)
+
+        await storage.write(begin)
+        whole = await storage.read(lambda r: r.open_sessions(ADA.id, NOON, 0, 10))
+        until = TOKEN.expires_at + WEEK
+        listed = [(one.session, one.expires_at) for one in whole.items]
+        assert (listed, whole.total) == ([(new, until), (SESSION, until)], 2)
+        second = await storage.read(lambda r: r.open_sessions(ADA.id, NOON, 1, 1))
+        assert ([one.session for one in second.items], second.total) == ([SESSION], 2)
+        later = await storage.read(lambda r: r.open_sessions(ADA.id, until, 0, 10))
+        assert later.total == 0
+
+    async def test_all_sign_ins_of_a_user_end_but_the_one_that_stays(
+        self, storage: Storage
+    ) -> None:
+        other, of_bob = (
+            replace(SESSION, id=UUID(int=22)),
+            replace(SESSION, id=UUID(int=25), user_id=BOB.id),
+        )
+
+        def begin(writer: Writer) -> int:
+            found(writer)
+            for session in (SESSION, other, of_bob):
+                writer.add_session(session)
+            return writer.end_sessions(ADA.id, LATER, but=SESSION.id)
+
+        assert await storage.write(begin) == 1
+        ids = (SESSION.id, other.id, of_bob.id)
+        kept = await storage.read(lambda r: [r.session(one) for one in ids])
+        assert kept == [SESSION, replace(other, ended_at=LATER), of_bob]
+        assert await storage.write(lambda w: w.end_sessions(ADA.id, LATER)) == 1
+
+
 class TestExpiredSessions:
     async def test_a_sign_in_goes_with_its_last_token_and_others_stay(
         self, storage: Storage

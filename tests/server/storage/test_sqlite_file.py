@@ -26,6 +26,7 @@ from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.examples import ACME, REPORT
 
 SCHEMA = Path(__file__).with_name("schema.sql")
+KNOWN = known_version()
 
 
 def schema_of(path: Path) -> str:
@@ -227,7 +228,10 @@ class TestRefusal:
             (text_file, "is not a database"),
             (short_file, "is not a database"),
             (database_of_another_program, "of another program"),
-            (database_of_a_newer_program, r"newer hwci \(schema \d+, this program knows \d+\)"),
+            (
+                database_of_a_newer_program,
+                rf"newer hwci \(schema {KNOWN + 1}, this program knows {KNOWN}\)",
+            ),
             (damaged_database, "is damaged; restore it from a backup"),
             (database_of_another_build, "are not those of this hwci"),
         ],

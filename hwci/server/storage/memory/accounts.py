@@ -31,6 +31,13 @@ class MemoryAccounts:
     def user_by_email(self, email_key: str) -> User | None:
         return first(user for user in self._state.users.values() if user.email_key == email_key)
 
+    def user_by_reset(self, digest: bytes, now: datetime) -> User | None:
+        return first(
+            self._state.users[user_id]
+            for user_id, (kept, expires_at) in self._state.resets.items()
+            if kept == digest and expires_at > now
+        )
+
     def organization(self, org_id: UUID) -> Organization | None:
         return self._state.organizations.get(org_id)
 
@@ -56,6 +63,18 @@ class MemoryAccounts:
         if self.user_by_email(user.email_key) is not None:
             raise ClashError("email")
         self._state.users[user.id] = user
+
+    def set_password(self, user_id: UUID, password_hash: str) -> None:
+        self._state.resets.pop(user_id, None)
+        user = self._state.users[user_id]
+        self._state.users[user_id] = replace(user, password_hash=password_hash)
+
+    def set_reset(self, user_id: UUID, digest: bytes, expires_at: datetime) -> None:
+        self._state.resets[user_id] = (digest, expires_at)
+
+    def set_disabled(self, user_id: UUID, at: datetime | None) -> None:
+        self._state.resets.pop(user_id, None)
+        self._state.users[user_id] = replace(self._state.users[user_id], disabled_at=at)
 
     def add_organization(self, organization: Organization) -> None:
         self._state.organizations[organization.id] = organization

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from hwci.server.storage.memory.lists import newest, slice_of
 from hwci.server.storage.memory.state import State
-from hwci.server.storage.records import RefreshToken, Session
+from hwci.server.storage.records import OpenSession, RefreshToken, Session, Slice
 
 
 class MemorySessions:
@@ -18,6 +19,19 @@ class MemorySessions:
 
     def session(self, session_id: UUID) -> Session | None:
         return self._state.sessions.get(session_id)
+
+    def open_sessions(
+        self, user_id: UUID, now: datetime, offset: int, limit: int
+    ) -> Slice[OpenSession]:
+        found = [
+            OpenSession(session, token.expires_at)
+            for session in self._state.sessions.values()
+            for token in self._state.refresh_tokens.values()
+            if (session.user_id, session.ended_at) == (user_id, None)
+            and (token.session_id, token.used_at) == (session.id, None)
+            and token.expires_at > now
+        ]
+        return slice_of(newest(found, lambda one: one.session.created_at), offset, limit)
 
     def refresh_token(self, digest: bytes) -> RefreshToken | None:
         return self._state.refresh_tokens.get(digest)
@@ -30,11 +44,11 @@ class MemorySessions:
         if session is not None and session.ended_at is None:
             self._state.sessions[session_id] = replace(session, ended_at=at)
 
-    def end_sessions(self, user_id: UUID, at: datetime) -> int:
+    def end_sessions(self, user_id: UUID, at: datetime, but: UUID | None = None) -> int:
         live = [
             session.id
             for session in self._state.sessions.values()
-            if session.user_id == user_id and session.ended_at is None
+            if session.user_id == user_id and session.ended_at is None and session.id != but
         ]
         for session_id in live:
             self.end_session(session_id, at)

@@ -61,6 +61,7 @@ class State:
     """Everything, at one moment."""
 
     users: dict[UUID, User] = field(default_factory=dict)
+    resets: dict[UUID, tuple[bytes, datetime]] = field(default_factory=dict)
     organizations: dict[UUID, Organization] = field(default_factory=dict)
     memberships: dict[tuple[UUID, UUID], tuple[Role, datetime]] = field(default_factory=dict)
     sessions: dict[UUID, Session] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class State:
         """Copy, so that a change of the copy is none of this."""
         return State(
             dict(self.users),
+            dict(self.resets),
             dict(self.organizations),
             dict(self.memberships),
             dict(self.sessions),

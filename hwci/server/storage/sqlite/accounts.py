@@ -30,7 +30,7 @@ from hwci.server.storage.sqlite.codec import (
 )
 from hwci.server.storage.sqlite.rows import Rows
 
-_USER = "SELECT id, email, email_key, name, password_hash, created_at FROM user"
+_USER = "SELECT id, email, email_key, name, password_hash, created_at, disabled_at FROM user"
 _ORGANIZATION = "SELECT id, name, ci_metrics_enabled, created_at FROM organization"
 _MEMBERSHIP = (
     "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
@@ -51,6 +51,10 @@ class AccountRows(Rows):
 
     def user_by_email(self, email_key: str) -> User | None:
         return self._one(user_of, f"{_USER} WHERE email_key = ?", email_key)
+
+    def user_by_reset(self, digest: bytes, now: datetime) -> User | None:
+        statement = f"{_USER} WHERE reset_digest = ? AND reset_expires_at > ?"
+        return self._one(user_of, statement, digest, to_micros(now))
 
     def organization(self, org_id: UUID) -> Organization | None:
         return self._one(_organization, f"{_ORGANIZATION} WHERE id = ?", org_id.bytes)
@@ -74,8 +78,8 @@ class AccountRows(Rows):
         if self.user_by_email(user.email_key) is not None:
             raise ClashError("email")
         self._connection.execute(
-            "INSERT INTO user (id, email, email_key, name, password_hash, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO user (id, email, email_key, name, password_hash, created_at, disabled_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 user.id.bytes,
                 user.email,
@@ -83,7 +87,28 @@ class AccountRows(Rows):
                 user.name,
                 user.password_hash or _NO_PASSWORD,
                 to_micros(user.created_at),
+                to_micros_or_none(user.disabled_at),
             ),
+        )
+
+    def set_password(self, user_id: UUID, password_hash: str) -> None:
+        self._connection.execute(
+            "UPDATE user SET password_hash = ?, reset_digest = NULL, reset_expires_at = NULL"
+            " WHERE id = ?",
+            (password_hash, user_id.bytes),
+        )
+
+    def set_reset(self, user_id: UUID, digest: bytes, expires_at: datetime) -> None:
+        self._connection.execute(
+            "UPDATE user SET reset_digest = ?, reset_expires_at = ? WHERE id = ?",
+            (digest, to_micros(expires_at), user_id.bytes),
+        )
+
+    def set_disabled(self, user_id: UUID, at: datetime | None) -> None:
+        self._connection.execute(
+            "UPDATE user SET disabled_at = ?, reset_digest = NULL, reset_expires_at = NULL"
+            " WHERE id = ?",
+            (to_micros_or_none(at), user_id.bytes),
         )
 
     def add_organization(self, organization: Organization) -> None:
@@ -181,7 +206,7 @@ class AuditRows(Rows):
 
 def user_of(row: tuple[Any, ...]) -> User:
     """Give the user that a row holds, its columns in the table's order."""
-    user_id, email, email_key, name, password_hash, created_at = row
+    user_id, email, email_key, name, password_hash, created_at, disabled_at = row
     return User(
         UUID(bytes=user_id),
         email,
@@ -189,6 +214,7 @@ def user_of(row: tuple[Any, ...]) -> User:
         name,
         password_hash or None,
         from_micros(created_at),
+        from_micros_or_none(disabled_at),
     )
 
 

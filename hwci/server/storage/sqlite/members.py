@@ -22,7 +22,7 @@ from hwci.server.storage.sqlite.codec import (
 )
 from hwci.server.storage.sqlite.rows import Rows
 
-_OF_USER = "u.id, u.email, u.email_key, u.name, u.password_hash, u.created_at"
+_OF_USER = "u.id, u.email, u.email_key, u.name, u.password_hash, u.created_at, u.disabled_at"
 _MEMBER = (
     f"SELECT {_OF_USER}, m.role, m.joined_at FROM membership m JOIN user u ON u.id = m.user_id"
 )
@@ -134,7 +134,7 @@ class InviteRows(Rows):
 
 
 def _member(row: tuple[Any, ...]) -> OrganizationMember:
-    return OrganizationMember(user_of(row[:6]), Role(row[6]), from_micros(row[7]))
+    return OrganizationMember(user_of(row[:7]), Role(row[7]), from_micros(row[8]))
 
 
 def _invite(row: tuple[Any, ...]) -> Invite:

@@ -21,87 +21,13 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from hwci.engine.identity import run_record_id
+from hwci.server.storage.sqlite.account_tables import ACCOUNTS, SESSIONS
 from hwci.server.storage.sqlite.platform_tables import PLATFORM, RETENTION, RUN_FILTERS
 
 APPLICATION_ID = 0x68776369  # "hwci"
 
 MIGRATIONS = Migrations("hwci")
 
-_ACCOUNTS = """
-CREATE TABLE organization (
-  id BLOB NOT NULL PRIMARY KEY,
-  name TEXT NOT NULL,
-  ci_metrics_enabled INTEGER NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE user (
-  id BLOB NOT NULL PRIMARY KEY,
-  email TEXT NOT NULL,
-  email_key TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  password_hash TEXT NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE membership (
-  org_id BLOB NOT NULL REFERENCES organization (id),
-  user_id BLOB NOT NULL REFERENCES user (id),
-  role TEXT NOT NULL,
-  joined_at INTEGER NOT NULL,
-  PRIMARY KEY (org_id, user_id)
-) STRICT;
-CREATE INDEX membership_user ON membership (user_id);
-
-CREATE TABLE session (
-  id BLOB NOT NULL PRIMARY KEY,
-  user_id BLOB NOT NULL REFERENCES user (id),
-  created_at INTEGER NOT NULL,
-  ended_at INTEGER
-) STRICT;
-CREATE INDEX session_user ON session (user_id);
-
-CREATE TABLE refresh_token (
-  digest BLOB NOT NULL PRIMARY KEY,
-  session_id BLOB NOT NULL REFERENCES session (id),
-  user_id BLOB NOT NULL REFERENCES user (id),
-  expires_at INTEGER NOT NULL,
-  used_at INTEGER
-) STRICT;
-CREATE INDEX refresh_token_user ON refresh_token (user_id, expires_at);
-
-CREATE TABLE ci_key (
-  org_id BLOB NOT NULL REFERENCES organization (id),
-  id BLOB NOT NULL,
-  name TEXT NOT NULL,
-  digest BLOB NOT NULL UNIQUE,
-  created_at INTEGER NOT NULL,
-  last_used_at INTEGER,
-  revoked_at INTEGER,
-  PRIMARY KEY (org_id, id)
-) STRICT;
-
-CREATE TABLE audit_entry (
-  number INTEGER PRIMARY KEY,
-  org_id BLOB NOT NULL REFERENCES organization (id),
-  id BLOB NOT NULL,
-  at INTEGER NOT NULL,
-  actor_id BLOB NOT NULL,
-  actor_name TEXT NOT NULL,
-  action TEXT NOT NULL,
-  target TEXT NOT NULL,
-  details TEXT NOT NULL
-) STRICT;
-CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
-"""
-
-# `history_version` numbers the state of everything below: what was read of one number stays true.
-# `suite` of an announcement is '' when omitted: to a unique index no NULL equals another.
-# A test's `number` counts within its product, so that a set of tests is a small bit mask.
-# `item` has a row only for an item that is not a pass at the first attempt without verdict.
-# Derived in `report`: `ci_run_id`, `tests` (how many), `fails` (the mask of failing tests) and
-# `carried` (whether it speaks for its changes); in `item`: `product_id`, `started_at` and `counted`
-# (the report's product, start and `hello_ok`) and `failure_id`.
 _RECORDS = """
 CREATE TABLE history_version (
   org_id BLOB NOT NULL PRIMARY KEY,
@@ -333,7 +259,7 @@ CREATE INDEX failure_next
 @MIGRATIONS(name="0001_core")
 def core(database: Database) -> None:
     """Make the first schema."""
-    _execute(database, _ACCOUNTS + _RECORDS + _DERIVED)
+    _execute(database, ACCOUNTS + _RECORDS + _DERIVED)
 
 
 @MIGRATIONS(name="0002_platform")
@@ -367,6 +293,12 @@ def add_digests(database: Database) -> None:
     """Give what CI and people sent a digest. What was kept before has none: NULL."""
     for table in ("announcement", "report", "suite_config", "review"):
         database.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
+
+
+@MIGRATIONS(name="0007_sessions")
+def sessions(database: Database) -> None:
+    """Keep what kind of program began a sign-in, who is disabled, and links that reset."""
+    _execute(database, SESSIONS)
 
 
 def _execute(database: Database, statements: str) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.server.storage.records import RefreshToken, Session
+from hwci.server.storage.records import OpenSession, RefreshToken, Session, Slice
 from hwci.server.storage.sqlite.codec import (
     from_micros,
     from_micros_or_none,
@@ -19,7 +19,14 @@ from hwci.server.storage.sqlite.codec import (
 )
 from hwci.server.storage.sqlite.rows import Rows
 
-_SESSION = "SELECT id, user_id, created_at, ended_at FROM session"
+_SESSION = "SELECT id, user_id, created_at, ended_at, client FROM session"
+# Of an open session exactly one token is unused: each renewal uses one up and adds the next.
+_OPEN_SESSION = (
+    "SELECT s.id, s.user_id, s.created_at, s.ended_at, s.client, t.expires_at FROM session s"
+    " JOIN refresh_token t ON t.session_id = s.id AND t.used_at IS NULL"
+    " WHERE s.user_id = ? AND s.ended_at IS NULL AND t.expires_at > ?"
+    " ORDER BY s.created_at DESC, s.rowid DESC"
+)
 _REFRESH_TOKEN = "SELECT digest, session_id, user_id, expires_at, used_at FROM refresh_token"
 
 
@@ -29,17 +36,25 @@ class SessionRows(Rows):
     def session(self, session_id: UUID) -> Session | None:
         return self._one(_session, f"{_SESSION} WHERE id = ?", session_id.bytes)
 
+    def open_sessions(
+        self, user_id: UUID, now: datetime, offset: int, limit: int
+    ) -> Slice[OpenSession]:
+        values = (user_id.bytes, to_micros(now))
+        return self._slice(_open_session, _OPEN_SESSION, values, offset, limit)
+
     def refresh_token(self, digest: bytes) -> RefreshToken | None:
         return self._one(_refresh_token, f"{_REFRESH_TOKEN} WHERE digest = ?", digest)
 
     def add_session(self, session: Session) -> None:
         self._connection.execute(
-            "INSERT INTO session (id, user_id, created_at, ended_at) VALUES (?, ?, ?, ?)",
+            "INSERT INTO session (id, user_id, created_at, ended_at, client)"
+            " VALUES (?, ?, ?, ?, ?)",
             (
                 session.id.bytes,
                 session.user_id.bytes,
                 to_micros(session.created_at),
                 to_micros_or_none(session.ended_at),
+                session.client,
             ),
         )
 
@@ -49,10 +64,11 @@ class SessionRows(Rows):
             (to_micros(at), session_id.bytes),
         )
 
-    def end_sessions(self, user_id: UUID, at: datetime) -> int:
+    def end_sessions(self, user_id: UUID, at: datetime, but: UUID | None = None) -> int:
         ended = self._connection.execute(
-            "UPDATE session SET ended_at = ? WHERE user_id = ? AND ended_at IS NULL",
-            (to_micros(at), user_id.bytes),
+            "UPDATE session SET ended_at = ?"
+            " WHERE user_id = ? AND ended_at IS NULL AND id IS NOT ?",
+            (to_micros(at), user_id.bytes, but.bytes if but else None),
         )
         return ended.rowcount
 
@@ -105,13 +121,18 @@ class SessionRows(Rows):
 
 
 def _session(row: tuple[Any, ...]) -> Session:
-    session_id, user_id, created_at, ended_at = row
+    session_id, user_id, created_at, ended_at, client = row
     return Session(
         UUID(bytes=session_id),
         UUID(bytes=user_id),
         from_micros(created_at),
         from_micros_or_none(ended_at),
+        client,
     )
+
+
+def _open_session(row: tuple[Any, ...]) -> OpenSession:
+    return OpenSession(_session(row[:-1]), from_micros(row[-1]))
 
 
 def _refresh_token(row: tuple[Any, ...]) -> RefreshToken:
