@@ -12,7 +12,7 @@ from hwci.engine.facts import Commit, SuiteConfig
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import FileKind
 
-_CONFIGURATIONS_KEPT = 64
+_CONFIGURATIONS_KEPT = 16
 
 
 class Touch(NamedTuple):
