@@ -132,6 +132,8 @@ def whoami(
     for org in me.organizations:
         state = "on" if org.ci_metrics_enabled else "off"
         say(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")
+    if me.invitations:
+        note(f"Invitations that wait for you: {me.invitations}. See them: hwci invitations list")
 
 
 @orgs.command("list")

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a command asks its person for. A script has nobody to ask: it is told what to give."""
 
+import os
 import sys
 
 import typer
 
 from hwci.cli.failing import wrong_usage
+from hwci.cli.settings import secret
 
 
 def asked(what: str, ways: str, *, hidden: bool = False) -> str:
@@ -36,3 +38,12 @@ def new_password(ways: str, *, from_stdin: bool) -> str:
             "The two passwords differ", "you were asked for one password twice", "Try again"
         )
     return password
+
+
+def invite_token(*, from_stdin: bool) -> str | None:
+    """Return the token of an invitation: from stdin if a flag says so, else as the environment
+    tells it, or None.
+    """
+    if from_stdin:
+        return sys.stdin.readline().strip()
+    return secret("HWCI_INVITE_TOKEN", os.environ)

@@ -70,7 +70,7 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
             Failing(
                 "You belong to no organization",
                 "it was asked for yours, and there is none",
-                "Create one: hwci orgs create NAME",
+                "Create one: hwci orgs create NAME; or see who invites you: hwci invitations list",
             )
         )
     raise wrong_usage(

@@ -23,6 +23,7 @@ from hwci.cli.env import env
 from hwci.cli.exec import exec_command
 from hwci.cli.failing import Commands
 from hwci.cli.failures import failures
+from hwci.cli.invitations import invitations
 from hwci.cli.keys import keys
 from hwci.cli.members import members
 from hwci.cli.metrics import metrics
@@ -94,6 +95,7 @@ app.command("whoami")(whoami)
 orgs.command("audit-log")(audit_log)
 app.add_typer(orgs, name="orgs")
 app.add_typer(members, name="members")
+app.add_typer(invitations, name="invitations")
 app.add_typer(keys, name="keys")
 app.add_typer(boxes, name="boxes")
 app.add_typer(box, name="box")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of an organization: `hwci members list|add|role|remove|invite` (contract,
-"Organizations"). Who may do what is the server's to decide.
+"""Members of an organization, and who is invited: `hwci members` (contract, "Organizations"). Who
+may do what is the server's to decide; what the invited do stands in `invitations.py`.
 """
 
 from http import HTTPStatus
@@ -18,9 +18,11 @@ from hwci.engine.vocabulary import Role
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from hwci.wire.members import MemberAnswer
+    from hwci.wire.members import MemberAnswer, SentInvite
 
-members = typer.Typer(no_args_is_help=True, help="Members: list, add, change role, remove, invite.")
+members = typer.Typer(
+    no_args_is_help=True, help="Members: list, invite, change role, remove, leave."
+)
 
 AsRole = Annotated[Role, typer.Option("--role", help="What they may do.")]
 Email = Annotated[str, typer.Argument(metavar="EMAIL", help="E-mail of the person.")]
@@ -47,34 +49,6 @@ def list_members(
     with signed_in(Flags(url, profile, org)) as connection:
         rows = list(connection.client.items(calls.list_members(connection.org_id())))
     emit(_layout(), rows, form)
-
-
-@members.command("add")
-def add_member(
-    email: Email,
-    role: AsRole = Role.MEMBER,
-    json: options.Json = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Make someone who has an account a member, at once. Owners and admins only.
-
-    For example:
-
-      hwci members add ada@example.org --role admin
-    """
-    from hwci.client import calls
-
-    advice = "Check --org; who has no account is invited: hwci members invite EMAIL"
-    with (
-        signed_in(Flags(url, profile, org)) as connection,
-        advised(HTTPStatus.NOT_FOUND, advice),
-    ):
-        made = connection.client.send(calls.add_member(connection.org_id(), email, role))
-    note(f"{made.user.email} is {made.role} now.")
-    if json:
-        emit_json(made)
 
 
 @members.command("role")
@@ -124,6 +98,31 @@ def remove_member(
     note(f"{member} is no member any more.")
 
 
+@members.command("leave")
+def leave(
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Leave an organization, at once. Its last owner cannot: make another member owner first.
+
+    For example:
+
+      hwci members leave --org "Acme Firmware"
+    """
+    from hwci.client import calls
+
+    advice = "Make another member owner first: hwci members role EMAIL owner"
+    with (
+        signed_in(Flags(url, profile, org)) as connection,
+        advised(HTTPStatus.CONFLICT, advice),
+    ):
+        left = connection.client.send(calls.get_org(connection.org_id()))
+        me = connection.client.send(calls.me()).user
+        connection.client.send(calls.remove_member(left.id, me.id))
+    note(f"{me.email} is no member of {left.name} ({left.id}) any more.")
+
+
 @members.command("invite")
 def invite(
     email: Email,
@@ -133,9 +132,10 @@ def invite(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Invite someone who has no account; print the token, this once, on stdout.
+    """Invite someone, with an account or without; print the token, this once, on stdout.
 
-    Owners and admins only. The token registers this e-mail, once, within 7 days.
+    Owners and admins only. They are a member once they accept, with the token, within 7 days. A new
+    invitation takes the place of the earlier one.
 
     For example:
 
@@ -143,7 +143,7 @@ def invite(
     """
     from hwci.client import calls
 
-    advice = "Who has an account is made a member at once: hwci members add EMAIL"
+    advice = "Who is a member already gets another role by: hwci members role EMAIL ROLE"
     with (
         signed_in(Flags(url, profile, org)) as connection,
         advised(HTTPStatus.CONFLICT, advice),
@@ -151,13 +151,66 @@ def invite(
         made = connection.client.send(calls.invite(connection.org_id(), email, role))
         server = connection.settings.url
     until = tables.moment(made.expires_at)
-    note(f"{made.email} may register until {until} UTC, once, with the token that is shown here:")
-    note(f"  hwci register --url {server} --email {made.email} --invite-token-stdin")
-    note(f"or in a browser, at {server}/setup# with the token behind it")
+    note(f"{made.email} may accept until {until} UTC, once, with the token that is shown here:")
+    note(f"  in a browser, at {server}/setup# with the token behind it")
+    note(f"  without an account: hwci register --url {server} --invite-token-stdin")
+    note(f"  with an account: hwci invitations accept --url {server} --invite-token-stdin")
     if json:
         emit_json(made)
     else:
         say(made.invite_token)
+
+
+@members.command("invited")
+def list_invited(
+    json: options.JsonList = False,
+    output: options.Output = None,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """List the open invitations to an organization, newest first. Owners and admins only.
+
+    For example:
+
+      hwci members invited
+    """
+    from hwci.client import calls
+
+    form = options.form_of(json, output)
+    with signed_in(Flags(url, profile, org)) as connection:
+        rows = list(connection.client.items(calls.list_sent_invites(connection.org_id())))
+    emit(_layout_of_invited(), rows, form)
+
+
+@members.command("withdraw")
+def withdraw(
+    invited: Annotated[
+        str, typer.Argument(metavar="INVITED", help="The invitation, by its e-mail or id.")
+    ],
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Withdraw an open invitation, at once: its token is of no use any more.
+
+    For example:
+
+      hwci members withdraw ada@example.org
+    """
+    from hwci.client import calls
+
+    named = ids.Named(
+        "open invitation", "hwci members invited", "to the organization", "Check --org, or give"
+    )
+    with signed_in(Flags(url, profile, org)) as connection:
+        org_id = connection.org_id()
+        listed = connection.client.items(
+            calls.list_sent_invites(org_id, limit=limits.PAGE_LIMIT_MAX)
+        )
+        invite_id = ids.find(invited, named, lambda: [(one.id, one.email) for one in listed])
+        connection.client.send(calls.withdraw_invite(org_id, invite_id))
+    note(f"The invitation of {invited} is withdrawn.")
 
 
 def _user_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
@@ -182,4 +235,21 @@ def _layout() -> "tables.Layout[MemberAnswer]":
         ],
         ("user.id", "user.email", "user.name", "role", "joinedAt"),
         "No members",
+    )
+
+
+def _layout_of_invited() -> "tables.Layout[SentInvite]":
+    column = tables.Column
+    return tables.Layout(
+        "invitations",
+        "Open invitations",
+        [
+            column("ID", lambda row: str(row.id), whole=True),
+            column("E-mail", lambda row: row.email, whole=True),
+            column("Role", lambda row: row.role),
+            column("By", lambda row: row.invited_by.email),
+            column("Until (UTC)", lambda row: tables.moment(row.expires_at)),
+        ],
+        ("id", "email", "role", "invitedBy.email", "createdAt", "expiresAt"),
+        "No open invitations",
     )

@@ -41,6 +41,9 @@ Org = Annotated[
         show_default=False,
     ),
 ]
+InviteTokenStdin = Annotated[
+    bool, typer.Option("--invite-token-stdin", help="Read the invitation's token from stdin.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON as the API gives it.")]
 JsonList = Annotated[bool, typer.Option("--json", help="Write JSON: a list of the API's items.")]
 Output = Annotated[

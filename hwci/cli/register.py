@@ -3,18 +3,16 @@
 "Auth").
 """
 
-import os
-import sys
 from typing import Annotated
 
 import typer
 
 from hwci.cli import options
-from hwci.cli.asking import asked, new_password
+from hwci.cli.asking import asked, invite_token, new_password
 from hwci.cli.connection import RETRIES, profile_of
 from hwci.cli.failing import client_errors
 from hwci.cli.render import note
-from hwci.cli.settings import Flags, resolve, secret
+from hwci.cli.settings import Flags, resolve
 
 
 def register(
@@ -28,9 +26,7 @@ def register(
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from stdin.")
     ] = False,
-    invite_token_stdin: Annotated[
-        bool, typer.Option("--invite-token-stdin", help="Read the invitation from stdin.")
-    ] = False,
+    invite_token_stdin: options.InviteTokenStdin = False,
     profile: options.Profile = None,
 ) -> None:
     """Create an account, and sign in with it.
@@ -51,7 +47,7 @@ def register(
     credentials = settings.credentials  # asked first: no sign-in that could not be kept
     address = email or asked("e-mail", "--email")
     password = new_password("--password-stdin", from_stdin=password_stdin)
-    invitation = _invitation(from_stdin=invite_token_stdin)
+    invitation = invite_token(from_stdin=invite_token_stdin)
     began = options.now()
     with client_errors("The registration failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.register(address, password, name, organization, invitation))
@@ -62,9 +58,3 @@ def register(
     if answer.organization is not None:
         found = answer.organization
         note(f"You are {found.role} of {found.name} ({found.id}).")
-
-
-def _invitation(*, from_stdin: bool) -> str | None:
-    if from_stdin:
-        return sys.stdin.readline().strip()
-    return secret("HWCI_INVITE_TOKEN", os.environ)

@@ -72,6 +72,7 @@ Secret = Annotated[str, SECRET]
 _Token = Annotated[str, Field(max_length=limits.TOKEN_MAX), STORABLE]
 HeldToken = Annotated[_Token, SECRET]
 """A secret that we handed out, as its holder sends it back."""
+HeldTokenOrNone = Annotated[_Token | None, SECRET]
 
 
 class SessionMode(StrEnum):
@@ -88,7 +89,7 @@ class Registration(Body):
     password: Password
     name: Name | None = None
     organization: Name | None = None
-    invite_token: Annotated[_Token | None, SECRET] = None
+    invite_token: HeldTokenOrNone = None
     session: SessionMode = SessionMode.TOKEN
 
 
@@ -103,7 +104,7 @@ class Login(Body):
 class HeldSession(Body):
     """A sign-in as its holder names it: by the refresh token, or by the cookie that holds it."""
 
-    refresh_token: Annotated[_Token | None, SECRET] = None
+    refresh_token: HeldTokenOrNone = None
     session: SessionMode = SessionMode.TOKEN
 
     @model_validator(mode="after")
@@ -164,10 +165,11 @@ class OwnOrganization(OrganizationRole):
 
 
 class Me(Answer):
-    """Who the caller is."""
+    """Who the caller is. `invitations`: how many wait for them; a server before has none."""
 
     user: UserAnswer
     organizations: Sequence[OwnOrganization]
+    invitations: int = 0
 
 
 class NewOrganization(Body):

@@ -4,15 +4,8 @@
 from uuid import UUID
 
 from hwci.engine.vocabulary import Role
-from hwci.wire.accounts import Email, Secret, UserAnswer
+from hwci.wire.accounts import Email, HeldTokenOrNone, Secret, UserAnswer
 from hwci.wire.base import Answer, Body, Time
-
-
-class NewMember(Body):
-    """Body of `POST …/members`: an account that exists."""
-
-    email: Email
-    role: Role
 
 
 class RoleChange(Body):
@@ -30,17 +23,57 @@ class MemberAnswer(Answer):
 
 
 class NewInvite(Body):
-    """Body of `POST …/invites`: an e-mail that has no account yet."""
+    """Body of `POST …/invites`: whoever the e-mail is of."""
 
     email: Email
     role: Role
 
 
 class InviteAnswer(Answer):
-    """The only answer that ever holds the token, which registers this e-mail once."""
+    """The only answer that ever holds the token, which registers this e-mail or lets the account
+    with it accept, once.
+    """
 
     org_id: UUID
     email: str
     role: Role
     invite_token: Secret
     expires_at: Time
+
+
+class SentInvite(Answer):
+    """An open invitation as the organization's owners and admins see it: never its token."""
+
+    id: UUID
+    email: str
+    role: Role
+    invited_by: UserAnswer
+    created_at: Time
+    expires_at: Time
+
+
+class InvitingOrganization(Answer):
+    """An organization as somebody sees it who is invited to it."""
+
+    id: UUID
+    name: str
+
+
+class ReceivedInvite(Answer):
+    """An open invitation as the invited see it. `needs_token`: they can decline it without its
+    token, and not accept it.
+    """
+
+    id: UUID
+    organization: InvitingOrganization
+    role: Role
+    invited_by: UserAnswer
+    created_at: Time
+    expires_at: Time
+    needs_token: bool
+
+
+class Acceptance(Body):
+    """Body of `POST /api/invites/{inviteId}/accept`."""
+
+    invite_token: HeldTokenOrNone = None

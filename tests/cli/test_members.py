@@ -37,23 +37,102 @@ def test_members_are_listed_in_every_form(signed_in: Command) -> None:
     assert len(json.loads(signed_in("members", "list", "--json").out)) == len(rows)
 
 
-def test_who_has_an_account_is_added_changed_and_removed(
+def test_who_has_an_account_is_invited_accepts_is_changed_and_removed(
     cli: Command, signed_in: Command, server: RunningServer
 ) -> None:
     assert register(cli, server, "ada@example.org", "--name", "Ada") == 0
-    theirs = ("orgs", "show", "--org", str(server.org_id), "--profile", "ada@example.org")
+    ada = ("--profile", "ada@example.org")
+    theirs = ("orgs", "show", "--org", str(server.org_id), *ada)
+    token = signed_in("members", "invite", "ADA@example.org", "--role", "admin").out
     assert cli(*theirs).code == 1
+    assert "hwci invitations list" in cli("whoami", *ada).err
 
-    added = signed_in("members", "add", "ada@example.org", "--role", "admin", "--json")
-    assert json.loads(added.out)["role"] == "admin"
+    listed = json.loads(cli("invitations", "list", "--json", *ada).out)
+    assert [(one["organization"]["name"], one["role"]) for one in listed] == [
+        ("Acme Firmware", "admin")
+    ]
+    shown = cli("invitations", "list", *ada).out
+    for word in ("Acme Firmware", "admin", EMAIL, "needed"):
+        assert word in shown
+    accepted = cli("invitations", "accept", "--invite-token-stdin", "--json", *ada, stdin=token)
+    assert json.loads(accepted.out)["role"] == "admin"
+    assert accepted.err == f"You are admin of Acme Firmware ({server.org_id}) now.\n"
     assert cli(*theirs).out.splitlines()[1] == "  your role: admin"
+
     assert signed_in("members", "role", "ADA@example.org", "member").err == (
         "ada@example.org is member now.\n"
     )
     assert cli(*theirs).out.splitlines()[1] == "  your role: member"
-    user_id = json.loads(added.out)["user"]["id"]
-    assert signed_in("members", "remove", user_id).code == 0
+    assert signed_in("members", "remove", "ada@example.org").code == 0
     assert cli(*theirs).code == 1
+
+
+def test_an_invitation_needs_its_token_which_is_no_argument(
+    cli: Command, signed_in: Command, server: RunningServer
+) -> None:
+    assert register(cli, server, "tokenless@example.org") == 0
+    mine = ("--profile", "tokenless@example.org")
+    token = signed_in("members", "invite", "tokenless@example.org").out.strip()
+
+    for env in ({}, {"HWCI_INVITE_TOKEN": "guess"}):
+        code, out, err = cli("invitations", "accept", *mine, **env)
+        assert (code, out) == (4, "")
+        assert [line.partition(":")[0] for line in err.splitlines()] == ["error", "cause", "fix"]
+        assert "Ask who invited you" in err
+        assert "guess" not in err
+    assert cli("invitations", "accept", "acme firmware", *mine, HWCI_INVITE_TOKEN=token).code == 0
+    code, _, err = cli("invitations", "accept", *mine, HWCI_INVITE_TOKEN=token)
+    assert (code, err.splitlines()[0]) == (1, "error: No invitation waits for you")
+
+
+def test_an_invitation_is_declined_and_which_one_must_be_clear(
+    cli: Command, signed_in: Command, server: RunningServer
+) -> None:
+    assert register(cli, server, "asked@example.org") == 0
+    mine = ("--profile", "asked@example.org")
+    assert register(cli, server, "other@example.org", "--organization", "Other Firmware") == 0
+    signed_in("members", "invite", "asked@example.org")
+    cli("members", "invite", "asked@example.org", "--profile", "other@example.org")
+
+    code, _, err = cli("invitations", "decline", *mine)
+    assert code == 2
+    assert "Other Firmware" in err
+    assert cli("invitations", "decline", "Nobody's", *mine).code == 1
+    assert cli("invitations", "decline", "Other Firmware", *mine).code == 0
+    assert cli("invitations", "decline", *mine).code == 0
+    assert cli("invitations", "list", *mine).err == "No invitation waits for you\n"
+
+
+def test_open_invitations_are_listed_and_withdrawn(signed_in: Command) -> None:
+    signed_in("members", "invite", "pending@example.org", "--role", "admin")
+
+    rows = json.loads(signed_in("members", "invited", "--json").out)
+    (row,) = [one for one in rows if one["email"] == "pending@example.org"]
+    assert (row["role"], row["invitedBy"]["email"]) == ("admin", EMAIL)
+    assert "pending@example.org" in signed_in("members", "invited").out
+    gone = signed_in("members", "withdraw", "PENDING@example.org")
+    assert gone.err == "The invitation of PENDING@example.org is withdrawn.\n"
+    again = signed_in("members", "withdraw", "PENDING@example.org")
+    assert again.code == 1
+    assert "names no open invitation to the organization" in again.err
+
+
+def test_one_leaves_by_oneself_and_the_last_owner_is_told_why_not(
+    cli: Command, signed_in: Command, server: RunningServer
+) -> None:
+    token = signed_in("members", "invite", "leaver@example.org").out.strip()
+    assert register(cli, server, "leaver@example.org", HWCI_INVITE_TOKEN=token) == 0
+
+    left = cli("members", "leave", "--profile", "leaver@example.org")
+    assert left.code == 0
+    assert (
+        left.err
+        == f"leaver@example.org is no member of Acme Firmware ({server.org_id}) any more.\n"
+    )
+    code, _, err = signed_in("members", "leave")
+    assert code == 1
+    assert "cause: 409 Conflict: An organization keeps at least one owner" in err
+    assert err.splitlines()[-1].endswith("hwci members role EMAIL owner")
 
 
 def test_who_is_no_member_cannot_be_changed(signed_in: Command) -> None:
@@ -71,19 +150,15 @@ def test_what_the_server_refuses_is_three_lines(signed_in: Command) -> None:
     assert code == 1
     assert "cause: 409 Conflict: An organization keeps at least one owner" in err
 
-    code, _, err = signed_in("members", "add", "nobody@example.org")
-    assert code == 1
-    assert "invite it: hwci members invite" in err
     assert signed_in("members", "role", EMAIL, "boss").code == 2
 
 
-def test_who_is_unknown_or_known_already_is_led_to_the_other_way(signed_in: Command) -> None:
-    unknown = signed_in("members", "add", "nobody@example.org")
+def test_who_is_a_member_already_is_led_to_the_other_way(signed_in: Command) -> None:
     known = signed_in("members", "invite", MEMBER_EMAIL)
 
-    assert (unknown.code, known.code) == (1, 1)
-    assert "hwci members invite EMAIL" in unknown.err.splitlines()[-1]
-    assert "hwci members add EMAIL" in known.err.splitlines()[-1]
+    assert known.code == 1
+    assert "409 Conflict: This e-mail is of a member already" in known.err
+    assert "hwci members role EMAIL ROLE" in known.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("email", "password"), [("ada@example.org", "short"), ("ada", PASSWORD)])
@@ -109,8 +184,8 @@ def test_who_is_invited_registers_and_is_a_member(
     assert code == 0
     assert re.fullmatch(r"[\w-]{43}\n", token)
     assert token.strip() not in err
-    way = f"hwci register --url {server.url} --email new@example.org --invite-token-stdin"
-    assert way in err
+    assert f"hwci register --url {server.url} --invite-token-stdin" in err
+    assert f"hwci invitations accept --url {server.url} --invite-token-stdin" in err
 
     arguments = ("register", "--url", server.url, "--email", "new@example.org")
     answer = cli(

@@ -20,9 +20,9 @@ from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-ID_NAMES = ("orgId", "keyId", "failureId", "userId", "boxId", "runId", "sessionId")
+ID_NAMES = ("orgId", "keyId", "failureId", "userId", "boxId", "runId", "sessionId", "inviteId")
 IDS = {name: UUID(int=place) for place, name in enumerate(ID_NAMES, 1)}
-ORG, KEY, FAILURE, USER, BOX, RUN, SESSION = IDS.values()
+ORG, KEY, FAILURE, USER, BOX, RUN, SESSION, INVITE = IDS.values()
 PASSWORD = "correct horse battery"
 
 ANNOUNCEMENT = MergeAnnouncement(repo_key="r", sha="0123abc", branch="main", merged_at=NOON)
@@ -107,10 +107,14 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.reset_failure: calls.reset_failure(ORG, FAILURE),
     calls.health: calls.health(),
     calls.list_members: calls.list_members(ORG, 2, 5),
-    calls.add_member: calls.add_member(ORG, "a@b", Role.ADMIN),
     calls.change_member: calls.change_member(ORG, USER, Role.ADMIN),
     calls.remove_member: calls.remove_member(ORG, USER),
     calls.invite: calls.invite(ORG, "a@b", Role.MEMBER),
+    calls.list_sent_invites: calls.list_sent_invites(ORG, 2, 5),
+    calls.withdraw_invite: calls.withdraw_invite(ORG, INVITE),
+    calls.list_invites: calls.list_invites(2, 5),
+    calls.accept_invite: calls.accept_invite(INVITE, "token"),
+    calls.decline_invite: calls.decline_invite(INVITE),
     calls.list_boxes: calls.list_boxes(ORG, 2, 5),
     calls.create_box: calls.create_box(ORG, "bench"),
     calls.new_install_token: calls.new_install_token(ORG, BOX),
@@ -125,6 +129,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
 }
 
 WITHOUT_CALL = {
+    ("POST", "/api/orgs/{orgId}/members"): "refused; clients before ask it",
     ("GET", "/readyz"): "asked by what starts and balances servers, never by a person or a job",
     ("GET", "/api/auth/sso/{provider}/login"): "opened in a browser",
     ("GET", "/api/auth/sso/{provider}/callback"): "opened in a browser",

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
+from tests.server.asking import bearer
+from tests.server.joining import join
 from tests.server.running import PASSWORD, RunningServer, report
 from tests.server.tenants import ANNOUNCEMENT, CONFIGURATION, EVENTS, HEAD, Tenant, sign_in_of, tell
 
@@ -34,20 +36,33 @@ class World:
     server: RunningServer
     tenants: Mapping[str, Tenant]
     stranger: str
-    newcomer: str
 
 
 Body = Callable[[World], Any]
 
 
-class Undo(NamedTuple):
-    """What puts back what a granted request changed: below the organization, asked by its owner.
-    `{thing}`, `{tenant}` and `{newcomer}` stand for what they name.
-    """
+Undo = Callable[[World, Tenant], None]
+"""What puts back what a granted request changed."""
 
-    method: str
-    path: str
-    body: Mapping[str, str] | None = None
+
+def review(action: str, thing: str) -> Undo:
+    def again(world: World, tenant: Tenant) -> None:
+        path = f"{tenant.path}/ci-failures/{tenant.ids[thing]}/{action}"
+        tell(world.server.url, "POST", path, bearer(tenant.owner))
+
+    return again
+
+
+def spare_again(world: World, tenant: Tenant) -> None:
+    join(world.server.url, tenant.org_id, tenant.owner, tenant.spare)
+
+
+def invited_again(world: World, tenant: Tenant) -> None:
+    url, path, owner = world.server.url, f"{tenant.path}/invites", bearer(tenant.owner)
+    email = f"invited-{tenant.name}@example.net"
+    tell(url, "POST", path, owner, body={"email": email, "role": "member"})
+    listed = tell(url, "GET", f"{path}?limit=100", owner)["items"]
+    tenant.ids["invite"] = next(one["id"] for one in listed if one["email"] == email)
 
 
 @dataclass(frozen=True)
@@ -86,8 +101,6 @@ def always(body: Any) -> Body:
     return lambda _: body
 
 
-NEWCOMER = {"email": "newcomer@example.net", "role": "member"}
-SPARE = {"email": "spare-{tenant}@example.net", "role": "member"}
 EXCHANGE = {"code": "unknown", "verifier": "v" * 43}
 SAME_PASSWORD = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
 RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
@@ -119,16 +132,17 @@ ROWS = {
     f"GET {ORG}": LIST,
     f"GET {ORG}/audit-log": Row(By.ADMIN, 200),
     f"GET {ORG}/members": LIST,
-    f"POST {ORG}/members": Row(
-        By.ADMIN, 201, body=always(NEWCOMER), undo=Undo("DELETE", "/members/{newcomer}")
-    ),
+    f"POST {ORG}/members": Row(By.ADMIN, 404, body=person),
     f"PATCH {ORG}/members/{{userId}}": Row(
         By.ADMIN, 200, "person", body=always({"role": "member"})
     ),
-    f"DELETE {ORG}/members/{{userId}}": Row(
-        By.ADMIN, 204, "person", undo=Undo("POST", "/members", SPARE)
-    ),
+    f"DELETE {ORG}/members/{{userId}}": Row(By.ADMIN, 204, "person", undo=spare_again),
+    f"GET {ORG}/invites": Row(By.ADMIN, 200),
     f"POST {ORG}/invites": Row(By.ADMIN, 201, body=person),
+    f"DELETE {ORG}/invites/{{inviteId}}": Row(By.ADMIN, 204, "invite", undo=invited_again),
+    "GET /api/invites": Row(By.USER, 200),
+    "POST /api/invites/{inviteId}/accept": Row(By.USER, 404, body=always({})),
+    "POST /api/invites/{inviteId}/decline": Row(By.USER, 404),
     f"POST {ORG}/ci-keys": Row(By.ADMIN, 201, body=name),
     f"GET {ORG}/ci-keys": LIST,
     f"DELETE {ORG}/ci-keys/{{keyId}}": Row(By.ADMIN, 204, "key"),
@@ -157,13 +171,13 @@ ROWS = {
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.MEMBER, 200, "real", metrics=True),
     f"POST {REVIEW}/confirm": Row(
-        By.ADMIN, 200, "harness", metrics=True, undo=Undo("POST", "/ci-failures/{thing}/reset")
+        By.ADMIN, 200, "harness", metrics=True, undo=review("reset", "harness")
     ),
     f"POST {REVIEW}/dismiss": Row(
-        By.ADMIN, 200, "real", metrics=True, undo=Undo("POST", "/ci-failures/{thing}/reset")
+        By.ADMIN, 200, "real", metrics=True, undo=review("reset", "real")
     ),
     f"POST {REVIEW}/reset": Row(
-        By.ADMIN, 200, "reviewed", metrics=True, undo=Undo("POST", "/ci-failures/{thing}/dismiss")
+        By.ADMIN, 200, "reviewed", metrics=True, undo=review("dismiss", "reviewed")
     ),
     "GET /healthz": Row(By.ANYONE, 200),
     "GET /readyz": Row(By.ANYONE, 200),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a model of an organization remembers of its keys, its boxes and its resolved failures."""
+"""What a model of an organization remembers of its invitations, its keys, its boxes and its
+resolved failures.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +22,16 @@ class Key:
     name: str
     value: str
     revoked: bool = False
+
+
+@dataclass
+class Offer:
+    """An invitation that is open."""
+
+    id: str
+    token: str
+    role: str
+    inviter: str
 
 
 @dataclass

@@ -4,7 +4,6 @@ that must not see each other. In `OFF`, CI Metrics is off.
 """
 
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from uuid import UUID
 
 from hwci.server.app import SetCiMetrics, operate
 from tests.server.asking import Header, ask, bearer, ci_key
+from tests.server.joining import join
 from tests.server.running import PASSWORD, RunningServer, report
 
 OURS, THEIRS, OFF = "ours", "theirs", "off"
@@ -51,7 +51,8 @@ class Tenant:
     ci_key: str
     revoked_key: str
     box_key: str
-    ids: Mapping[str, str]
+    spare: str
+    ids: dict[str, str]
 
     @property
     def path(self) -> str:
@@ -79,11 +80,7 @@ def found(server: RunningServer, name: str) -> Tenant:
     path, by_owner = f"/api/orgs/{org_id}", bearer(owner)
     people = {role: register(url, f"{role}-{name}") for role in ("admin", "member", "spare")}
     for role, person in people.items():
-        as_role = {
-            "email": person["user"]["email"],
-            "role": "admin" if role == "admin" else "member",
-        }
-        tell(url, "POST", f"{path}/members", by_owner, body=as_role)
+        join(url, org_id, owner, person["accessToken"], "admin" if role == "admin" else "member")
     keys = [
         tell(url, "POST", f"{path}/ci-keys", by_owner, body={"name": one})
         for one in ("used", "revoked", "spare")
@@ -96,6 +93,7 @@ def found(server: RunningServer, name: str) -> Tenant:
     tell(url, "POST", f"/api/box/runs/{live['id']}/events", ci_key(box_key), body=EVENTS)
     invited = {"email": f"invited-{name}@example.net", "role": "member"}
     tell(url, "POST", f"{path}/invites", by_owner, body=invited)
+    (invite,) = tell(url, "GET", f"{path}/invites", by_owner)["items"]
     left = tell(url, "POST", "/api/auth/login", body=sign_in_of(f"owner-{name}"))
     tell(url, "POST", "/api/auth/logout", body={"refreshToken": left["refreshToken"]})
     operate(str(server.database), SetCiMetrics(org_id=UUID(org_id), enabled=True))
@@ -112,11 +110,13 @@ def found(server: RunningServer, name: str) -> Tenant:
         ci_key=keys[0]["apiKey"],
         revoked_key=keys[1]["apiKey"],
         box_key=box_key,
+        spare=people["spare"]["accessToken"],
         ids={
             "key": keys[2]["id"],
             "person": people["spare"]["user"]["id"],
             "box": box["id"],
             "live run": live["id"],
+            "invite": invite["id"],
             **ids,
         },
     )

@@ -59,7 +59,15 @@ def path(route: str, org_id: str, ids: Mapping[str, str]) -> str:
     """Write the path of a route with ids that the tenant has."""
     thing = ids.get(ROWS[route].thing or "", str(uuid4()))
     written = route.partition(" ")[2].replace("{orgId}", org_id)
-    for name in ("{userId}", "{keyId}", "{boxId}", "{runId}", "{failureId}", "{sessionId}"):
+    for name in (
+        "{userId}",
+        "{keyId}",
+        "{boxId}",
+        "{runId}",
+        "{failureId}",
+        "{sessionId}",
+        "{inviteId}",
+    ):
         written = written.replace(name, thing)
     return written
 

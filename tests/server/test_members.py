@@ -13,8 +13,8 @@ import pytest
 
 from hwci.engine.vocabulary import Role
 from tests.server.asking import Reply, ask, bearer
+from tests.server.joining import join
 from tests.server.running import (
-    ADMIN_EMAIL,
     EMAIL,
     MEMBER_EMAIL,
     NAME,
@@ -58,7 +58,7 @@ def account(server: RunningServer, email: str) -> tuple[str, str]:
 def joined(server: RunningServer, email: str, role: str = "member") -> tuple[str, str]:
     """Make an account that is a member."""
     user_id, token = account(server, email)
-    assert add(server, server.token, email, role).status == 201
+    join(server.url, str(server.org_id), server.token, token, role)
     return user_id, token
 
 
@@ -85,51 +85,21 @@ def test_every_member_sees_the_members_newest_first_by_pages(server: RunningServ
     assert members(server, server.member_token, "?limit=1&page=2")["items"] == page["items"][1:2]
 
 
-def test_who_is_added_is_in_at_once_and_it_is_kept_who_did_it(server: RunningServer) -> None:
-    user_id, token = account(server, "Added@example.org")
-    assert ask(server.url, "GET", server.org_url, bearer(token)).status == 404
-
-    reply = add(server, server.admin_token, "added@EXAMPLE.org")
-
-    assert reply.status == 201
-    assert reply.json["user"] == {"id": user_id, "email": "Added@example.org", "name": ""}
-    assert ask(server.url, "GET", server.org_url, bearer(token)).json["role"] == "member"
-    entry = audit(server)
-    assert (entry["action"], entry["target"]) == ("member.added", user_id)
-    assert (entry["actor"]["name"], entry["details"]) == (
-        ADMIN_EMAIL,
-        {"email": "Added@example.org", "role": "member"},
-    )
-
-
-def test_an_e_mail_without_account_is_404_that_says_what_to_do(server: RunningServer) -> None:
-    assert add(server, server.token, "nobody@example.org").error == (
-        404,
-        "There is no account with this e-mail; invite it: hwci members invite",
-    )
-
-
-def test_a_member_cannot_be_added_again(server: RunningServer) -> None:
-    clash = (409, "A record with this email already exists")
-    assert add(server, server.token, MEMBER_EMAIL.upper()).error == clash
-
-
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
-        ({"email": "x@example.org", "role": "boss"}, "role"),
-        ({"email": "x@example.org"}, "role"),
-        ({"email": "nobody", "role": "member"}, "email"),
-        ({"email": "x@example.org", "role": "member", "id": 1}, "id"),
-    ],
-)
-def test_a_new_member_that_breaks_the_rules_is_400(
-    server: RunningServer, body: dict[str, Any], path: str
+def test_nobody_is_added_unasked_and_the_answer_tells_nobody_from_somebody(
+    server: RunningServer,
 ) -> None:
-    url = f"{server.org_url}/members"
-    assert ask(server.url, "POST", url, bearer(server.token), json_body=body).issue_paths == [
-        ["body", path]
-    ]
+    """Clients before asked for this: they are told to invite, as they were of an unknown e-mail."""
+    _, token = account(server, "victim@example.org")
+    before = audit(server)
+    emails = ("victim@example.org", "nobody@example.org", MEMBER_EMAIL, EMAIL)
+
+    told = {add(server, server.token, email).error for email in emails}
+
+    ((status, message),) = told
+    assert status == 404
+    assert "hwci members invite EMAIL" in message
+    assert ask(server.url, "GET", server.org_url, bearer(token)).status == 404
+    assert audit(server) == before
 
 
 def test_a_changed_role_counts_for_the_token_that_is_out_already(server: RunningServer) -> None:
@@ -175,10 +145,8 @@ def test_who_is_removed_is_out_at_once(server: RunningServer) -> None:
 def test_only_an_owner_makes_or_unmakes_owners(server: RunningServer) -> None:
     owner_id, _ = joined(server, "second@example.org", "owner")
     member_id, _ = joined(server, "plain@example.org")
-    account(server, "later@example.org")
     admin = server.admin_token
 
-    assert add(server, admin, "later@example.org", "owner").error == OWNERS_ONLY
     assert change(server, admin, member_id, "owner").error == OWNERS_ONLY
     for role in Role:
         assert change(server, admin, owner_id, role).error == OWNERS_ONLY
@@ -211,11 +179,28 @@ def test_an_account_that_is_no_member_is_none_to_this_organization(server: Runni
 
 def test_members_change_nothing(server: RunningServer) -> None:
     own, token = joined(server, "powerless@example.org")
+    other, _ = joined(server, "other@example.org")
     needs = (403, "This needs the role owner or admin; you are member")
 
     assert add(server, token, MEMBER_EMAIL).error == needs
     assert change(server, token, own, "admin").error == needs
-    assert remove(server, token, own).error == needs
+    for user_id in (other, str(UUID(int=7)), "nobody"):
+        assert remove(server, token, user_id).error == needs
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_everyone_leaves_at_once_by_themselves(server: RunningServer, role: Role) -> None:
+    email = f"leaving-{role}@example.org"
+    user_id, token = joined(server, email, role)
+
+    assert remove(server, token, user_id).status == 204
+
+    assert ask(server.url, "GET", server.org_url, bearer(token)).status == 404
+    assert ask(server.url, "GET", "/api/auth/me", bearer(token)).json["organizations"] == []
+    entry = audit(server)
+    assert (entry["action"], entry["target"]) == ("member.left", user_id)
+    assert (entry["actor"]["id"], entry["details"]) == (user_id, {"email": email, "role": role})
+    assert remove(server, token, user_id).error == (404, "Organization not found")
 
 
 def test_keys_that_come_and_go_are_in_the_audit_log_without_their_value(

@@ -17,6 +17,7 @@ from hwci.server.app import SetUserEnabled, operate
 from hwci.server.settings import Registration
 from tests.server.asking import Reply, ask, bearer, read_reply, say
 from tests.server.browsing import Browser, browsing
+from tests.server.joining import accept, invite, received
 from tests.server.providers import mock_provider, sso_file
 from tests.server.running import EMAIL, MEMBER_EMAIL, RunningServer, running_in_thread
 
@@ -148,30 +149,23 @@ async def test_without_an_invitation_a_stranger_stays_out(by_invitation: Running
         assert "hwci_rt" not in browser.cookies()
 
 
-async def test_who_is_invited_joins_and_the_invitation_is_used_up(
+async def test_who_is_invited_comes_in_and_joins_once_they_accept_without_a_token(
     by_invitation: RunningServer,
 ) -> None:
+    """The provider has verified that the e-mail is theirs; joining is theirs to decide."""
     server = by_invitation
-    made = ask(
-        server.url,
-        "POST",
-        f"{urlsplit(server.org_url).path}/invites",
-        bearer(server.token),
-        json_body={"email": "new@example.org", "role": "admin"},
-    ).json
+    invite(server, server.token, "new@example.org", "admin")
     async with browsing(sub="new") as browser:
         await browser.open(server.url + LOGIN)
-        me = who(server, browser)
+        token = refreshed(server, browser).json["accessToken"]
 
-    assert [(org["id"], org["role"]) for org in me["organizations"]] == [
-        (str(server.org_id), "admin")
-    ]
-    body = {
-        "email": "new@example.org",
-        "password": "long enough it is",
-        "inviteToken": made["inviteToken"],
-    }
-    assert ask(server.url, "POST", "/api/auth/register", json_body=body).status == 403
+    assert ask(server.url, "GET", "/api/auth/me", bearer(token)).json["organizations"] == []
+    (waiting,) = received(server.url, token)
+    assert (waiting["organization"]["id"], waiting["needsToken"]) == (str(server.org_id), False)
+    other = accept(server.url, token, waiting["id"], "guess")
+    assert other.error[0] == 403, "a token that is sent must be the right one"
+    joined = accept(server.url, token, waiting["id"], None).json
+    assert (joined["id"], joined["role"]) == (str(server.org_id), "admin")
 
 
 async def test_an_invitation_of_who_may_not_invite_any_more_lets_nobody_in(

@@ -25,7 +25,8 @@ from hypothesis.stateful import (
 
 from hwci.server.app import SetCiMetrics, operate
 from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.model import FAILED, FILES, PASSED, Box, Failure, Key, changes
+from tests.server.joining import accept, decline, received
+from tests.server.model import FAILED, FILES, PASSED, Box, Failure, Key, Offer, changes
 from tests.server.running import (
     ADMIN_EMAIL,
     EMAIL,
@@ -74,8 +75,10 @@ class Organization(RuleBasedStateMachine):
         self.failures: list[Failure] = []
         self.metrics = False
         self.switch(enabled=True)
-        self.add_member("owner", ADMIN_EMAIL, "admin")
-        self.add_member("owner", MEMBER_EMAIL, "member")
+        self.offers: dict[str, Offer] = {}
+        for email, role in ((ADMIN_EMAIL, "admin"), (MEMBER_EMAIL, "member")):
+            self.invite("owner", email, role)
+            self.accept(email)
         for name in ("one", "two", "three"):
             self.create_key("owner", name)
         self.create_box("owner", BENCHES[0])
@@ -129,17 +132,64 @@ class Organization(RuleBasedStateMachine):
         other=others,
         role=st.sampled_from(["owner", "admin", "member"]),
     )
-    def add_member(self, who: str, other: str, role: str) -> None:
+    def invite(self, who: str, other: str, role: str) -> None:
         person = self.someone(who)
         expected = self.refusal(person)
         if expected is None and role == "owner" and self.roles[person] != "owner":
             expected = 403
         if expected is None and other in self.roles:
             expected = 409
-        reply = self.org(person, "POST", "/members", {"email": other, "role": role})
+        if expected is None and other in self.offers:
+            earlier_needs_owner = self.offers[other].role == "owner"
+            expected = 403 if earlier_needs_owner and self.roles[person] != "owner" else None
+        reply = self.org(person, "POST", "/invites", {"email": other, "role": role})
         assert reply.status == (expected or 201)
         if expected is None:
-            self.roles[other] = role
+            (made,) = [one for one in self.waiting(other) if one["role"] == role]
+            self.offers[other] = Offer(made["id"], reply.json["inviteToken"], role, person)
+
+    @rule(other=others)
+    def accept(self, other: str) -> None:
+        offer = self.offers.get(other)
+        if offer is None:
+            return
+        inviter = self.roles.get(offer.inviter)
+        stands = inviter == "owner" or (inviter == "admin" and offer.role != "owner")
+        reply = accept(self.server.url, self.tokens[other], offer.id, offer.token)
+        assert reply.status == (200 if stands else 403)
+        if stands:
+            self.roles[other] = self.offers.pop(other).role
+
+    @rule(other=others)
+    def decline(self, other: str) -> None:
+        if other in self.offers:
+            offer = self.offers.pop(other)
+            assert decline(self.server.url, self.tokens[other], offer.id).status == 204
+
+    @rule(who=people, other=others)
+    def withdraw(self, who: str, other: str) -> None:
+        if other not in self.offers:
+            return
+        person, offer = self.someone(who), self.offers[other]
+        expected = self.refusal(person)
+        if expected is None and offer.role == "owner" and self.roles[person] != "owner":
+            expected = 403
+        reply = self.org(person, "DELETE", f"/invites/{offer.id}")
+        assert reply.status == (expected or 204)
+        if expected is None:
+            del self.offers[other]
+
+    def waiting(self, person: str) -> list[Any]:
+        """Give the invitations to this organization that a person sees."""
+        seen = received(self.server.url, self.tokens[person])
+        return [one for one in seen if one["organization"]["id"] == self.org_id]
+
+    @invariant()
+    def offers_are_those_of_the_model(self) -> None:
+        listed = self.org(self.an_owner(), "GET", "/invites").json["items"]
+        assert {one["email"]: one["role"] for one in listed} == {
+            email: offer.role for email, offer in self.offers.items()
+        }
 
     @rule(
         who=people,
@@ -159,7 +209,10 @@ class Organization(RuleBasedStateMachine):
     @rule(who=people, other=others)
     def remove_member(self, who: str, other: str) -> None:
         person = self.someone(who)
-        expected = self.refusal(person) or self.refusal_to_touch(person, other)
+        leaves = person == other and person in self.roles
+        expected = None
+        if not leaves:
+            expected = self.refusal(person) or self.refusal_to_touch(person, other)
         if expected is None and self.is_last_owner(other):
             expected = 409
         reply = self.org(person, "DELETE", f"/members/{self.ids[other]}")

@@ -19,7 +19,7 @@ from hwci.server.routes.table import ROUTES
 from tests.server.asking import PATIENCE_SECONDS, Header, Reply, ask, bearer, ci_key
 from tests.server.matrix import ROWS, By, Row, World
 from tests.server.running import RunningServer
-from tests.server.tenants import OFF, OURS, THEIRS, Tenant, found, kept, register, tell
+from tests.server.tenants import OFF, OURS, THEIRS, Tenant, found, kept, register
 
 HANDSHAKE = (
     ("Connection", "Upgrade"),
@@ -63,12 +63,11 @@ KEYS = {"ci_key", "box_key", "revoked_key"}
 
 @pytest.fixture(scope="module")
 def world(server: RunningServer) -> World:
-    newcomer = register(server.url, "newcomer")
+    register(server.url, "newcomer")
     return World(
         server=server,
         tenants={name: found(server, name) for name in (OURS, THEIRS, OFF)},
         stranger=register(server.url, "stranger")["accessToken"],
-        newcomer=newcomer["user"]["id"],
     )
 
 
@@ -185,21 +184,8 @@ def asked(world: World, caller: Caller, request: Request) -> Reply:
     reply = ask(url, request.method, path, *headers, json_body=body)
     undo = request.row.undo
     if undo is not None and reply.status < 300:
-        names = {
-            "{thing}": home.ids.get(request.row.thing or "", ""),
-            "{tenant}": home.name,
-            "{newcomer}": world.newcomer,
-        }
-        back = {name: filled(text, names) for name, text in (undo.body or {}).items()}
-        address = home.path + filled(undo.path, names)
-        tell(url, undo.method, address, bearer(home.owner), body=back or None)
+        undo(world, home)
     return reply
-
-
-def filled(text: str, names: dict[str, str]) -> str:
-    for name, value in names.items():
-        text = text.replace(name, value)
-    return text
 
 
 def path_of(request: Request, home: Tenant, other: Tenant) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tests.server.asking import Header, ask, bearer, ci_key
+from tests.server.joining import join
 from tests.server.running import PASSWORD, RunningServer, report, running_in_thread
 
 _RUN = "window.hacked=1"
@@ -119,7 +120,13 @@ class _Told:
         self._reviewers[text] = made["accessToken"]
         owner = bearer(self._server.token)
         self._ask("POST", "/api/orgs", {"name": text}, owner)
-        self._own("POST", "members", {"email": email, "role": "admin"})
+        join(
+            self._server.url,
+            str(self._server.org_id),
+            self._server.token,
+            made["accessToken"],
+            "admin",
+        )
         self._own("POST", "boxes", {"name": text})
         self._own("POST", "ci-keys", {"name": text})
 

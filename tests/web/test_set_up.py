@@ -14,7 +14,9 @@ from playwright.sync_api import Page, expect
 
 from hwci.server.settings import Registration
 from tests.server.asking import ask, bearer
+from tests.server.joining import join
 from tests.server.running import RunningServer, running_in_thread
+from tests.web.conftest import Account, Dashboard
 
 LONG = "a pass phrase of mine"
 
@@ -211,9 +213,8 @@ def test_who_has_no_organization_is_added_to_one_and_looks_again(
         page.goto(f"{anyone.url}/setup")
         fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
         expect(page.get_by_text("add alone@example.org")).to_be_visible()
-        path = f"/api/orgs/{anyone.org_id}/members"
-        body = {"email": "alone@example.org", "role": "member"}
-        assert ask(anyone.url, "POST", path, bearer(anyone.token), json_body=body).status == 201
+        alone = Dashboard(anyone.url, Account("alone@example.org", LONG)).token()
+        join(anyone.url, str(anyone.org_id), anyone.token, alone)
 
         page.get_by_role("button", name="Look again").click()
 

@@ -24,11 +24,15 @@ from hwci.client.calls.boxes import (
     open_run,
 )
 from hwci.client.calls.members import (
-    add_member,
+    accept_invite,
     change_member,
+    decline_invite,
     invite,
+    list_invites,
     list_members,
+    list_sent_invites,
     remove_member,
+    withdraw_invite,
 )
 from hwci.client.calls.metrics import (
     SearchFilters,
@@ -86,7 +90,7 @@ __all__ = [
     "RunFilters",
     "SearchFilters",
     "TableFilters",
-    "add_member",
+    "accept_invite",
     "announce_merge",
     "audit_log",
     "change_member",
@@ -96,6 +100,7 @@ __all__ = [
     "create_box",
     "create_ci_key",
     "create_org",
+    "decline_invite",
     "dismiss_failure",
     "end_other_sessions",
     "end_session",
@@ -113,10 +118,12 @@ __all__ = [
     "list_boxes",
     "list_ci_keys",
     "list_failures",
+    "list_invites",
     "list_members",
     "list_orgs",
     "list_products",
     "list_runs",
+    "list_sent_invites",
     "list_sessions",
     "list_suite_configs",
     "login",
@@ -139,4 +146,5 @@ __all__ = [
     "sso_providers",
     "trend",
     "unchecked_merges",
+    "withdraw_invite",
 ]

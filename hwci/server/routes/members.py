@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of an organization and invitations (contract, "Organizations")."""
+"""Members of an organization (contract, "Organizations"). Invitations stand in `invitations.py`."""
 
+from typing import NoReturn
+
+from hwci.server.errors import NotFoundError
 from hwci.server.http.route import Call, Route, Who
 from hwci.wire.base import ListPage
-from hwci.wire.members import InviteAnswer, MemberAnswer, NewInvite, NewMember, RoleChange
+from hwci.wire.members import MemberAnswer, RoleChange
 from hwci.wire.queries import PageQuery
+
+_BY_INVITATION = (
+    "Nobody becomes a member unasked, so nothing was done; invite them, who may accept or decline:"
+    " hwci members invite EMAIL, or POST /api/orgs/{orgId}/invites"
+)
 
 
 async def listed(call: Call) -> ListPage[MemberAnswer]:
@@ -12,9 +20,11 @@ async def listed(call: Call) -> ListPage[MemberAnswer]:
     return await call.services.members.listed(call.member, call.query(PageQuery))
 
 
-async def add(call: Call) -> MemberAnswer:
-    """Add a member."""
-    return await call.services.members.add(call.member, call.body(NewMember))
+async def add(call: Call) -> NoReturn:  # noqa: ARG001 - every handler takes the call
+    """Refuse, whoever it is about: clients before asked it to add a member, and take 404 for an
+    e-mail that has to be invited.
+    """
+    raise NotFoundError(_BY_INVITATION)
 
 
 async def change(call: Call) -> MemberAnswer:
@@ -24,13 +34,8 @@ async def change(call: Call) -> MemberAnswer:
 
 
 async def remove(call: Call) -> None:
-    """Remove a member."""
+    """Remove a member, or leave."""
     await call.services.members.remove(call.member, call.path_id("userId"))
-
-
-async def invite(call: Call) -> InviteAnswer:
-    """Invite someone."""
-    return await call.services.members.invite(call.member, call.body(NewInvite))
 
 
 ROUTES = (
@@ -48,11 +53,8 @@ ROUTES = (
         "/api/orgs/{orgId}/members",
         Who.ADMIN,
         add,
-        "Make someone who has an account a member",
-        body=NewMember,
-        answer=MemberAnswer,
-        status=201,
-        also=(409,),
+        "Refused always: nobody becomes a member unasked, so invite them",
+        status=404,
     ),
     Route(
         "PATCH",
@@ -67,21 +69,10 @@ ROUTES = (
     Route(
         "DELETE",
         "/api/orgs/{orgId}/members/{userId}",
-        Who.ADMIN,
+        Who.MEMBER,
         remove,
-        "Remove a member, at once; the last owner stays",
+        "Leave, or as owner or admin remove a member, at once; the last owner stays",
         status=204,
-        also=(409,),
-    ),
-    Route(
-        "POST",
-        "/api/orgs/{orgId}/invites",
-        Who.ADMIN,
-        invite,
-        "Invite someone who has no account; the token is in this answer and nowhere else",
-        body=NewInvite,
-        answer=InviteAnswer,
-        status=201,
-        also=(409,),
+        also=(403, 409),
     ),
 )

@@ -29,6 +29,12 @@ def may_give(own: Role, given: Role) -> bool:
     return own in ADMINS and (own is Role.OWNER or given is not Role.OWNER)
 
 
+def require_may_give(own: Role, given: Role) -> None:
+    """Accept what `may_give` allows. Raises `ForbiddenError`."""
+    if not may_give(own, given):
+        raise ForbiddenError(f"Only an owner makes or unmakes owners; you are {own}")
+
+
 _NO_KEY = "X-API-Key is not a CI key that works; create a new one"
 _NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 

@@ -91,7 +91,7 @@ class Accounts:
         invite = None
         if body.invite_token is not None:
             invite = usable_invite(reader, body.invite_token, email_key(body.email), now)
-        is_set_up = invite is not None and invite.org_id is None
+        is_set_up = invite is not None and invite.offer is None
         closed = self._policy is Registration.CLOSED and not is_set_up
         if closed or (self._policy is Registration.INVITE and invite is None):
             raise ForbiddenError(REFUSALS[self._policy])
@@ -151,13 +151,15 @@ class Accounts:
             await self._storage.write(lambda writer: writer.end_session(session.id, now))
 
     async def me(self, user: User) -> wire.Me:
-        """Say who the caller is, and in which organizations."""
+        """Say who the caller is, in which organizations, and how many invitations wait."""
+        now = self._clock()
 
         def work(reader: Reader) -> wire.Me:
             found = reader.memberships(user.id, 0, limits.INTEGER_MAX)
             return wire.Me(
                 user=user_answer(user),
                 organizations=[own_organization(item) for item in found.items],
+                invitations=reader.open_invites(user.email_key, now, 0, 0).total,
             )
 
         return await self._storage.read(work)

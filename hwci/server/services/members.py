@@ -1,37 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who belongs to an organization, and who is invited (contract, "Organizations").
+"""Who belongs to an organization (contract, "Organizations").
 
-This module decides who may change whom: "only an owner makes or unmakes owners; the last owner
-stays". What is decided is read and written in one transaction, the caller's own role too: of two
-who unmake each other, one comes too late.
+This module decides who may change or remove whom: "only an owner makes or unmakes owners; the last
+owner stays". How one becomes a member is decided in `invitations.py`. What is decided is read and
+written in one transaction, the caller's own role too: of two who unmake each other, one comes too
+late.
 """
 
 from uuid import UUID
 
 from hwci.engine.vocabulary import Role
 from hwci.server.clock import Clock
-from hwci.server.errors import ClashError, ConflictError, ForbiddenError, NotFoundError
-from hwci.server.security.tokens import new_token, token_digest
-from hwci.server.services.access import ADMINS, Member, may_give, role_now
-from hwci.server.services.accounts import email_key
+from hwci.server.errors import ConflictError, NotFoundError
+from hwci.server.services.access import ADMINS, MEMBERS, Member, require_may_give, role_now
 from hwci.server.services.audit import entry_of
 from hwci.server.services.sessions import user_answer
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Invite, OrganizationMember
-from hwci.wire import limits
+from hwci.server.storage.records import OrganizationMember
 from hwci.wire import members as wire
 from hwci.wire.base import ListPage
 from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
-_OWNERS_ONLY = "Only an owner makes or unmakes owners; you are {}"
 _LAST_OWNER = "An organization keeps at least one owner; make another member owner first"
-_NO_ACCOUNT = "There is no account with this e-mail; invite it: hwci members invite"
 _NO_MEMBER = "Member not found"
 
 
 class Members:
-    """What owners and admins do with members, and what every member may see."""
+    """What is done with members."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
@@ -47,32 +43,6 @@ class Members:
 
         return await self._storage.read(work)
 
-    async def add(self, member: Member, body: wire.NewMember) -> wire.MemberAnswer:
-        """Make someone who has an account a member.
-
-        Raises:
-            ForbiddenError: only an owner makes owners.
-            NotFoundError: there is no such account.
-            ClashError: the account is a member already.
-        """
-        now = self._clock()
-
-        def work(writer: Writer) -> wire.MemberAnswer:
-            _allow(role_now(writer, member, ADMINS), body.role)
-            user = writer.user_by_email(email_key(body.email))
-            if user is None:
-                raise NotFoundError(_NO_ACCOUNT)
-            if writer.membership(member.org_id, user.id) is not None:
-                raise ClashError("email")
-            writer.add_membership(member.org_id, user.id, body.role, now)
-            entry = entry_of(
-                member.user, now, "member.added", user.id, email=user.email, role=body.role
-            )
-            writer.add_audit(member.org_id, entry)
-            return _answer(OrganizationMember(user, body.role, now))
-
-        return await self._storage.write(work)
-
     async def change(
         self, member: Member, user_id: UUID | None, body: wire.RoleChange
     ) -> wire.MemberAnswer:
@@ -87,9 +57,9 @@ class Members:
 
         def work(writer: Writer) -> wire.MemberAnswer:
             own = role_now(writer, member, ADMINS)
-            _allow(own, body.role)
+            require_may_give(own, body.role)
             found = _member(writer, member.org_id, user_id)
-            _allow(own, found.role)
+            require_may_give(own, found.role)
             if found.role is not body.role:
                 _keep_an_owner(writer, member.org_id, found.role)
                 writer.set_role(member.org_id, found.user.id, body.role)
@@ -108,64 +78,25 @@ class Members:
         return await self._storage.write(work)
 
     async def remove(self, member: Member, user_id: UUID | None) -> None:
-        """Remove a member, at once. Raises as `change`."""
-        now = self._clock()
-
-        def work(writer: Writer) -> None:
-            own = role_now(writer, member, ADMINS)
-            found = _member(writer, member.org_id, user_id)
-            _allow(own, found.role)
-            _keep_an_owner(writer, member.org_id, found.role)
-            writer.remove_membership(member.org_id, found.user.id)
-            user = found.user
-            entry = entry_of(
-                member.user, now, "member.removed", user.id, email=user.email, role=found.role
-            )
-            writer.add_audit(member.org_id, entry)
-
-        await self._storage.write(work)
-
-    async def invite(self, member: Member, body: wire.NewInvite) -> wire.InviteAnswer:
-        """Invite someone who has no account. This answer is the only one that ever holds the token.
-
-        Raises:
-            ForbiddenError: only an owner invites owners.
-            ClashError: the e-mail has an account, which can be added.
+        """Remove a member, at once: owners and admins others, everyone themselves. What was
+        offered to them before brings nobody back. Raises as `change`.
         """
-        now, token, key = self._clock(), new_token(), email_key(body.email)
-        expires_at = now + limits.INVITE_LIFETIME
-        invite = Invite(
-            token_digest(token), member.org_id, key, body.role, member.user.id, now, expires_at
-        )
+        now, leaves = self._clock(), user_id == member.user.id
 
         def work(writer: Writer) -> None:
-            _allow(role_now(writer, member, ADMINS), body.role)
-            if writer.user_by_email(key) is not None:
-                raise ClashError("email")
-            writer.add_invite(invite)
-            entry = entry_of(
-                member.user,
-                now,
-                "invite.created",
-                member.org_id,
-                email=body.email,
-                role=body.role,
-            )
+            own = role_now(writer, member, MEMBERS if leaves else ADMINS)
+            found = _member(writer, member.org_id, user_id)
+            user = found.user
+            if not leaves:
+                require_may_give(own, found.role)
+            _keep_an_owner(writer, member.org_id, found.role)
+            writer.remove_membership(member.org_id, user.id)
+            writer.withdraw_invites(member.org_id, user.email_key)
+            action = "member.left" if leaves else "member.removed"
+            entry = entry_of(member.user, now, action, user.id, email=user.email, role=found.role)
             writer.add_audit(member.org_id, entry)
 
         await self._storage.write(work)
-        return wire.InviteAnswer(
-            org_id=member.org_id,
-            email=body.email,
-            role=body.role,
-            invite_token=token,
-            expires_at=expires_at,
-        )
-
-
-def _allow(own: Role, touched: Role) -> None:
-    if not may_give(own, touched):
-        raise ForbiddenError(_OWNERS_ONLY.format(own))
 
 
 def _member(reader: Reader, org_id: UUID, user_id: UUID | None) -> OrganizationMember:

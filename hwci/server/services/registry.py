@@ -15,6 +15,7 @@ from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.health import Health
 from hwci.server.services.ingest import Ingest
+from hwci.server.services.invitations import Invitations
 from hwci.server.services.live_runs import LiveRuns
 from hwci.server.services.members import Members
 from hwci.server.services.metrics import Metrics
@@ -42,6 +43,7 @@ class Services:
     ci_keys: CiKeys
     health: Health
     ingest: Ingest
+    invitations: Invitations
     live_runs: LiveRuns
     members: Members
     metrics: Metrics
@@ -80,6 +82,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         ci_keys=CiKeys(storage, clock),
         health=Health(storage, tools.windows),
         ingest=Ingest(storage, clock),
+        invitations=Invitations(storage, clock),
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
         metrics=Metrics(storage, clock),

@@ -11,11 +11,12 @@ from datetime import datetime
 from hwci.server.errors import ForbiddenError
 from hwci.server.services.accounts import REFUSALS, email_key, new_user
 from hwci.server.services.audit import entry_of, record_everywhere
-from hwci.server.services.invites import join, still_stands
+from hwci.server.services.invites import still_stands
 from hwci.server.services.relying_party import Person
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Identity, User
+from hwci.wire import limits
 
 _UNVERIFIED = (
     "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
@@ -59,13 +60,13 @@ def _require_own_letters(*emails: str) -> None:
 def _registered(
     writer: Writer, person: Person, email: str, policy: Registration, now: datetime
 ) -> User:
-    """Make a user, who joins wherever the e-mail is invited."""
-    found = writer.open_invites(email_key(email), now)
-    invites = [invite for invite in found if still_stands(writer, invite)]
-    if policy is not Registration.OPEN and not (policy is Registration.INVITE and invites):
+    """Make a user. Invitations of the e-mail let them in here, and into no organization: those are
+    accepted or declined.
+    """
+    found = writer.open_invites(email_key(email), now, 0, limits.INTEGER_MAX).items
+    invited = any(one.offer is not None and still_stands(writer, one.offer) for one in found)
+    if policy is not Registration.OPEN and not (policy is Registration.INVITE and invited):
         raise ForbiddenError(REFUSALS[policy])
     user = new_user(email, person.name, None, now)
     writer.add_user(user)
-    for invite in invites:
-        join(writer, invite, user, now)
     return user

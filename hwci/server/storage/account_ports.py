@@ -50,6 +50,9 @@ class Accounts(Protocol):
     def user_by_identity(self, issuer: str, subject: str) -> User | None:
         """Give the user that a provider of single sign-on names so."""
 
+    def has_identity(self, user_id: UUID) -> bool:
+        """Return whether a provider of single sign-on is linked to a user."""
+
     def organization_ids(self) -> Sequence[UUID]:
         """Give the ids of all organizations."""
 
@@ -60,10 +63,19 @@ class Accounts(Protocol):
         """Count the owners of an organization."""
 
     def invite(self, digest: bytes) -> Invite | None:
-        """Give an invitation, used or not, by the digest of its token."""
+        """Return an invitation, used or not, by the digest of its token."""
 
-    def open_invites(self, email_key: str, now: datetime) -> Sequence[Invite]:
-        """Give the invitations of an e-mail that can be used, oldest first."""
+    def invite_by_id(self, invite_id: UUID) -> Invite | None:
+        """Return an invitation, used or not, by its id."""
+
+    def open_invite(self, org_id: UUID, email_key: str, now: datetime) -> Invite | None:
+        """Return the invitation of an e-mail to an organization that can be used."""
+
+    def open_invites(self, email_key: str, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+        """List the invitations of an e-mail that can be used, newest first."""
+
+    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+        """List the invitations to an organization that can be used, newest first."""
 
 
 class AccountsWriter(Accounts, Protocol):
@@ -102,8 +114,11 @@ class AccountsWriter(Accounts, Protocol):
     def use_invite(self, digest: bytes, at: datetime) -> bool:
         """Use an invitation up, if it is unused and has not expired; at most one is told True."""
 
+    def withdraw_invites(self, org_id: UUID, email_key: str) -> None:
+        """Forget every unused invitation of an e-mail to an organization."""
+
     def drop_invites(self, before: datetime, most: int) -> int:
-        """Forget invitations that were used or expired by then, so many at the most, and give how
+        """Forget invitations that were used or expired by then, so many at the most; return how
         many.
         """
 

@@ -9,9 +9,9 @@ decision that reads before it writes (a review, a unique name) cannot be overtak
 The functions run outside the event loop and are plain. Every method names its organization, and
 every query carries it, for every table. The exceptions find out who is calling, while no
 organization is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
-by its user, a refresh token by its digest or by its user, an invitation by its digest or e-mail, a
-key or an install token by its digest. And the service's own housekeeping goes over all of them:
-runs that are lost, what is old and forgotten, the list of organizations.
+by its user, a refresh token by its digest or by its user, an invitation by its digest, id or
+e-mail, a key or an install token by its digest. And the service's own housekeeping goes over all of
+them: runs that are lost, what is old and forgotten, the list of organizations.
 """
 
 from collections.abc import Callable, Sequence

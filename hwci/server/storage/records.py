@@ -65,16 +65,24 @@ class OrganizationMember:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """What an invitation offers, to whom and by whom."""
+
+    org_id: UUID
+    email_key: str
+    role: Role
+    inviter_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Invite:
-    """An invitation, as the digest of its token. Without an organization, e-mail, role and inviter:
-    the set-up token of a service that has no user yet.
+    """An invitation, as the digest of its token. Without an offer: the set-up token of a service
+    that has no user yet.
     """
 
+    id: UUID
     digest: bytes
-    org_id: UUID | None
-    email_key: str | None
-    role: Role | None
-    inviter_id: UUID | None
+    offer: Offer | None
     created_at: datetime
     expires_at: datetime
     used_at: datetime | None = None

@@ -23,6 +23,7 @@ from hwci.server.storage.records import (
     Identity,
     Invite,
     LiveRun,
+    Offer,
     Organization,
     RefreshToken,
     RunHead,
@@ -40,10 +41,9 @@ BOB = User(UUID(int=12), "bob@example.org", "bob@example.org", "", "$argon2id$ot
 SESSION = Session(UUID(int=21), ADA.id, NOON)
 TOKEN = RefreshToken(b"digest", SESSION.id, ADA.id, NOON + timedelta(days=7))
 IDENTITY = Identity("https://id.example.org", "248289761001", ADA.id, NOON)
-INVITE = Invite(
-    b"invite", ACME.id, "new@example.org", Role.ADMIN, ADA.id, NOON, NOON + timedelta(days=7)
-)
-SET_UP = Invite(b"set-up", None, None, None, None, NOON, NOON + timedelta(days=1))
+OFFER = Offer(ACME.id, "new@example.org", Role.ADMIN, ADA.id)
+INVITE = Invite(UUID(int=71), b"invite", OFFER, NOON, NOON + timedelta(days=7))
+SET_UP = Invite(UUID(int=72), b"set-up", None, NOON, NOON + timedelta(days=1))
 KEY = CiKey(UUID(int=31), ACME.id, "nightly", b"key digest", NOON)
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})

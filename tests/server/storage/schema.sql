@@ -330,7 +330,7 @@ CREATE TABLE invite (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   used_at INTEGER
-) STRICT;
+, id BLOB) STRICT;
 
 CREATE INDEX invite_email ON invite (email_key) WHERE used_at IS NULL;
 
@@ -408,5 +408,11 @@ CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
 CREATE INDEX report_sha_start ON report (org_id, sha);
 
 CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id, box_key);
+
+CREATE UNIQUE INDEX invite_id ON invite (id);
+
+CREATE INDEX invite_organization ON invite (org_id) WHERE used_at IS NULL;
+
+CREATE INDEX identity_user ON identity (user_id);
 
 CREATE UNIQUE INDEX user_reset ON user (reset_digest) WHERE reset_digest IS NOT NULL;

@@ -2,11 +2,11 @@
 """What every driver promises of members, invitations, identities and ended sign-ins."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -21,6 +21,7 @@ from tests.server.storage.examples import (
     IDENTITY,
     INVITE,
     NOON,
+    OFFER,
     OTHER,
     SESSION,
     SET_UP,
@@ -119,6 +120,19 @@ class TestIdentities:
             await storage.write(lambda w: w.add_identity(replace(IDENTITY, user_id=BOB.id)))
         assert clash.value.field == "identity"
 
+    async def test_it_is_known_who_has_one(self, storage: Storage) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.add_identity(IDENTITY))
+        assert await storage.read(lambda r: (r.has_identity(ADA.id), r.has_identity(BOB.id))) == (
+            True,
+            False,
+        )
+
+
+def another(digest: bytes, **differing: Any) -> Invite:
+    """Return an invitation like `INVITE`, with a token and an id of its own."""
+    return replace(INVITE, id=uuid4(), digest=digest, **differing)
+
 
 class TestInvites:
     async def test_an_invitation_is_used_once_and_stays_known(self, storage: Storage) -> None:
@@ -141,26 +155,60 @@ class TestInvites:
         at = INVITE.expires_at + late
         assert await storage.write(lambda w: w.use_invite(b"invite", at)) is (late < timedelta(0))
 
-    async def test_open_invitations_of_an_e_mail_are_listed_oldest_first(
+    async def test_open_invitations_are_found_by_e_mail_and_organization_newest_first(
         self, storage: Storage
     ) -> None:
-        second = replace(INVITE, digest=b"second", org_id=OTHER.id, created_at=LATER)
-        used = replace(INVITE, digest=b"used", used_at=NOON)
-        expired = replace(INVITE, digest=b"expired", expires_at=LATER)
-        stranger = replace(INVITE, digest=b"stranger", email_key="other@example.org")
+        elsewhere = another(b"elsewhere", offer=replace(OFFER, org_id=OTHER.id), created_at=LATER)
+        stranger = another(b"stranger", offer=replace(OFFER, email_key="other@example.org"))
+        ended = (another(b"used", used_at=NOON), another(b"expired", expires_at=LATER))
 
-        def invite(writer: Writer) -> Sequence[Invite]:
+        def invite(writer: Writer) -> None:
             found(writer)
-            for one in (second, INVITE, used, expired, stranger, SET_UP):
+            for one in (elsewhere, INVITE, *ended, stranger, SET_UP):
                 writer.add_invite(one)
-            return writer.open_invites("new@example.org", LATER)
 
-        assert list(await storage.write(invite)) == [INVITE, second]
+        await storage.write(invite)
+        to_new = await storage.read(lambda r: r.open_invites(OFFER.email_key, LATER, 0, 9))
+        assert (list(to_new.items), to_new.total) == ([elsewhere, INVITE], 2)
+        second = await storage.read(lambda r: r.open_invites(OFFER.email_key, LATER, 1, 1))
+        assert (list(second.items), second.total) == ([INVITE], 2)
+        to_acme = await storage.read(lambda r: r.invites_of(ACME.id, LATER, 0, 9))
+        assert (list(to_acme.items), to_acme.total) == ([stranger, INVITE], 2)
+        of_each = await storage.read(
+            lambda r: [r.open_invite(one.id, OFFER.email_key, LATER) for one in (ACME, OTHER)]
+        )
+        assert of_each == [INVITE, elsewhere]
+
+    async def test_an_invitation_is_found_by_its_id_used_or_not(self, storage: Storage) -> None:
+        await storage.write(found)
+        await storage.write(lambda w: w.add_invite(INVITE))
+        await storage.write(lambda w: w.use_invite(INVITE.digest, LATER))
+        used = replace(INVITE, used_at=LATER)
+        assert await storage.read(lambda r: r.invite_by_id(INVITE.id)) == used
+        assert await storage.read(lambda r: r.invite_by_id(SET_UP.id)) is None
+
+    async def test_what_is_withdrawn_is_forgotten_for_one_e_mail_in_one_organization(
+        self, storage: Storage
+    ) -> None:
+        elsewhere = another(b"elsewhere", offer=replace(OFFER, org_id=OTHER.id))
+        stranger = another(b"stranger", offer=replace(OFFER, email_key="other@example.org"))
+        used, twice = another(b"used", used_at=NOON), another(b"twice")
+
+        def withdraw(writer: Writer) -> None:
+            found(writer)
+            for one in (INVITE, elsewhere, stranger, used, twice, SET_UP):
+                writer.add_invite(one)
+            writer.withdraw_invites(ACME.id, OFFER.email_key)
+
+        await storage.write(withdraw)
+        digests = (b"invite", b"twice", b"elsewhere", b"stranger", b"used", b"set-up")
+        kept = await storage.read(lambda r: [r.invite(digest) for digest in digests])
+        assert kept == [None, None, elsewhere, stranger, used, SET_UP]
 
     async def test_a_new_set_up_token_takes_the_place_of_the_earlier_and_of_nothing_else(
         self, storage: Storage
     ) -> None:
-        newer = replace(SET_UP, digest=b"newer")
+        newer = replace(SET_UP, id=UUID(int=73), digest=b"newer")
 
         def begin(writer: Writer) -> None:
             found(writer)
@@ -347,8 +395,8 @@ class TestForgottenInvites:
         self, storage: Storage
     ) -> None:
         ends = INVITE.expires_at
-        used = replace(INVITE, digest=b"used", used_at=NOON)
-        later = replace(INVITE, digest=b"later", expires_at=ends + WEEK)
+        used = another(b"used", used_at=NOON)
+        later = another(b"later", expires_at=ends + WEEK)
         set_up = replace(SET_UP, expires_at=ends)
 
         def begin(writer: Writer) -> None:

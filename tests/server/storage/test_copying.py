@@ -354,7 +354,8 @@ async def test_steps_that_a_file_lacks_are_told_and_taken_when_it_is_opened(
     path = tmp_path / "hwci.db"
     path.touch()
     assert list(missing_steps(path)) == [
-        *("0001_core", "0002_platform", "0003_retention", "0004_run_filters", "0005_digests")
+        *("0001_core", "0002_platform", "0003_retention", "0004_run_filters", "0005_digests"),
+        *("0006_invitations", "0007_sessions"),
     ]
     assert path.read_bytes() == b""
 

@@ -2,16 +2,16 @@
 # ruff: noqa: D102 - the port says what each method promises
 """Members, invitations and providers' names of users in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
-from hwci.server.storage.memory.lists import newest, slice_of
+from hwci.server.storage.memory.lists import first, newest, slice_of
 from hwci.server.storage.memory.state import State
-from hwci.server.storage.records import Identity, Invite, OrganizationMember, Slice, User
+from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, Slice, User
 
 
 class MemoryMembers:
@@ -48,6 +48,9 @@ class MemoryMembers:
         found = self._state.identities.get((issuer, subject))
         return None if found is None else self._state.users[found.user_id]
 
+    def has_identity(self, user_id: UUID) -> bool:
+        return any(one.user_id == user_id for one in self._state.identities.values())
+
     def add_identity(self, identity: Identity) -> None:
         if (identity.issuer, identity.subject) in self._state.identities:
             raise ClashError("identity")
@@ -56,18 +59,24 @@ class MemoryMembers:
     def invite(self, digest: bytes) -> Invite | None:
         return self._state.invites.get(digest)
 
-    def open_invites(self, email_key: str, now: datetime) -> Sequence[Invite]:
-        found = [
-            invite
-            for invite in self._state.invites.values()
-            if invite.email_key == email_key and _is_open(invite, now)
-        ]
-        return sorted(found, key=lambda one: one.created_at)
+    def invite_by_id(self, invite_id: UUID) -> Invite | None:
+        return next((one for one in self._state.invites.values() if one.id == invite_id), None)
+
+    def open_invite(self, org_id: UUID, email_key: str, now: datetime) -> Invite | None:
+        found = self._open(lambda one: (one.org_id, one.email_key) == (org_id, email_key), now)
+        return first(found)
+
+    def open_invites(self, email_key: str, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+        found = self._open(lambda one: one.email_key == email_key, now)
+        return slice_of(found, offset, limit)
+
+    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+        return slice_of(self._open(lambda one: one.org_id == org_id, now), offset, limit)
 
     def add_invite(self, invite: Invite) -> None:
-        if invite.org_id is None:
+        if invite.offer is None:
             for earlier in list(self._state.invites.values()):
-                if earlier.org_id is None:
+                if earlier.offer is None:
                     del self._state.invites[earlier.digest]
         self._state.invites[invite.digest] = invite
 
@@ -78,12 +87,29 @@ class MemoryMembers:
         self._state.invites[digest] = replace(invite, used_at=at)
         return True
 
+    def withdraw_invites(self, org_id: UUID, email_key: str) -> None:
+        for one in list(self._state.invites.values()):
+            if one.used_at is None and _is_to(one.offer, org_id, email_key):
+                del self._state.invites[one.digest]
+
     def drop_invites(self, before: datetime, most: int) -> int:
         invites = self._state.invites.values()
         ended = [one.digest for one in invites if (one.used_at or one.expires_at) <= before]
         for digest in ended[:most]:
             del self._state.invites[digest]
         return len(ended[:most])
+
+    def _open(self, wanted: Callable[[Offer], bool], now: datetime) -> Sequence[Invite]:
+        found = [
+            one
+            for one in self._state.invites.values()
+            if one.offer is not None and wanted(one.offer) and _is_open(one, now)
+        ]
+        return newest(found, lambda one: one.created_at)
+
+
+def _is_to(offer: Offer | None, org_id: UUID, email_key: str) -> bool:
+    return offer is not None and (offer.org_id, offer.email_key) == (org_id, email_key)
 
 
 def _is_open(invite: Invite, at: datetime) -> bool:

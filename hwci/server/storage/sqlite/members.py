@@ -5,14 +5,13 @@
 This module decides no policy: it keeps rows, and an invitation is used up by one statement.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
-from hwci.server.storage.records import Identity, Invite, OrganizationMember, Slice, User
+from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, Slice, User
 from hwci.server.storage.sqlite.accounts import user_of
 from hwci.server.storage.sqlite.codec import (
     from_micros,
@@ -28,9 +27,10 @@ _MEMBER = (
 )
 _IDENTIFIED = f"SELECT {_OF_USER} FROM identity i JOIN user u ON u.id = i.user_id"
 _INVITE = (
-    "SELECT digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at"
+    "SELECT id, digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at"
     " FROM invite"
 )
+_OPEN = "used_at IS NULL AND expires_at > ? ORDER BY created_at DESC, rowid DESC"
 
 
 class MemberRows(Rows):
@@ -68,6 +68,10 @@ class IdentityRows(Rows):
         statement = f"{_IDENTIFIED} WHERE i.issuer = ? AND i.subject = ?"
         return self._one(user_of, statement, issuer, subject)
 
+    def has_identity(self, user_id: UUID) -> bool:
+        statement = "SELECT 1 FROM identity WHERE user_id = ? LIMIT 1"
+        return self._connection.row(statement, (user_id.bytes,)) is not None
+
     def add_identity(self, identity: Identity) -> None:
         if self.user_by_identity(identity.issuer, identity.subject) is not None:
             raise ClashError("identity")
@@ -88,27 +92,32 @@ class InviteRows(Rows):
     def invite(self, digest: bytes) -> Invite | None:
         return self._one(_invite, f"{_INVITE} WHERE digest = ?", digest)
 
-    def open_invites(self, email_key: str, now: datetime) -> Sequence[Invite]:
-        statement = (
-            f"{_INVITE} WHERE email_key = ? AND used_at IS NULL AND expires_at > ?"
-            " ORDER BY created_at, rowid"
-        )
-        rows = self._connection.rows(statement, (email_key, to_micros(now)))
-        return [_invite(row) for row in rows]
+    def invite_by_id(self, invite_id: UUID) -> Invite | None:
+        return self._one(_invite, f"{_INVITE} WHERE id = ?", invite_id.bytes)
+
+    def open_invite(self, org_id: UUID, email_key: str, now: datetime) -> Invite | None:
+        statement = f"{_INVITE} WHERE org_id = ? AND email_key = ? AND {_OPEN} LIMIT 1"
+        return self._one(_invite, statement, org_id.bytes, email_key, to_micros(now))
+
+    def open_invites(self, email_key: str, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+        statement = f"{_INVITE} WHERE email_key = ? AND {_OPEN}"
+        return self._slice(_invite, statement, (email_key, to_micros(now)), offset, limit)
+
+    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+        statement = f"{_INVITE} WHERE org_id = ? AND {_OPEN}"
+        return self._slice(_invite, statement, (org_id.bytes, to_micros(now)), offset, limit)
 
     def add_invite(self, invite: Invite) -> None:
-        if invite.org_id is None:
+        if invite.offer is None:
             self._connection.execute("DELETE FROM invite WHERE org_id IS NULL")
         self._connection.execute(
             "INSERT INTO invite"
-            " (digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            " (id, digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
+                invite.id.bytes,
                 invite.digest,
-                None if invite.org_id is None else invite.org_id.bytes,
-                invite.email_key,
-                invite.role,
-                None if invite.inviter_id is None else invite.inviter_id.bytes,
+                *_offer_row(invite.offer),
                 to_micros(invite.created_at),
                 to_micros(invite.expires_at),
                 to_micros_or_none(invite.used_at),
@@ -124,6 +133,12 @@ class InviteRows(Rows):
         )
         return used.rowcount == 1
 
+    def withdraw_invites(self, org_id: UUID, email_key: str) -> None:
+        self._connection.execute(
+            "DELETE FROM invite WHERE org_id = ? AND email_key = ? AND used_at IS NULL",
+            (org_id.bytes, email_key),
+        )
+
     def drop_invites(self, before: datetime, most: int) -> int:
         dropped = self._connection.execute(
             "DELETE FROM invite WHERE digest IN (SELECT digest FROM invite"
@@ -137,14 +152,20 @@ def _member(row: tuple[Any, ...]) -> OrganizationMember:
     return OrganizationMember(user_of(row[:7]), Role(row[7]), from_micros(row[8]))
 
 
+def _offer_row(offer: Offer | None) -> tuple[object, ...]:
+    if offer is None:
+        return (None,) * 4
+    return offer.org_id.bytes, offer.email_key, offer.role, offer.inviter_id.bytes
+
+
 def _invite(row: tuple[Any, ...]) -> Invite:
-    digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at = row
+    invite_id, digest, org_id, email_key, role, inviter_id, created_at, expires_at, used_at = row
     return Invite(
+        UUID(bytes=invite_id),
         digest,
-        None if org_id is None else UUID(bytes=org_id),
-        email_key,
-        None if role is None else Role(role),
-        None if inviter_id is None else UUID(bytes=inviter_id),
+        None
+        if org_id is None
+        else Offer(UUID(bytes=org_id), email_key, Role(role), UUID(bytes=inviter_id)),
         from_micros(created_at),
         from_micros(expires_at),
         from_micros_or_none(used_at),

@@ -22,7 +22,12 @@ from sqlite_utils.migrations import Migrations
 
 from hwci.engine.identity import run_record_id
 from hwci.server.storage.sqlite.account_tables import ACCOUNTS, SESSIONS
-from hwci.server.storage.sqlite.platform_tables import PLATFORM, RETENTION, RUN_FILTERS
+from hwci.server.storage.sqlite.platform_tables import (
+    INVITATIONS,
+    PLATFORM,
+    RETENTION,
+    RUN_FILTERS,
+)
 
 APPLICATION_ID = 0x68776369  # "hwci"
 
@@ -293,6 +298,12 @@ def add_digests(database: Database) -> None:
     """Give what CI and people sent a digest. What was kept before has none: NULL."""
     for table in ("announcement", "report", "suite_config", "review"):
         database.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
+
+
+@MIGRATIONS(name="0006_invitations")
+def invitations(database: Database) -> None:
+    """Give invitations an id, and find them by it and by their organization."""
+    _execute(database, INVITATIONS)
 
 
 @MIGRATIONS(name="0007_sessions")

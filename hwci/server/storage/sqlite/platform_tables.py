@@ -101,6 +101,16 @@ CREATE INDEX invite_end ON invite (coalesce(used_at, expires_at));
 CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
 """
 
+# An invitation has an id, by which it is accepted, declined or withdrawn without its token, and is
+# found by its organization; a provider's link, by its user.
+INVITATIONS = """
+ALTER TABLE invite ADD COLUMN id BLOB;
+UPDATE invite SET id = randomblob(16);
+CREATE UNIQUE INDEX invite_id ON invite (id);
+CREATE INDEX invite_organization ON invite (org_id) WHERE used_at IS NULL;
+CREATE INDEX identity_user ON identity (user_id);
+"""
+
 # Indexes by which the runs of a commit, by its beginning, and those of a branch are found in the
 # history of an organization; that of branches ends with the box, so that of runs of other boxes no
 # row is read. Live runs need none: there are few, since they end or are forgotten.
