@@ -27,12 +27,14 @@ from hwci.cli.invitations import invitations
 from hwci.cli.keys import keys
 from hwci.cli.members import members
 from hwci.cli.metrics import metrics
+from hwci.cli.password import password
 from hwci.cli.register import register
 from hwci.cli.render import nowhere, say
 from hwci.cli.report import HELP as REPORT_RUN_HELP
 from hwci.cli.report import report_run
 from hwci.cli.runs import runs
 from hwci.cli.serve import serve
+from hwci.cli.sessions import sessions
 from hwci.cli.spool import spool
 from hwci.cli.suite_config import suite_config
 from hwci.cli.watch import watch_runs
@@ -92,6 +94,8 @@ app.command("register")(register)
 app.command("login")(login)
 app.command("logout")(logout)
 app.command("whoami")(whoami)
+app.add_typer(password, name="password")
+app.add_typer(sessions, name="sessions")
 orgs.command("audit-log")(audit_log)
 app.add_typer(orgs, name="orgs")
 app.add_typer(members, name="members")

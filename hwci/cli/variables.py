@@ -36,6 +36,8 @@ VARIABLES: tuple[Variable, ...] = (
         "The one-time token that `hwci box install` installs with.",
         secret=True,
     ),
+    Variable("HWCI_PASSWORD_FILE", "File of the present password, for `hwci password change`."),
+    Variable("HWCI_NEW_PASSWORD_FILE", "File of the new password, for `hwci password change`."),
     Variable("HWCI_BOX_FILE", "File of the key of a box, which `hwci box install` writes."),
     Variable("HWCI_BOX_KEY", "The key of a box, in place of that file.", secret=True),
 )

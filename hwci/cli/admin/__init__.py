@@ -8,7 +8,7 @@ import typer
 from hwci.cli.admin.copies import backup, migrate, restore
 from hwci.cli.admin.organizations import ci_metrics, rebuild
 from hwci.cli.admin.secret import rotate_secret
-from hwci.cli.admin.users import create_user
+from hwci.cli.admin.users import create_user, disable_user, enable_user, reset_password
 
 admin = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +16,9 @@ admin = typer.Typer(
 )
 admin.command("ci-metrics")(ci_metrics)
 admin.command("create-user")(create_user)
+admin.command("reset-password")(reset_password)
+admin.command("disable-user")(disable_user)
+admin.command("enable-user")(enable_user)
 admin.command("backup")(backup)
 admin.command("restore")(restore)
 admin.command("migrate")(migrate)

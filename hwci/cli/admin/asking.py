@@ -34,11 +34,13 @@ def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "C
     from hwci.server.app import operate
     from hwci.server.settings import read_settings
 
+    settings = read_settings(os.environ)
     return operate(
         database_of(flag),
         command,
         may_create=may_create,
-        secret_key_file=read_settings(os.environ).secret_key_file,
+        secret_key_file=settings.secret_key_file,
+        base_url=settings.base_url,
     )
 
 

@@ -71,14 +71,6 @@ CREATE TABLE audit_entry (
 CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
 """
 
-# `history_version` numbers the state of everything below: what was read of one number stays true.
-# `suite` of an announcement is '' when omitted: to a unique index no NULL equals another.
-# A test's `number` counts within its product, so that a set of tests is a small bit mask.
-# `item` has a row only for an item that is not a pass at the first attempt without verdict.
-# Derived in `report`: `ci_run_id`, `tests` (how many), `fails` (the mask of failing tests) and
-# `carried` (whether it speaks for its changes); in `item`: `product_id`, `started_at` and `counted`
-# (the report's product, start and `hello_ok`) and `failure_id`.
-
 # A user has at most one reset link, and so a place for it; it is found by its digest.
 SESSIONS = """
 ALTER TABLE session ADD COLUMN client TEXT;
