@@ -14,6 +14,7 @@ import pytest
 import typer.main
 
 from hwci.cli.main import app
+from hwci.server.app.descriptors import FILES_MOST
 from hwci.server.settings import VARIABLES
 from tests.server.running import running_in_thread
 
@@ -106,3 +107,7 @@ def test_the_unit_starts_the_server_that_notifies(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_unit_allows_as_many_open_files_as_the_server_takes() -> None:
+    assert of_unit("LimitNOFILE") == [str(FILES_MOST)]

@@ -20,7 +20,7 @@ from aiohttp import web
 
 from hwci.server.app import serving
 from hwci.server.http import connection
-from hwci.server.http.protocol import SpecRunner, SpecSite
+from hwci.server.http.protocol import SpecRunner
 from hwci.server.settings import Settings
 from tests.server.asking import Reply, ask, read_reply
 
@@ -60,7 +60,7 @@ async def site(answer: Answer, *, told: asyncio.Event | None = None) -> AsyncIte
     app.on_shutdown.append(tell)
     runner = SpecRunner(app)
     await runner.setup()
-    await SpecSite(runner, "127.0.0.1", 0, None).start()
+    await runner.listen("127.0.0.1", 0)
     try:
         yield runner
     finally:
@@ -120,7 +120,7 @@ async def test_what_is_under_way_to_a_kept_connection_is_answered_too(
         assert "connection" not in (await line.reply()).headers
         leaving = asyncio.create_task(runner.cleanup())
         async with asyncio.timeout(60):
-            while runner.sites:  # noqa: ASYNC110 - it tells nobody
+            while runner.addresses:  # noqa: ASYNC110 - it tells nobody
                 await asyncio.sleep(0.01)
         line.writer.write(ASK)
 

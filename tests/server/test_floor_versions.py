@@ -14,7 +14,7 @@ from aiohttp.http_parser import HttpRequestParserPy
 
 from hwci.server.http import protocol
 from hwci.server.http.connection import SpecProtocol
-from hwci.server.http.protocol import HARDENING, SpecRunner, SpecSite, require_hardened
+from hwci.server.http.protocol import HARDENING, SpecRunner, require_hardened
 from tests.server.asking import ask
 
 FLOORS = {
@@ -88,7 +88,7 @@ async def test_the_framework_inflates_nothing() -> None:
     runner = SpecRunner(app)
     await runner.setup()
     try:
-        await SpecSite(runner, "127.0.0.1", 0, None).start()
+        await runner.listen("127.0.0.1", 0)
         host, port = runner.addresses[0][:2]
         encoding = ("Content-Encoding", "gzip")
         url = f"http://{host}:{port}"

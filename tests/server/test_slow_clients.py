@@ -19,7 +19,7 @@ from aiohttp import web
 
 from hwci.server.http import body, connection
 from hwci.server.http.connection import SpecProtocol
-from hwci.server.http.protocol import SpecRunner, SpecSite
+from hwci.server.http.protocol import SpecRunner
 from tests.server.asking import Reply, ask, connect, first_reply, read_reply
 from tests.server.running import RunningServer, running_in_thread
 
@@ -231,7 +231,7 @@ async def large_answers() -> AsyncIterator[SpecRunner]:
     app.router.add_get("/", large)
     runner = SpecRunner(app)
     await runner.setup()
-    await SpecSite(runner, "127.0.0.1", 0, None).start()
+    await runner.listen("127.0.0.1", 0)
     yield runner
     await runner.cleanup()
 

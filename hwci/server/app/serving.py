@@ -11,6 +11,7 @@ from ssl import SSLContext
 from urllib.parse import urlsplit
 
 from hwci.server.app.composition import create_app, key_file, make_signer
+from hwci.server.app.descriptors import connections_most, raise_limit
 from hwci.server.app.notifying import READY, STOPPING, notify
 from hwci.server.app.operating import open_database
 from hwci.server.app.operator_site import operator_site
@@ -19,7 +20,8 @@ from hwci.server.app.tls import tls_context
 from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
 from hwci.server.http.access_log import log_requests
-from hwci.server.http.protocol import SpecRunner, SpecSite, require_hardened
+from hwci.server.http.places import Places
+from hwci.server.http.protocol import SpecRunner, require_hardened
 from hwci.server.services.invites import new_set_up_token
 from hwci.server.services.operator import Secret
 from hwci.server.settings import Settings
@@ -76,15 +78,14 @@ async def serving(
 
 
 async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None) -> str:
-    site = SpecSite(runner, settings.host, settings.port, tls)
+    places = Places(connections_most(), settings.trusted_proxies)
     try:
-        await site.start()
+        return await runner.listen(settings.host, settings.port, places, tls)
     except OSError as fault:
         raise ListenError(
             f"Cannot listen on {settings.host} port {settings.port}: {fault.strerror}",
             "choose another address or port",
         ) from fault
-    return site.name
 
 
 async def _drain(runner: SpecRunner, seconds: float) -> None:
@@ -100,6 +101,7 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
     """
     if access_log:
         log_requests()
+    raise_limit()
     gc.set_threshold(_VALUES_PER_COLLECTION)
     stop = Stop(settings.drain_seconds)
     try:

@@ -49,6 +49,12 @@ def note_origin(request: web.BaseRequest, trusted: Sequence[Network]) -> None:
     request[_KEY] = Origin(str(address), _counted(address), scheme)
 
 
+def sender(peer: str, trusted: Sequence[Network]) -> str | None:
+    """Return the address of who made a connection, as limits count it; None: a trusted proxy."""
+    address = _read(peer) or _NOBODY
+    return None if _among(address, trusted) else _counted(address)
+
+
 def address_of(request: web.BaseRequest) -> str:
     """Give the address of who sent a request, as limits count it."""
     return request[_KEY].counted

@@ -11,6 +11,7 @@ connection. A connection that waits for a request when the server leaves is kept
 
 import asyncio
 import logging
+import select
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -37,6 +38,8 @@ GRACE_SECONDS = 0.5
 LEAVE_SECONDS = 6.5
 
 Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+Gone = Callable[[], None]
+"""Told when a connection has ended."""
 
 _TOO_MANY_HEADERS = "Too many headers received"  # the framework has no class for it
 
@@ -49,6 +52,7 @@ class SpecProtocol(web.RequestHandler):
         "_arriving",
         "_begun",
         "_ended",
+        "_gone",
         "_head_due",
         "_late",
         "_server",
@@ -58,10 +62,12 @@ class SpecProtocol(web.RequestHandler):
     def __init__(
         self,
         server: "SpecServer",
+        gone: Gone,
         **settings: Any,  # noqa: ANN401 - the framework's
     ) -> None:
         super().__init__(server, **settings)
         self._server = server
+        self._gone = gone
         self._arriving = EMPTY_PAYLOAD  # the body of the last request that has come
         self._begun = False  # the head of a request has begun to arrive
         self._ended = False  # the caller will send no more
@@ -81,6 +87,7 @@ class SpecProtocol(web.RequestHandler):
         self._stop_watching()
         task = self._task_handler
         super().connection_lost(exc)
+        self._gone()
         if task is None:
             self._server.note_gone()
         else:
@@ -139,8 +146,11 @@ class SpecProtocol(web.RequestHandler):
         super().resume_writing()
 
     def leave(self) -> None:
-        """Close, unless a request is being answered or its body arrives."""
-        if self._waiter is not None and not self._waiter.done():
+        """Close, unless a request is being answered, its body arrives, or it waits to be read."""
+        waits = self._waiter is not None and not self._waiter.done()
+        if waits and self.transport is not None and not _unread(self.transport):
+            if self.transport.can_write_eof():
+                self.transport.write_eof()  # now: who hears it at once sends nothing more
             self.force_close()
 
     def handle_error(
@@ -206,9 +216,9 @@ class SpecServer(web.Server):
         self.leaving = False
         self._empty = asyncio.Event()
 
-    def __call__(self) -> SpecProtocol:
+    def __call__(self, gone: Gone = lambda: None) -> SpecProtocol:
         """Make the handler of a new connection."""
-        return SpecProtocol(self, loop=self._loop, **self._kwargs)
+        return SpecProtocol(self, gone, loop=self._loop, **self._kwargs)
 
     def note_gone(self, _: object = None) -> None:
         """Nothing runs any more for a connection."""
@@ -228,6 +238,13 @@ class SpecServer(web.Server):
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._empty.wait()
+
+
+def _unread(transport: asyncio.Transport) -> bool:
+    """Return whether something has come that was not read yet."""
+    look = select.poll()
+    look.register(transport.get_extra_info("socket"), select.POLLIN)
+    return bool(look.poll(0))
 
 
 def _status_of(status: int, exc: BaseException | None, message: str | None) -> int:

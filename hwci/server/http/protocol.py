@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What listens, and with which settings (contract, "Everywhere").
+"""What serves, and with which settings (contract, "Everywhere").
 
 `require_hardened` refuses to start without the parser that malformed requests are refused by, and
 with a framework whose private parts are others than those used here and in `connection.py`. How a
 single connection behaves, and what a server does that leaves, is decided in `connection.py`.
 """
 
-import asyncio
+import sys
 from collections.abc import Callable, Mapping
 from ssl import SSLContext
 from types import FunctionType, ModuleType
@@ -19,6 +19,8 @@ from aiohttp.http_parser import HttpRequestParserPy
 
 from hwci.server.http import connection
 from hwci.server.http.access_log import RequestLog
+from hwci.server.http.listener import Listener, bound
+from hwci.server.http.places import Places
 from hwci.server.http.responses import PEOPLE_USE_TLS, status_answer
 
 # Inflation is ours (`body.py`); a body that nobody reads is waited for briefly.
@@ -43,15 +45,10 @@ PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
     web_protocol: ("_ErrInfo",),
     web.Server: ("_connections", "_kwargs", "_loop"),
     web.AppRunner: ("_make_server",),
-    web.BaseSite: ("_backlog", "_runner", "_server", "_ssl_context"),
 }
 """Attributes that we read or replace and the framework promises nobody (docs/adr/0016)."""
-BACKLOG = 1_024
-ACCEPT_SECONDS = 0.02
-"""From a connection that the system has accepted to one that we know of."""
 CUT_SECONDS = 0.5
 """For a handler to end by itself once it is cut, and again to be cancelled."""
-TLS_GOODBYE_SECONDS = 2.0
 
 Handle = connection.Handle
 Around = Callable[[Handle], Handle]
@@ -69,6 +66,28 @@ class SpecRunner(web.AppRunner):
             app, access_log_class=RequestLog, shutdown_timeout=CUT_SECONDS, **HARDENING
         )
         self._https = https
+        self._listener: Listener | None = None
+
+    @property
+    def addresses(self) -> list[Any]:
+        """Where it listens."""
+        sockets = self._listener.sockets if self._listener else ()
+        return [*(one.getsockname() for one in sockets), *super().addresses]
+
+    async def listen(
+        self, host: str, port: int, places: Places | None = None, tls: SSLContext | None = None
+    ) -> str:
+        """Listen at an address, and return it for people; a port of 0 becomes one that is free.
+
+        Raises:
+            OSError: it is taken, or not ours.
+        """
+        assert isinstance(self.server, connection.SpecServer)
+        sockets = await bound(host, port)
+        self._listener = Listener(sockets, self.server, places or Places(sys.maxsize), tls)
+        host, port = sockets[0].getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        return f"{'https' if tls else 'http'}://{shown}:{port}"
 
     def begin_to_leave(self) -> None:
         """From now on each answer is its connection's last; new connections are still taken."""
@@ -80,10 +99,10 @@ class SpecRunner(web.AppRunner):
         """Leave: listen no longer, end the streams, answer what was taken, cut the rest."""
         if isinstance(self.server, connection.SpecServer):
             self.begin_to_leave()
-            await asyncio.sleep(ACCEPT_SECONDS)
+            if self._listener is not None:
+                await self._listener.close()
             for site in self.sites:
                 await site.stop()
-            await asyncio.sleep(ACCEPT_SECONDS)
             await super().shutdown()
             await self.server.leave()
         await super().cleanup()
@@ -110,39 +129,6 @@ class SpecRunner(web.AppRunner):
             return await handle(request)
 
         return noted if self._https else handle
-
-
-class SpecSite(web.BaseSite):
-    """Listens at an address; a TLS handshake may take as long as a head."""
-
-    __slots__ = ("_host", "_port")
-
-    def __init__(self, runner: SpecRunner, host: str, port: int, tls: SSLContext | None) -> None:
-        super().__init__(runner, ssl_context=tls, backlog=BACKLOG)
-        self._host, self._port = host, port
-
-    @property
-    def name(self) -> str:
-        """Its address, for people."""
-        scheme = "https" if self._ssl_context else "http"
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"{scheme}://{host}:{self._port}"
-
-    async def start(self) -> None:
-        """Listen; a port of 0 becomes the one that was free. Raises `OSError`."""
-        await super().start()
-        assert self._runner.server is not None
-        listener = await asyncio.get_running_loop().create_server(
-            self._runner.server,
-            self._host,
-            self._port,
-            ssl=self._ssl_context,
-            backlog=self._backlog,
-            ssl_handshake_timeout=connection.HEAD_SECONDS if self._ssl_context else None,
-            ssl_shutdown_timeout=TLS_GOODBYE_SECONDS if self._ssl_context else None,
-        )
-        self._server = listener
-        self._host, self._port = listener.sockets[0].getsockname()[:2]
 
 
 def require_hardened() -> None:

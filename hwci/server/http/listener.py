@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accepts connections, as many as there are places for, and loses none when the server leaves
+(contract, "Everywhere").
+
+Where there is no place, connections wait in the system's queue until there is one. A listener that
+closes first lets the system refuse newcomers, then takes all who are in the queue, and only then
+closes: who is in the queue of a socket that closes is reset. How many places there are is decided
+in `places.py`, what a connection is told in `connection.py`.
+"""
+
+import asyncio
+import ctypes
+import socket
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from ssl import SSLContext
+
+from hwci.server.http import connection
+from hwci.server.http.places import Places
+
+BACKLOG = 1_024
+AT_ONCE = 64
+"""Connections that are accepted before something else is done."""
+REST_SECONDS = 0.1
+ARRIVE_SECONDS = 0.1
+"""For a connection that the system is making to be in the queue, and one from there to be known."""
+TLS_GOODBYE_SECONDS = 2.0
+
+_SO_ATTACH_FILTER = 26
+_REFUSE_NEWCOMERS = (  # of Linux' packet filter: code, jump if true, jump if false, operand
+    (0x30, 0, 0, 13),  # take the flags of the TCP header,
+    (0x54, 0, 0, 0x12),  # of them SYN and ACK;
+    (0x15, 0, 1, 0x02),  # if there is SYN alone
+    (0x06, 0, 0, 0),  # drop the packet,
+    (0x06, 0, 0, 0xFFFFFFFF),  # else keep it
+)
+
+
+async def bound(host: str, port: int) -> Sequence[socket.socket]:
+    """Return sockets that listen at an address. Raises `OSError`."""
+    loop = asyncio.get_running_loop()
+    resolved = await loop.create_server(asyncio.Protocol, host, port, start_serving=False)
+    sockets = [one.dup() for one in resolved.sockets]
+    resolved.close()
+    try:
+        for one in sockets:
+            one.setblocking(False)
+            one.listen(BACKLOG)
+    except OSError:
+        for one in sockets:
+            one.close()
+        raise
+    return sockets
+
+
+class Listener:
+    """Accepts at sockets that listen, for a server."""
+
+    def __init__(
+        self,
+        sockets: Sequence[socket.socket],
+        server: connection.SpecServer,
+        places: Places,
+        tls: SSLContext | None,
+    ) -> None:
+        self.sockets = sockets
+        self._server, self._places, self._tls = server, places, tls
+        self._loop = asyncio.get_running_loop()
+        self._arriving = set[asyncio.Task[None]]()
+        self._resting: asyncio.TimerHandle | None = None
+        self._go_on()
+
+    async def close(self) -> None:
+        """Listen no longer; return when all who were in the queue are known to the server."""
+        for one in self.sockets:
+            _refuse_newcomers(one)
+        await asyncio.sleep(ARRIVE_SECONDS)
+        if self._resting is not None:
+            self._resting.cancel()
+        for one in self.sockets:
+            self._loop.remove_reader(one)
+            self._accept(one, BACKLOG + 1)
+            one.close()
+        self.sockets = ()
+        if self._arriving:
+            await asyncio.wait(self._arriving, timeout=connection.GRACE_SECONDS)
+
+    def _go_on(self) -> None:
+        for one in self.sockets:
+            self._loop.add_reader(one, self._accept, one, AT_ONCE)
+
+    def _rest(self, why: str) -> None:
+        self._places.say_full(why)
+        for one in self.sockets:
+            self._loop.remove_reader(one)
+        self._resting = self._loop.call_later(REST_SECONDS, self._go_on)
+
+    def _accept(self, listening: socket.socket, most: int) -> None:
+        for _ in range(most):
+            if self._places.full:
+                return self._rest("no more can be served at once")
+            try:
+                line, peer = listening.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return None
+            except OSError as fault:  # out of descriptors or memory
+                return self._rest(f"the system gives none, {fault.strerror}")
+            free = self._places.take(peer[0])
+            if free is None:
+                line.close()
+                continue
+            arriving = self._loop.create_task(self._arrive(line, free))
+            self._arriving.add(arriving)
+            arriving.add_done_callback(self._arriving.discard)
+        return None
+
+    async def _arrive(self, line: socket.socket, free: Callable[[], None]) -> None:
+        try:
+            await self._loop.connect_accepted_socket(
+                partial(self._server, free),
+                line,
+                ssl=self._tls,
+                ssl_handshake_timeout=connection.HEAD_SECONDS if self._tls else None,
+                ssl_shutdown_timeout=TLS_GOODBYE_SECONDS if self._tls else None,
+            )
+        except OSError:  # the handshake failed, or took too long
+            free()
+
+
+def _refuse_newcomers(listening: socket.socket) -> None:
+    """Have the system take no further connection, where it can; those under way are finished.
+
+    Who tries meanwhile tries again after a second, by itself, and is refused then, or taken by the
+    next server.
+    """
+    if sys.platform == "linux":
+        code = ctypes.create_string_buffer(
+            b"".join(struct.pack("HBBI", *step) for step in _REFUSE_NEWCOMERS)
+        )
+        program = struct.pack("HP", len(_REFUSE_NEWCOMERS), ctypes.addressof(code))
+        with suppress(OSError):
+            listening.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
