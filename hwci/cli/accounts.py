@@ -14,6 +14,7 @@ from hwci.cli.render import emit, emit_json, note, say
 from hwci.cli.settings import Flags, resolve
 
 if TYPE_CHECKING:
+    from hwci.cli.credentials import Profile
     from hwci.client import Client
     from hwci.wire.accounts import SignedIn
 
@@ -61,26 +62,28 @@ def login(
     credentials = settings.credentials  # asked first: no sign-in that could not be kept
     with client_errors("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         began, answer = (
-            _sign_in_by_password(client, email, password_stdin=password_stdin)
+            _sign_in_by_password(client, email, settings.profile(), password_stdin=password_stdin)
             if sso is None
             else sign_in_through(client, settings.url, sso, open_browser=not no_browser)
         )
     credentials.store(
-        settings.profile_name, profile_of(settings.url, answer.user.email, answer, began)
+        settings.profile_name,
+        profile_of(settings.url, answer.user.email, answer, began, answer.device_token),
     )
     note(f"Signed in at {settings.url} as {answer.user.email}.")
 
 
 def _sign_in_by_password(
-    client: "Client", email: str | None, *, password_stdin: bool
+    client: "Client", email: str | None, kept: "Profile | None", *, password_stdin: bool
 ) -> "tuple[datetime, SignedIn]":
-    """Give when it was asked for, and the sign-in."""
+    """Return when it was asked for, and the sign-in. `kept`: the one before, at this server."""
     from hwci.client import calls
 
     address = email or asked("e-mail", "--email")
     password = secret_line("password", "--password-stdin", from_stdin=password_stdin)
+    device_token = kept.device_token if kept is not None and kept.email == address else None
     began = options.now()
-    return began, client.send(calls.login(address, password))
+    return began, client.send(calls.login(address, password, device_token=device_token))
 
 
 def logout(profile: options.Profile = None) -> None:

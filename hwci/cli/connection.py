@@ -143,7 +143,7 @@ def _renew(kept: Profile) -> Profile:
         if _unused(fault):
             raise UnusedError(failing) from fault
         raise CommandError(replace(failing, fix=SIGN_IN_FIX)) from fault
-    return profile_of(kept.url, kept.email, answer, began)
+    return profile_of(kept.url, kept.email, answer, began, kept.device_token)
 
 
 def _unused(fault: "HwciError") -> bool:
@@ -160,7 +160,9 @@ def _unused(fault: "HwciError") -> bool:
     return not isinstance(fault, AnswerShapeError)
 
 
-def profile_of(url: str, email: str, tokens: "TokenPair", began: datetime) -> Profile:
+def profile_of(
+    url: str, email: str, tokens: "TokenPair", began: datetime, device_token: str | None
+) -> Profile:
     """Give what is kept of a sign-in that was asked for at `began`."""
     assert tokens.refresh_token is not None, "only a browser asks for a cookie in its place"
     return Profile(
@@ -169,4 +171,5 @@ def profile_of(url: str, email: str, tokens: "TokenPair", began: datetime) -> Pr
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
         expires_at=(began + timedelta(seconds=tokens.expires_in)).timestamp(),
+        device_token=device_token,
     )

@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -29,13 +29,16 @@ class UnusedError(CommandError):
 
 @dataclass(frozen=True)
 class Profile:
-    """One sign-in. `refresh_token` None: it is sent, or was, and may not be sent again."""
+    """One sign-in. `refresh_token` None: it is sent, or was, and may not be sent again.
+    `device_token` None: the server gave none, or an earlier hwci kept this.
+    """
 
     url: str
     email: str
     access_token: str
     refresh_token: str | None
     expires_at: float
+    device_token: str | None = None
 
     def ended(self, now: datetime) -> bool:
         """Tell whether the access token has ended, or would before it arrives."""
@@ -46,7 +49,7 @@ class Profile:
         return f"Profile(url={self.url!r}, email={self.email!r})"
 
 
-_FIELDS = tuple(field.name for field in fields(Profile))
+_FIELDS = tuple(field.name for field in fields(Profile) if field.default is MISSING)
 
 
 @dataclass(frozen=True)
@@ -215,7 +218,9 @@ def _nothing_to_renew_with(name: str, profile: Profile) -> CommandError:
 
 def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
     return {
-        name: Profile(**{field: kept[field] for field in _FIELDS})
+        name: Profile(
+            **{field: kept[field] for field in _FIELDS}, device_token=kept.get("device_token")
+        )
         for name, kept in content["profiles"].items()
     }
 

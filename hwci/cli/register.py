@@ -52,7 +52,8 @@ def register(
     with client_errors("The registration failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.register(address, password, name, organization, invitation))
     credentials.store(
-        settings.profile_name, profile_of(settings.url, answer.user.email, answer, began)
+        settings.profile_name,
+        profile_of(settings.url, answer.user.email, answer, began, answer.device_token),
     )
     note(f"Registered at {settings.url} as {answer.user.email}; you are signed in.")
     if answer.organization is not None:

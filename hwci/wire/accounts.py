@@ -70,6 +70,7 @@ OldPassword = Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE, SE
 """One that is compared with the one kept."""
 Secret = Annotated[str, SECRET]
 _Token = Annotated[str, Field(max_length=limits.TOKEN_MAX), STORABLE]
+_DeviceToken = Annotated[str, Field(max_length=limits.DEVICE_TOKEN_MAX), STORABLE]
 HeldToken = Annotated[_Token, SECRET]
 """A secret that we handed out, as its holder sends it back."""
 HeldTokenOrNone = Annotated[_Token | None, SECRET]
@@ -99,6 +100,7 @@ class Login(Body):
     email: Text
     password: OldPassword
     session: SessionMode = SessionMode.TOKEN
+    device_token: Annotated[_DeviceToken | None, SECRET] = None
 
 
 class HeldSession(Body):
@@ -152,10 +154,13 @@ class TokenPair(Answer):
 
 
 class SignedIn(TokenPair):
-    """Answer of register and login."""
+    """Answer of register and login. `device_token`: what this device shows at its next sign-in to
+    this account; null when a cookie holds it.
+    """
 
     user: UserAnswer
     organization: OrganizationRole | None
+    device_token: Annotated[str | None, SECRET] = None
 
 
 class OwnOrganization(OrganizationRole):

@@ -49,6 +49,7 @@ PASSWORD_MAX = 1_024
 
 ACCESS_TOKEN_LIFETIME = timedelta(minutes=15)
 REFRESH_TOKEN_LIFETIME = timedelta(days=7)
+DEVICE_TOKEN_LIFETIME = timedelta(days=365)
 
 CI_KEY_PREFIX = "svc_"
 CI_KEY_HEX_DIGITS = 64
@@ -57,6 +58,7 @@ TOKEN_MAX = 4_096
 """Characters of a secret that its holder sends back: any that this service hands out, an access
 token in the wrong place too, so that it is refused as a credential.
 """
+DEVICE_TOKEN_MAX = 1_024
 CODE_MAX = 2_048
 """Characters of a code that the command line exchanges for a sign-in."""
 INVITE_LIFETIME = timedelta(days=7)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from hwci.server.storage.sqlite.connections import open_reader
 from tests.cli.conftest import Command
 from tests.client.answering import Answer as Answered
 from tests.client.answering import answering, unused_url
+from tests.server.asking import ask
 from tests.server.running import (
     ADMIN_EMAIL,
     EMAIL,
@@ -66,6 +68,36 @@ def test_a_sign_in_that_others_can_read_is_used_with_one_warning(
     ]
 
 
+def test_others_who_guess_the_password_do_not_hold_up_a_device_that_signed_in_before(
+    cli: Command, tmp_path: Path
+) -> None:
+    proxies = (ip_network("127.0.0.0/8"),)
+    options = {"auth_rate_limit": "1000/minute", "trusted_proxies": proxies}
+    with running_in_thread(tmp_path, **options) as server:
+        assert sign_in(cli, server) == 0
+        first = kept().device_token
+        assert cli("whoami").code == 0
+        for number in range(100):
+            address = ("X-Forwarded-For", f"203.0.113.{number + 1}")
+            body = {"email": EMAIL, "password": "wrong password"}
+            ask(server.url, "POST", "/api/auth/login", address, json_body=body)
+
+        assert sign_in(cli, server) == 0
+        assert first is not None
+        assert cli("logout").code == 0
+        assert sign_in(cli, server) == 1
+
+
+def test_a_renewal_keeps_what_the_device_is_known_by(cli: Command, server: RunningServer) -> None:
+    sign_in(cli, server)
+    before = kept()
+    default_credentials(os.environ).store("default", replace(before, expires_at=0.0))
+
+    assert cli("whoami").code == 0
+    assert kept().refresh_token != before.refresh_token
+    assert kept().device_token == before.device_token is not None
+
+
 def test_who_has_no_name_is_known_by_the_e_mail(cli: Command, server: RunningServer) -> None:
     out = cli("whoami", HWCI_URL=server.url, HWCI_TOKEN=server.admin_token).out
 
@@ -90,7 +122,7 @@ def test_a_token_that_is_refused_before_its_time_is_renewed(cli: Command, tmp_pa
         assert cli("admin", "rotate-secret", "--now", *database).code == 0
 
         assert cli("whoami").code == 0
-        assert kept().access_token != before.access_token
+        assert kept().refresh_token != before.refresh_token
         assert cli("whoami", HWCI_TOKEN=before.access_token).code == 4, "one of one's own is not"
 
 
@@ -149,6 +181,7 @@ MANY_COMMANDS = """
 import os, sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from ipaddress import ip_network
 from hwci.cli.credentials import default_credentials
 from hwci.cli.main import app
 LATER = datetime(9000, 1, 1, tzinfo=UTC)

@@ -73,7 +73,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.report_run: calls.report_run(REPORT),
     calls.put_suite_config: calls.put_suite_config(CONFIGURATION),
     calls.register: calls.register("a@b", PASSWORD, "Ada", "Engines", "token"),
-    calls.login: calls.login("a@b", PASSWORD),
+    calls.login: calls.login("a@b", PASSWORD, device_token="d"),
     calls.refresh: calls.refresh("token"),
     calls.logout: calls.logout("token"),
     calls.me: calls.me(),

@@ -446,13 +446,17 @@ def forgetting(told: Told) -> Retention:
     return Retention(told.storage, told.hands)
 
 
+async def no_guesses() -> None:
+    """Nobody guesses a password."""
+
+
 class TestSweeping:
     async def test_the_server_sweeps_again_and_again_until_it_ends(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
         async with telling(tmp_path) as told:
-            beside = sweeping.sweeping(told.runs, forgetting(told))(web.Application())
+            beside = sweeping.sweeping(told.runs, forgetting(told), no_guesses)(web.Application())
             await anext(beside)
             for count in (1, 2):
                 await told.runs.open(BOX, HEAD)
@@ -489,7 +493,7 @@ class TestSweeping:
 
         async with telling(tmp_path) as told:
             failing = Failing(told.storage, told.hands)
-            beside = sweeping.sweeping(failing, forgetting(told))(web.Application())
+            beside = sweeping.sweeping(failing, forgetting(told), no_guesses)(web.Application())
             with caplog.at_level(logging.WARNING, "hwci.server"):
                 await anext(beside)
                 await asyncio.wait_for(swept.wait(), 60)

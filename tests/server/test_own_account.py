@@ -233,12 +233,13 @@ def test_who_stole_an_access_token_cannot_guess_the_password_with_it(tmp_path: P
         tries = [member.change(f"guess {n:012}", NEW, from_address(1)) for n in range(21)]
 
         assert [one.status for one in tries] == [400] * 20 + [429]
-        held = member.change(PASSWORD, NEW, from_address(1))
-        assert held.status == 429, "not even the right one is looked at"
+        for address in (1, 2):
+            held = member.change(PASSWORD, NEW, from_address(address))
+            assert held.status == 429, "not even the right one is looked at, from nowhere"
         body = {"email": MEMBER_EMAIL, "password": PASSWORD}
-        login = ask(server.url, "POST", "/api/auth/login", from_address(1), json_body=body)
-        assert login.status == 429, "tries here and at the sign-in are counted together"
-        assert member.change(PASSWORD, NEW, from_address(2)).status == 200, "nobody else waits"
+        login = ask(server.url, "POST", "/api/auth/login", from_address(3), json_body=body)
+        owner = Person(server, MEMBER_EMAIL, login.json["accessToken"])
+        assert owner.change(PASSWORD, NEW, from_address(3)).status == 200, "nobody else waits"
 
 
 def test_changes_and_resets_are_limited_as_logins_are(limited: RunningServer) -> None:

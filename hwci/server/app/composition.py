@@ -80,7 +80,9 @@ def create_app(
         services.streams.close()
 
     app.on_startup.append(_looking_at(windows))
-    app.cleanup_ctx.append(sweeping(services.live_runs, services.retention))
+    app.cleanup_ctx.append(
+        sweeping(services.live_runs, services.retention, services.rate_limits.tell_of_guesses)
+    )
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app

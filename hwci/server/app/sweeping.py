@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server does of itself while it runs: it looks which live runs are lost, and forgets what
-is old, again and again.
+"""What a server does of itself while it runs: it looks which live runs are lost, forgets what is
+old, and sums up guesses at passwords, again and again.
 
 This module decides how often, and that nothing which goes wrong once ends it.
 """
@@ -19,20 +19,23 @@ LOG = logging.getLogger("hwci.server")
 
 SWEEP_SECONDS = 5.0
 FORGET_SECONDS = 60.0
+GUESSES_SECONDS = 600.0
 
 Sweep = Callable[[], Awaitable[None]]
 
 
 def sweeping(
-    live_runs: LiveRuns, retention: Retention
+    live_runs: LiveRuns, retention: Retention, tell_of_guesses: Sweep
 ) -> Callable[[web.Application], AsyncIterator[None]]:
     """Make what an application does beside its requests, from its start to its end."""
+    sweeps = (
+        (live_runs.sweep, SWEEP_SECONDS, "looking for lost runs"),
+        (retention.sweep, FORGET_SECONDS, "forgetting what is old"),
+        (tell_of_guesses, GUESSES_SECONDS, "summing up guesses"),
+    )
 
     async def beside(_: web.Application) -> AsyncIterator[None]:
-        tasks = [
-            asyncio.create_task(_repeat(live_runs.sweep, SWEEP_SECONDS, "looking for lost runs")),
-            asyncio.create_task(_repeat(retention.sweep, FORGET_SECONDS, "forgetting what is old")),
-        ]
+        tasks = [asyncio.create_task(_repeat(*sweep)) for sweep in sweeps]
         yield
         for task in tasks:
             task.cancel()

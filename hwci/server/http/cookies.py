@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our cookies: how each is written, and the one that keeps a browser signed in (contract, "Auth"),
 which holds the refresh token, so that no script and no answer does. Beside it stands a mark that
-scripts can read: it says that somebody is signed in, and is another after each renewal.
+scripts can read: it says that somebody is signed in, and is another after each renewal. A third one
+holds the token by which an account knows this browser again; it stays after signing out.
 
 This module decides when a cookie is ours and who may have it used. What the token in it opens is
 decided in `services/accounts.py`.
@@ -18,7 +19,7 @@ from hwci.server.http.responses import answer, error_answer, over_tls
 from hwci.server.http.route import Call
 from hwci.server.security.tokens import new_token
 from hwci.wire import limits
-from hwci.wire.accounts import HeldSession, SessionMode, TokenPair
+from hwci.wire.accounts import HeldSession, Login, SessionMode, SignedIn, TokenPair
 
 _FETCH_SITE = "Sec-Fetch-Site"
 _OWN_PAGES = "same-origin"
@@ -54,6 +55,7 @@ class Cookie(NamedTuple):
 
 
 _REFRESH = Cookie("hwci_rt", "/api/auth", "Strict")
+_DEVICE = Cookie("hwci_device", "/api/auth", "Strict")
 _MARK = Cookie("hwci_signed_in", "/", "Strict", readable=True)
 
 
@@ -75,9 +77,28 @@ def kept(call: Call, pair: TokenPair, session: SessionMode) -> TokenPair | web.S
     """Give the answer of a sign-in, its refresh token where the caller asked for it."""
     if session is SessionMode.TOKEN or pair.refresh_token is None:
         return pair
-    response = answer(pair.model_copy(update={"refresh_token": None}), call.route.status)
+    hidden: dict[str, None] = {"refresh_token": None}
+    device_token = pair.device_token if isinstance(pair, SignedIn) else None
+    if device_token is not None:
+        hidden["device_token"] = None
+    response = answer(pair.model_copy(update=hidden), call.route.status)
     set_refresh_cookie(call, response, pair.refresh_token)
+    if device_token is not None:
+        set_device_cookie(call, response, device_token)
     return response
+
+
+def set_device_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
+    """Have the browser keep the token of a device for as long as it lives."""
+    seconds = int(limits.DEVICE_TOKEN_LIFETIME.total_seconds())
+    _DEVICE.put(call.request, response, token, seconds)
+
+
+def device_tokens(call: Call, body: Login) -> list[str]:
+    """Return every device token that a caller shows: in the body, or in cookies."""
+    if body.session is SessionMode.TOKEN:
+        return [] if body.device_token is None else [body.device_token]
+    return _values(call.request, _DEVICE.name_for(call.request))
 
 
 def require_own_page(call: Call, session: SessionMode) -> None:

@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from hwci.server.http.clients import client_of
-from hwci.server.http.cookies import Cookie, set_refresh_cookie
+from hwci.server.http.cookies import Cookie, set_device_cookie, set_refresh_cookie
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
 from hwci.server.services.sso import TICKET_LIFETIME
@@ -62,6 +62,8 @@ async def finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     _TICKET.put(call.request, response, "", 0)
     if arrived.refresh_token is not None:
         set_refresh_cookie(call, response, arrived.refresh_token)
+    if arrived.device_token is not None:
+        set_device_cookie(call, response, arrived.device_token)
     return response
 
 

@@ -7,6 +7,7 @@ from hwci.server.errors import UnauthenticatedError
 from hwci.server.http.addresses import address_of
 from hwci.server.http.clients import client_of
 from hwci.server.http.cookies import (
+    device_tokens,
     forgotten,
     held_token,
     held_tokens,
@@ -42,7 +43,8 @@ async def login(call: Call) -> Answered:
     body = call.body(Login)
     require_own_page(call, body.session)
     account, address = email_key(body.email), address_of(call.request)
-    async with call.services.rate_limits.guessing(account, address):
+    device = call.services.accounts.device(device_tokens(call, body), account)
+    async with call.services.rate_limits.guessing(account, address, device):
         signed_in = await call.services.accounts.login(body, client_of(call.request))
     return kept(call, signed_in, body.session)
 

@@ -11,8 +11,11 @@ from hwci.wire.queries import PageQuery
 async def change_password(call: Call) -> SessionsEnded:
     """Change the password."""
     body, person = call.body(PasswordChange), call.person
-    # Who has stolen an access token must not find the password out here.
-    async with call.services.rate_limits.guessing(person.user.email_key, address_of(call.request)):
+    account, address = person.user.email_key, address_of(call.request)
+    # Who has stolen an access token must not find the password out here; and a session is a device
+    # that signed in before, which guesses from elsewhere do not hold up.
+    device = str(person.claims.session_id)
+    async with call.services.rate_limits.guessing(account, address, device):
         return await call.services.own_account.change_password(person, body)
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Access tokens (signed, 15 minutes) and refresh tokens (random, 7 days, kept as a digest).
+"""Access tokens (signed, 15 minutes), refresh tokens (random, 7 days, kept as a digest), and device
+tokens (signed, a year), by which a device that signed in to an account is known again.
 
 A token says who signed in and in which session (spec, "Authentication"); whether the session still
-stands, and what its user may do, is read from storage.
+stands, and what its user may do, is read from storage. A device token opens nothing.
 """
 
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -18,6 +20,8 @@ from hwci.wire import limits
 
 _KIND = "at+jwt"
 _CLAIMS = ("sub", "sid")
+_DEVICE_KIND = "device+jwt"
+_DEVICE_CLAIMS = ("sub", "device")
 _ENDED = "The access token is not valid or has ended; sign in again"
 
 
@@ -31,7 +35,7 @@ class Claims:
 
 
 class AccessTokens:
-    """Issues and reads access tokens."""
+    """Issues and reads access tokens, and those of devices."""
 
     def __init__(self, signer: Signer) -> None:
         self._signer = signer
@@ -51,6 +55,24 @@ class AccessTokens:
             return Claims(UUID(said["sub"]), UUID(said["sid"]), ends_at)
         except (ValueError, TypeError, AttributeError, OverflowError) as fault:
             raise UnauthenticatedError(_ENDED) from fault
+
+    def issue_device(self, email_key: str) -> str:
+        """Return a token for a device that has signed in to an account."""
+        said = {"sub": _account(email_key), "device": secrets.token_urlsafe(16)}
+        return self._signer.sign(_DEVICE_KIND, said, limits.DEVICE_TOKEN_LIFETIME)
+
+    def device(self, tokens: Iterable[str], email_key: str) -> str | None:
+        """Return the name of a device that has signed in to this account, None if none of the
+        tokens says so.
+        """
+        found = (self._signer.read(_DEVICE_KIND, token, _DEVICE_CLAIMS) for token in tokens)
+        account = _account(email_key)
+        return next((said["device"] for said in found if said and said["sub"] == account), None)
+
+
+def _account(email_key: str) -> str:
+    """Return the name of an account in the token of a device: no e-mail lies on its disk."""
+    return hashlib.sha256(email_key.encode()).hexdigest()
 
 
 def new_token() -> str:

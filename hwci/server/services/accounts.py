@@ -5,6 +5,7 @@ This module decides who may register and who is let in. What a sign-in is, and w
 refresh token does, is decided in `sessions.py`; how passwords and tokens are made, in `security`.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import uuid4
 
@@ -96,6 +97,12 @@ class Accounts:
         if closed or (self._policy is Registration.INVITE and invite is None):
             raise ForbiddenError(REFUSALS[self._policy])
         return invite
+
+    def device(self, tokens: Iterable[str], email_key: str) -> str | None:
+        """Return the name of a device that has signed in to this account, None if none of the
+        tokens is of one.
+        """
+        return self._tokens.device(tokens, email_key)
 
     async def login(self, body: wire.Login, client: str) -> wire.SignedIn:
         """Sign a user in. Raises `UnauthenticatedError`, one for a wrong e-mail, a wrong password

@@ -1,19 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often one address may ask (spec, "Limits"): one limit on all of the API, and stricter ones of
-some routes on top, as the operator has set them; and how often it may guess one account's password.
+some routes on top, as the operator has set them; and how often the password of one account may be
+guessed, by one address, by one device that signed in before, and by all other devices together.
 """
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from ipaddress import ip_network
+from typing import TypeVar
 
-from limits import RateLimitItem, RateLimitItemPerMinute, parse
+from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute, parse
 
 from hwci.server.errors import RateLimitedError, UnauthenticatedError, WrongPasswordError
 from hwci.server.security.windows import Windows
 from hwci.server.settings import NO_LIMIT, Settings
 
+LOG = logging.getLogger("hwci.server")
+
+Limit = TypeVar("Limit", RateLimitItem, RateLimitItem | None)
+
 _WRONG_PASSWORDS = RateLimitItemPerMinute(20, 15)
+_OF_STRANGERS = RateLimitItemPerHour(100)
+"""Tries at one account from all devices that never signed in to it."""
+_GROUPS = 16_384
+"""Accounts are counted in so many groups, so that the count takes bounded memory and none is ever
+forgotten: who tries thousands of other e-mails does not get new tries at this one.
+"""
+_ELSEWHERE = ", or sign in on a device that has signed in to this account before"
+_SITE_PREFIX, _SITE_FACTOR = 56, 4
+"""A site is given a /56 of IPv6, which is 256 subnets: together they may do so many times more."""
 
 
 class RateLimits:
@@ -23,6 +40,7 @@ class RateLimits:
         self._windows = windows
         self._all = _limit(settings.rate_limit)
         self._own = settings.auth_rate_limit
+        self._wrong = self._held_up = 0
 
     async def take(self, address: str) -> None:
         """Count a request. Raises `RateLimitedError`, `LimiterError`."""
@@ -36,40 +54,94 @@ class RateLimits:
             LimiterError: it cannot be known.
         """
         limit = _limit(self._own) if self._own else RateLimitItemPerMinute(per_minute)
-        await self._take(limit, route, address)
+        for key, factor in _sites(address):
+            await self._take(_times(limit, factor), route, key)
 
     @asynccontextmanager
-    async def guessing(self, email_key: str, address: str) -> AsyncIterator[None]:
+    async def guessing(
+        self, email_key: str, address: str, device: str | None
+    ) -> AsyncIterator[None]:
         """Have a password tried; a block that raises `UnauthenticatedError`, or
         `WrongPasswordError`, tried a wrong one.
 
-        Who guesses waits, and the owner, who asks from elsewhere, does not: an account that could
-        be locked would be anybody's to lock. What is no account counts as well, and tells nothing.
+        Who guesses waits. The owner does not, on a device that signed in before: an account that
+        could be locked would be anybody's to lock. What is no account counts as well, and tells
+        nothing. `device`: the name of one that signed in to this account before, None of others.
 
         Raises:
-            RateLimitedError: too many from this address were wrong.
+            RateLimitedError: too many were tried.
             LimiterError: it cannot be known.
         """
         if self._own == NO_LIMIT:
             yield
             return
-        key = ("password", hashlib.sha256(email_key.encode()).hexdigest(), address)
-        _refuse(await self._windows.wait(_WRONG_PASSWORDS, *key))
+        account = hashlib.sha256(email_key.encode()).hexdigest()
+        sites = [(device, 1)] if device is not None else _sites(address)
+        windows = [
+            (_times(_WRONG_PASSWORDS, factor), ("password", account, key)) for key, factor in sites
+        ]
+        with self._summed():
+            for limit, key in windows:
+                _refuse(await self._windows.wait(limit, *key))
+            if device is None:
+                group = str(int(account, 16) % _GROUPS)
+                _refuse(await self._windows.take(_OF_STRANGERS, "account", group), _ELSEWHERE)
         try:
             yield
         except (UnauthenticatedError, WrongPasswordError):
-            await self._windows.take(_WRONG_PASSWORDS, *key)
+            self._wrong += 1
+            for limit, key in windows:
+                await self._windows.take(limit, *key)
             raise
+
+    @contextmanager
+    def _summed(self) -> Iterator[None]:
+        try:
+            yield
+        except RateLimitedError:
+            self._held_up += 1
+            raise
+
+    async def tell_of_guesses(self) -> None:
+        """Write one line for all tries since the last line, if any had to be refused."""
+        wrong, held_up = self._wrong, self._held_up
+        self._wrong = self._held_up = 0
+        if held_up:
+            LOG.warning(
+                "passwords are being guessed: %d wrong ones were tried, and %d more tries were"
+                " refused, since this was last looked at",
+                wrong,
+                held_up,
+            )
 
     async def _take(self, limit: RateLimitItem | None, what: str, address: str) -> None:
         _refuse(await self._windows.take(limit, what, address) if limit else 0)
 
 
-def _refuse(seconds: int) -> None:
-    """Refuse who has to wait. Raises `RateLimitedError`."""
+def _sites(address: str) -> list[tuple[str, int]]:
+    """Return what an address counts as, each with how many times the limit it may reach: itself,
+    and of IPv6 the site that its /64 is a part of.
+    """
+    network = ip_network(address)
+    if network.version == 4:  # noqa: PLR2004 - the version of IP
+        return [(address, 1)]
+    return [(str(network.supernet(new_prefix=_SITE_PREFIX)), _SITE_FACTOR), (address, 1)]
+
+
+def _times(limit: Limit, factor: int) -> Limit:
+    """Return a limit of so many times as much in the same time."""
+    if limit is None or factor == 1:
+        return limit
+    return type(limit)(limit.amount * factor, limit.multiples)
+
+
+def _refuse(seconds: int, otherwise: str = "") -> None:
+    """Refuse who has to wait; `otherwise`: what helps too. Raises `RateLimitedError`."""
     if seconds:
         unit = "second" if seconds == 1 else "seconds"
-        raise RateLimitedError(f"Rate limit exceeded, retry in {seconds} {unit}", seconds)
+        raise RateLimitedError(
+            f"Rate limit exceeded, retry in {seconds} {unit}{otherwise}", seconds
+        )
 
 
 def _limit(text: str) -> RateLimitItem | None:

@@ -108,6 +108,7 @@ def signed_in(tokens: AccessTokens, started: Started) -> wire.SignedIn:
         access_token=tokens.issue(Claims(started.user.id, started.session.id)),
         refresh_token=started.refresh_token,
         expires_in=_EXPIRES_IN,
+        device_token=tokens.issue_device(started.user.email_key),
     )
 
 

@@ -73,6 +73,7 @@ class Arrived:
 
     url: str = field(repr=False)
     refresh_token: str | None = field(default=None, repr=False)
+    device_token: str | None = field(default=None, repr=False)
 
 
 class Sso:
@@ -177,7 +178,8 @@ class Sso:
             return sessions.start(writer, user_of(writer, person, policy, now), now, client)
 
         started = await self._storage.write(work)
-        return Arrived(f"{self._settings.base_url}/", started.refresh_token)
+        device_token = self._tokens.issue_device(started.user.email_key)
+        return Arrived(f"{self._settings.base_url}/", started.refresh_token, device_token)
 
     async def exchange(self, body: wire.SsoExchange, client: str) -> SignedIn:
         """Give the command line its sign-in, once.

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Passwords guessed from many addresses: few tries in all, and none that holds up a device on which
+the account signed in before (contract, "Everywhere").
+"""
+
+import asyncio
+import logging
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from hwci.server.errors import RateLimitedError, UnauthenticatedError
+from hwci.server.security.windows import Windows
+from hwci.server.services.rate_limits import RateLimits
+from hwci.server.settings import Settings
+from tests.server.running import ADMIN_EMAIL, EMAIL, PASSWORD, Hands, RunningServer, running
+
+LOGIN = "/api/auth/login"
+NOBODY = "nobody@example.org"
+TRIES_AN_HOUR = 100
+
+
+@asynccontextmanager
+async def guarded(folder: Path, hands: Hands) -> AsyncIterator[RunningServer]:
+    """Run a server with the usual limits, behind a proxy that says where requests come from."""
+    proxies = (ip_network("127.0.0.0/8"),)
+    async with running(
+        folder, hands, rate_limit="100/minute", auth_rate_limit=None, trusted_proxies=proxies
+    ) as server:
+        hands.move(hours=2)  # what signed in while the server was made is long ago
+        yield server
+
+
+async def login(
+    server: RunningServer,
+    address: str,
+    email: str = EMAIL,
+    password: str = "wrong password",
+    **more: Any,
+) -> tuple[int, Any, Any]:
+    """Return the status, the body and the cookies of a try."""
+    body = {"email": email, "password": password, **more}
+    jar = aiohttp.DummyCookieJar()
+    async with (
+        aiohttp.ClientSession(server.url, cookie_jar=jar) as http,
+        http.post(LOGIN, json=body, headers={"X-Forwarded-For": address}) as answer,
+    ):
+        return answer.status, await answer.json(), answer.cookies
+
+
+def addresses(count: int) -> list[str]:
+    return [f"203.0.{number // 200}.{number % 200 + 1}" for number in range(count)]
+
+
+@pytest.mark.parametrize("email", [EMAIL, NOBODY])
+async def test_an_account_takes_100_tries_an_hour_from_however_many_addresses(
+    tmp_path: Path, email: str
+) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        told = [await login(server, address, email) for address in addresses(150)]
+        hands.move(hours=1, seconds=1)
+        again = await login(server, "198.51.100.7", email)
+
+    assert Counter(status for status, _, _ in told) == {401: TRIES_AN_HOUR, 429: 50}
+    assert "in to this account before" in told[-1][1]["message"]
+    assert again[0] == 401
+
+
+async def test_guesses_that_come_at_once_are_counted_one_by_one(tmp_path: Path) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        for start in range(0, 150, 30):  # as many as wait for the hashing of passwords
+            some = addresses(150)[start : start + 30]
+            told = await asyncio.gather(*(login(server, address) for address in some))
+            statuses = Counter(status for status, _, _ in told)
+            assert statuses[401 if start < TRIES_AN_HOUR - 30 else 429] > 0
+        assert (await login(server, "198.51.100.7", EMAIL, PASSWORD))[0] == 429
+
+
+async def test_a_device_that_signed_in_before_is_not_held_up_and_others_are(
+    tmp_path: Path,
+) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        _, signed_in, _ = await login(server, "198.51.100.1", EMAIL, PASSWORD)
+        device = signed_in["deviceToken"]
+        for address in addresses(TRIES_AN_HOUR):
+            await login(server, address)
+
+        known = await login(server, "198.51.100.2", EMAIL, PASSWORD, deviceToken=device)
+        unknown = await login(server, "198.51.100.2", EMAIL, PASSWORD)
+        of_another = await login(server, "198.51.100.2", ADMIN_EMAIL, PASSWORD)
+        crossed = await login(
+            server, "198.51.100.2", EMAIL, PASSWORD, deviceToken=of_another[1]["deviceToken"]
+        )
+        forged = await login(server, "198.51.100.2", EMAIL, PASSWORD, deviceToken="a.b.c")
+
+    assert known[0] == of_another[0] == 200
+    assert unknown[0] == crossed[0] == forged[0] == 429
+
+
+async def test_a_device_has_tries_of_its_own_and_not_endlessly_many(tmp_path: Path) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        _, signed_in, _ = await login(server, "198.51.100.1", EMAIL, PASSWORD)
+        device = {"deviceToken": signed_in["deviceToken"]}
+        told = [(await login(server, address, **device))[0] for address in addresses(25)]
+
+    assert Counter(told) == {401: 20, 429: 5}
+
+
+async def test_a_browser_keeps_its_device_in_a_cookie_that_no_script_reads(tmp_path: Path) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        mode = {"session": "cookie"}
+        _, body, cookies = await login(server, "198.51.100.1", EMAIL, PASSWORD, **mode)
+        for address in addresses(TRIES_AN_HOUR):
+            await login(server, address)
+        async with (
+            aiohttp.ClientSession(server.url) as http,
+            http.post(
+                LOGIN,
+                json={"email": EMAIL, "password": PASSWORD, **mode},
+                headers={
+                    "X-Forwarded-For": "198.51.100.2",
+                    "Cookie": f"hwci_device={cookies['hwci_device'].value}",
+                },
+            ) as answer,
+        ):
+            assert answer.status == 200
+
+    assert body["deviceToken"] is None
+    kept = cookies["hwci_device"]
+    assert (kept["httponly"], kept["samesite"], kept["path"]) == (True, "Strict", "/api/auth")
+
+
+async def test_the_subnets_of_one_site_are_counted_together(tmp_path: Path) -> None:
+    hands = Hands()
+    async with guarded(tmp_path, hands) as server:
+        # 256 subnets of one /56, each guesses at an account of its own.
+        told = [
+            (await login(server, f"2001:db8:0:{subnet:x}::1", f"p{subnet}@example.org"))[0]
+            for subnet in range(60)
+        ]
+        elsewhere = await login(server, "2001:db8:0:100::1", NOBODY)
+
+    assert Counter(told) == {401: 40, 429: 20}
+    assert elsewhere[0] == 401
+
+
+def limits_of(hands: Hands) -> RateLimits:
+    return RateLimits(Windows(hands), Settings())
+
+
+async def tried(limits: RateLimits, email: str, address: str) -> str:
+    """Return what came of a wrong password."""
+    try:
+        async with limits.guessing(email, address, None):
+            raise UnauthenticatedError("wrong")
+    except UnauthenticatedError:
+        return "wrong"
+    except RateLimitedError:
+        return "refused"
+
+
+async def test_who_tries_thousands_of_others_gets_no_new_tries_at_one() -> None:
+    limits = limits_of(Hands())
+    for address in addresses(TRIES_AN_HOUR):
+        assert await tried(limits, EMAIL, address) == "wrong"
+    for number in range(26_000):
+        await tried(limits, f"p{number}@example.org", "198.51.100.1")
+
+    assert await tried(limits, EMAIL, "198.51.100.2") == "refused"
+
+
+async def test_the_count_of_accounts_takes_bounded_memory() -> None:
+    windows = Windows(Hands())
+    limits = RateLimits(windows, Settings())
+    for number in range(26_000):
+        await tried(limits, f"p{number}@example.org", "198.51.100.1")
+
+    kept = windows._storage._logs[3600]  # type: ignore[union-attr]
+    assert len(kept) <= 16_384
+    assert sum(sys.getsizeof(log) for log in kept.values()) < 10_000_000
+
+
+async def test_the_operator_is_told_of_guesses_in_one_line(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    limits = limits_of(Hands())
+    with caplog.at_level(logging.INFO, "hwci.server"):
+        await limits.tell_of_guesses()
+        for address in addresses(TRIES_AN_HOUR + 50):
+            await tried(limits, EMAIL, address)
+        await limits.tell_of_guesses()
+        await limits.tell_of_guesses()
+
+    (line,) = caplog.messages
+    assert "100 wrong ones were tried, and 50 more" in line
+    assert EMAIL not in line
