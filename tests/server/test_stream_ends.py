@@ -282,7 +282,7 @@ async def test_a_server_that_stops_takes_no_stream(scene: Scene) -> None:
         scene.storage, system_clock, Access(scene.storage, AccessTokens(signer))
     )
     stopped.close()
-    nobody = streams.Wish(None, None, lambda: True)
+    nobody = streams.Wish(None, None, lambda: True, "192.0.2.1")
 
     with pytest.raises(StoppingError) as caught:
         async with stopped.following(cast("Member", None), nobody):

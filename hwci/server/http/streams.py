@@ -16,6 +16,7 @@ from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from hwci.server.errors import HwciServerError, StoppingError, UnauthenticatedError
 from hwci.server.http import error_map
+from hwci.server.http.addresses import address_of
 from hwci.server.http.body import parse
 from hwci.server.http.faults import InvalidRequestError
 from hwci.server.http.responses import request_id
@@ -52,7 +53,8 @@ _FIRST_FRAME = 'The first frame should be {"type": "auth", "token": …}, or the
 async def server_sent_events(call: Call, query: StreamQuery) -> web.StreamResponse:
     """Follow runs as server-sent events."""
     request = call.request
-    wish = Wish(query.run_id, _last_event_id(request), _there(request))
+    after = _last_event_id(request)
+    wish = Wish(query.run_id, after, _there(request), address_of(request))
     async with call.services.streams.following(call.member, wish) as stream:
         response = web.StreamResponse(headers={"X-Accel-Buffering": "no"})
         response.content_type = "text/event-stream"
@@ -79,7 +81,7 @@ async def web_socket(call: Call, query: StreamQuery) -> web.StreamResponse:
     async with AsyncExitStack() as held:
 
         async def follow(member: Member, after: int | None) -> Stream:
-            wish = Wish(query.run_id, after, _there(request))
+            wish = Wish(query.run_id, after, _there(request), address_of(request))
             return await held.enter_async_context(call.services.streams.following(member, wish))
 
         stream = await follow(call.member, after) if call.caller else None

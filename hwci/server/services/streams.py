@@ -2,11 +2,12 @@
 """Who follows the events of which organization, and for how long they may (contract, "Runs and
 streams").
 
-This module decides when a stream begins, waits and ends. It does not know how events are sent, or
-where they are taken from.
+This module decides when a stream begins, waits and ends, and who gives way when all places are
+taken. It does not know how events are sent, or where they are taken from.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,18 +24,27 @@ SILENCE_SECONDS = 15.0
 CHECK_SECONDS = 4.0
 """A sign-in or membership that ended is noticed within this time."""
 COME_BACK_SECONDS = 15
+_GIVE_WAY = (
+    "Others wait for a place and your organization holds the most;"
+    f" try again in {COME_BACK_SECONDS} seconds"
+)
 _TOKEN_ENDED = "The access token has ended; renew it, then go on after the last event"
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What someone wants to follow: one run or all, after an event or from now on. `there` says
-    whether they are still there.
+    whether they are still there, `address` where they are, as limits count it.
     """
 
     run_id: UUID | None
     after: int | None
     there: Callable[[], bool]
+    address: str
+
+
+_Holders = tuple[UUID, str]
+"""An organization and an address."""
 
 
 class Stream:
@@ -48,6 +58,18 @@ class Stream:
         self.member = member
         self.place = 0
         """The number of the event that the follower stands after."""
+        self.gives_way = False
+        """Whether the place has gone to somebody else."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the stream takes a place: who left, or gives way, is still being noticed."""
+        return self.there and not self.gives_way
+
+    @property
+    def holders(self) -> _Holders:
+        """Whose places the stream's is one of."""
+        return self.member.org_id, self._wish.address
 
     @property
     def there(self) -> bool:
@@ -64,6 +86,7 @@ class Stream:
         Raises:
             UnauthenticatedError: the token or the session has ended.
             NotFoundError: the follower is no member any more.
+            RateLimitedError: the place is given to somebody who has fewer.
             StoppingError: the server stops.
         """
         silent_at = _seconds() + SILENCE_SECONDS
@@ -80,6 +103,8 @@ class Stream:
     async def _require_leave(self) -> None:
         """Raise what ends the stream, if anything does."""
         self._streams.require_open()
+        if self.gives_way:
+            raise RateLimitedError(_GIVE_WAY, COME_BACK_SECONDS)
         if self._left() <= 0:
             raise UnauthenticatedError(_TOKEN_ENDED)
         if _seconds() >= self._check_at:
@@ -107,15 +132,10 @@ class Streams:
         self._storage = storage
         self.clock = clock
         self.access = access
-        self._open: set[Stream] = set()
+        self._open: dict[Stream, None] = {}  # the oldest first
         self._tails: dict[UUID, Tail] = {}
         self._unlisten: Callable[[], None] | None = None
         self._closing = False
-
-    @property
-    def count(self) -> int:
-        """How many streams are followed now."""
-        return sum(stream.there for stream in self._open)
 
     @asynccontextmanager
     async def following(self, member: Member, wish: Wish) -> AsyncIterator[Stream]:
@@ -127,14 +147,14 @@ class Streams:
             ConflictError: there is no such event to go on after.
         """
         self.require_open()
-        self._require_place(member)
+        self._make_place(member, wish)
         stream = Stream(self, self._tail(member.org_id), member, wish)
-        self._open.add(stream)
+        self._open[stream] = None
         try:
             await stream.begin()
             yield stream
         finally:
-            self._open.discard(stream)
+            del self._open[stream]
             if all(other.member.org_id != member.org_id for other in self._open):
                 self._tails.pop(member.org_id, None)
 
@@ -151,21 +171,27 @@ class Streams:
         for tail in self._tails.values():
             tail.hear()
 
-    def _require_place(self, member: Member) -> None:
-        """Count those who are there: who left is still being noticed."""
-        theirs = sum(other.there and other.member.user.id == member.user.id for other in self._open)
+    def _make_place(self, member: Member, wish: Wish) -> None:
+        """See that there is a place for a stream, if need be another's."""
+        held = [stream for stream in self._open if stream.holds]
+        theirs = sum(stream.member.user.id == member.user.id for stream in held)
         if theirs >= limits.STREAMS_PER_USER:
             raise RateLimitedError(
                 f"You follow {theirs} streams, as many as one person may;"
                 f" close one, or try again in {COME_BACK_SECONDS} seconds",
                 COME_BACK_SECONDS,
             )
-        if self.count >= limits.STREAMS_PER_SERVER:
+        if len(held) < limits.STREAMS_PER_SERVER:
+            return
+        gives_way = _gives_way(held, (member.org_id, wish.address))
+        if gives_way is None:
             raise RateLimitedError(
-                "As many streams as this server can serve are followed;"
-                f" try again in {COME_BACK_SECONDS} seconds",
+                "As many streams as this server can serve are followed, and no organization holds"
+                f" more than yours; try again in {COME_BACK_SECONDS} seconds",
                 COME_BACK_SECONDS,
             )
+        gives_way.gives_way = True
+        self._tails[gives_way.member.org_id].hear()
 
     def _tail(self, org_id: UUID) -> Tail:
         if self._unlisten is None:
@@ -175,6 +201,21 @@ class Streams:
     def _hear(self, org_id: UUID) -> None:
         if org_id in self._tails:
             self._tails[org_id].hear()
+
+
+def _gives_way(held: Sequence[Stream], newcomer: _Holders) -> Stream | None:
+    """Return the stream whose place a newcomer may have; None: nobody holds more than they would.
+
+    Organizations are compared first, then addresses, so neither many accounts of one organization
+    nor many organizations of one address keep others out.
+    """
+    streams_of = Counter(holder for stream in held for holder in stream.holders)
+
+    def share(holders: _Holders, more: int = 0) -> tuple[int, ...]:
+        return tuple(streams_of[holder] + more for holder in holders)
+
+    most = max(reversed(held), key=lambda stream: share(stream.holders))
+    return most if share(most.holders) > share(newcomer, 1) else None
 
 
 def _seconds() -> float:
