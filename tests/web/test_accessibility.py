@@ -90,6 +90,28 @@ def test_the_doors(page: Page, demo: Dashboard, quiet_console: list[str]) -> Non
     quiet_console.clear()  # the browser itself tells of what was refused
 
 
+def test_the_page_of_a_reset_link(page: Page, own: RunningServer, quiet_console: list[str]) -> None:
+    page.goto(f"{own.url}/reset#token")
+    see(page)
+    page.get_by_label("New password").fill("a pass phrase of mine")
+    page.get_by_role("button", name="Set password").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    see(page)
+    quiet_console.clear()  # the browser itself tells of what was refused
+
+
+def test_the_page_of_the_account(page: Page, new: str, quiet_console: list[str]) -> None:
+    page.goto(f"{new.partition('/orgs')[0]}/account")
+    expect(page.locator("tbody tr").first).to_be_visible()
+    see(page)
+    page.get_by_label("Password that you have now").fill("a wrong guess")
+    page.get_by_label("New password").fill("a pass phrase of mine")
+    page.get_by_role("button", name="Change password").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    see(page)
+    quiet_console.clear()  # the browser itself tells of what was refused
+
+
 @pytest.mark.parametrize("query", ["", "?other=open&daily=open&days=7", "?merges.search=zz"])
 def test_the_metrics_page(page: Page, home: str, query: str) -> None:
     page.goto(f"{home}/metrics{query}")

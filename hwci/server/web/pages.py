@@ -12,6 +12,8 @@ PAGES: Mapping[str, str] = {
     "/": "metrics",  # whoever is signed in goes on to their organization's
     "/sign-in": "sign_in",
     "/setup": "set_up",
+    "/reset": "reset",
+    "/account": "account",
     _ORGANIZATION: "metrics",
     f"{_ORGANIZATION}/metrics": "metrics",
     f"{_ORGANIZATION}/failures": "failures",

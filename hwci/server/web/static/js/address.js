@@ -9,6 +9,8 @@ const PAGES = {
   home: "/",
   "sign-in": "/sign-in",
   setup: "/setup",
+  reset: "/reset",
+  account: "/account",
   organization: "/orgs/{orgId}",
   metrics: "/orgs/{orgId}/metrics",
   failures: "/orgs/{orgId}/failures",
@@ -44,13 +46,13 @@ export function here(location = window.location) {
 
 /**
  * Give an address that anybody may have written, from its path to its end, where it is of an organization's
- * page; or null.
+ * page or the account's; or null.
  */
 export function oursOnly(address) {
   if (!address || !URL.canParse(address, window.location.origin)) return null;
   const url = new URL(address, window.location.origin);
   const { page, params } = here(url);
-  const isOurs = url.origin === window.location.origin && page && params.orgId;
+  const isOurs = url.origin === window.location.origin && page && (params.orgId || page === "account");
   return isOurs ? url.pathname + url.search + url.hash : null;
 }
 

@@ -10,6 +10,11 @@ export async function getOpenly(path) {
   return read(await sent("GET", path, { signal: patience() }, null));
 }
 
+/** Do something that anyone may do, signed in or not. */
+export async function postOpenly(path, body) {
+  return read(await sent("POST", path, { body, signal: patience() }, null));
+}
+
 /** Read from the API. `query`: values of null are left out. */
 export function get(path, query = {}, { signal } = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
@@ -20,6 +25,11 @@ export function get(path, query = {}, { signal } = {}) {
 /** Do something through the API. */
 export function post(path, body) {
   return call("POST", path, { body });
+}
+
+/** End something through the API. */
+export function remove(path) {
+  return call("DELETE", path);
 }
 
 /** Open a stream of the API: gives the response, whose body is still being written; it may take for ever. */

@@ -15,6 +15,10 @@ import { takeWanted } from "./wanted.js";
 const OPEN_TO_ALL = {
   "sign-in": later(() => import("./pages/sign_in.js"), "SignIn"),
   setup: later(() => import("./pages/set_up.js"), "SetUp"),
+  reset: later(() => import("./pages/reset.js"), "ResetPassword"),
+};
+const OF_PERSON = {
+  account: later(() => import("./pages/account.js"), "Account"),
 };
 const OF_ORGANIZATION = {
   metrics: later(() => import("./pages/metrics.js"), "Metrics"),
@@ -33,6 +37,8 @@ const LAST_ORGANIZATION = "hwci-organization";
 const TITLES = {
   "sign-in": "Sign in",
   setup: "Set up",
+  reset: "New password",
+  account: "Your account",
   metrics: "Metrics",
   failures: "Failures",
   runs: "Runs",
@@ -43,7 +49,7 @@ const TITLES = {
 /** Load what draws the page that the address means, before anything is drawn. */
 export async function loadPage() {
   const { page } = here();
-  await (OPEN_TO_ALL[page] ?? OF_ORGANIZATION[page])?.load();
+  await (OPEN_TO_ALL[page] ?? OF_PERSON[page] ?? OF_ORGANIZATION[page])?.load();
 }
 
 /** The dashboard. */
@@ -85,6 +91,8 @@ function entered(page, organization) {
 
 function shown(Page, address, { data: me, again }, organization) {
   if (address.page === null) return html`<${NoPage} ...${{ address, me, organization }} />`;
+  const Own = OF_PERSON[address.page];
+  if (Own) return me ? html`<${Own} ...${{ address, me }} />` : html`<${Waiting} />`;
   if (me && Page && !organization) return html`<${NoOrganization} ...${{ address, me }} />`;
   if (!Page) {
     const none = me && me.organizations.length === 0;

@@ -6,7 +6,7 @@ import { accessToken } from "./session.js";
 
 const DRAWING_WAITS_MILLISECONDS = 40;
 
-const token = window.location.pathname.startsWith("/orgs/") ? accessToken().catch(() => {}) : null;
+const token = /^\/(orgs\/|account)/.test(window.location.pathname) ? accessToken().catch(() => {}) : null;
 
 /**
  * Settled when the sign-in is renewed, or need not be; or is not soon. Drawing keeps a browser busy that

@@ -4,6 +4,8 @@
 
 import { go } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { Field, NEW_PASSWORD, faultsOf } from "../parts/field.js";
+import { useToken } from "../parts/link_token.js";
 import { signIn } from "../session.js";
 
 const FIELDS = [
@@ -15,15 +17,7 @@ const FIELDS = [
     autocomplete: "organization",
     hint: "Yours from the beginning. Leave it empty if you were invited to one that is there.",
   },
-  {
-    name: "password",
-    title: "Password",
-    type: "password",
-    autocomplete: "new-password",
-    required: true,
-    minlength: 12,
-    hint: "12 characters or more; a few words together are good.",
-  },
+  { name: "password", title: "Password", ...NEW_PASSWORD },
 ];
 
 const WITH_LINK = "You came by a link that the server printed, or that invites you; it works once.";
@@ -51,7 +45,7 @@ export function SetUp() {
       setBusy(false);
     }
   };
-  const faults = Object.fromEntries((fault?.issues ?? []).map(({ path, message }) => [path[1], message]));
+  const faults = faultsOf(fault);
   const besideNone = fault && !FIELDS.some(({ name }) => faults[name]);
   const refused = fault?.status === 403;
   return html`<main class="door">
@@ -66,24 +60,6 @@ export function SetUp() {
       ${token ? WITH_LINK : WITHOUT_LINK} <a href="/sign-in">Sign in instead</a>
     </p>
   </main>`;
-}
-
-/** The token of the link: also of one that is opened where this page stands, which loads nothing anew. */
-function useToken() {
-  const inAddress = () => window.location.hash.slice(1);
-  const [token, setToken] = useState(inAddress);
-  useEffect(() => {
-    const take = () => {
-      if (!inAddress()) return;
-      setToken(inAddress());
-      // Nobody reads it over a shoulder, or finds it in the history.
-      window.history.replaceState(null, "", window.location.pathname);
-    };
-    take();
-    window.addEventListener("hashchange", take);
-    return () => window.removeEventListener("hashchange", take);
-  }, []);
-  return token;
 }
 
 /**
@@ -104,14 +80,4 @@ function Refused({ back }) {
     </ul>
     <button type="button" onClick=${back}>Back to what I typed</button>
   </section>`;
-}
-
-function Field({ name, title, hint, fault, ...input }) {
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(" ");
-  return html`<div class="field">
-    <label for=${name}>${title}</label>
-    <input id=${name} name=${name} ...${input} aria-describedby=${described || undefined} aria-invalid=${fault ? "true" : undefined} />
-    ${hint && html`<p class="quiet" id=${`${name}-hint`}>${hint}</p>`}
-    ${fault && html`<p class="fault" id=${`${name}-fault`} role="alert">${fault}</p>`}
-  </div>`;
 }

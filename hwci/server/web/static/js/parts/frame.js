@@ -25,7 +25,7 @@ export function Frame({ address, me, organization, children }) {
     <header class="frame">
       <a class="brand" href="/">hwci</a>
       <${Places} address=${address} organization=${organization} />
-      <${Person} me=${me} organization=${organization} />
+      <${Person} me=${me} organization=${organization} page=${address.page} />
     </header>
     <${Main} place=${JSON.stringify([address.page, address.params])}>${children}<//>
   `;
@@ -56,12 +56,13 @@ function Places({ address, organization }) {
   </ul></nav>`;
 }
 
-function Person({ me, organization }) {
+function Person({ me, organization, page }) {
   const [fault, setFault] = useState(null);
   const leave = () => signOut().catch((error) => setFault(`You are still signed in. ${error.message}`));
   return html`<div class="person">
     ${me?.organizations.length > 1 && html`<${Organizations} all=${me.organizations} shown=${organization} />`}
     ${me && html`<span class="name quiet" title=${me.user.email}>${me.user.name || me.user.email}</span>`}
+    <a class="quiet" href=${addressOf("account")} aria-current=${page === "account" ? "page" : undefined}>Account</a>
     <${ThemeChoice} />
     <button type="button" onClick=${leave}>Sign out</button>
     ${fault && html`<p class="failed" role="alert">${fault}</p>`}

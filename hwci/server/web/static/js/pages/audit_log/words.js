@@ -19,6 +19,7 @@ const failure = ({ target, details }, orgId) => html`
 const member = ({ details }) => html`${details.email} <span class="under">${details.role}</span>`;
 const role = ({ details }) => html`${details.email} <span class="under">${details.roleBefore} → ${details.roleAfter}</span>`;
 const sessions = ({ details }) => html`${counted(details.sessions, "sign-in")} ended`;
+const emailOf = ({ details }) => details.email;
 const identity = ({ details }) => details.issuer;
 const organization = () => html`<span class="quiet">the organization</span>`;
 
@@ -39,6 +40,12 @@ const ACTIONS = {
   "invite.created": ["invited somebody", member],
   "invite.withdrawn": ["withdrew an invitation", member],
   "invite.declined": ["declined an invitation", member],
+  "password.changed": ["changed their password", sessions],
+  "password.reset_link": ["made a link that resets a password", emailOf],
+  "password.reset": ["set a new password by the operator's link", sessions],
+  "session.ended": ["ended their own sessions", sessions],
+  "user.disabled": ["disabled a user", emailOf],
+  "user.enabled": ["enabled a user", emailOf],
   "session.reuse": ["used a refresh token twice", sessions],
   "identity.linked": ["linked a single sign-on", identity],
   "ci_metrics.enabled": ["turned CI Metrics on", organization],

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where one is signed in, and the buttons that end it. What kind of program a session is of, the server
+// says in words of its own.
+
+import { remove } from "../../api.js";
+import { counted, moment } from "../../format.js";
+import { html, useState } from "../../html.js";
+import { PagedTable } from "../../parts/table.js";
+import { Badge, Time } from "../../parts/values.js";
+import { signOut } from "../../session.js";
+
+const PATH = "/api/auth/sessions";
+
+/** The list of sessions. `turn`: another one asks anew; `changed()`: the list is another now. */
+export function Sessions({ address, turn, changed }) {
+  const [fault, setFault] = useState(null);
+  const [told, setTold] = useState("");
+  const act = async (work) => {
+    setFault(null);
+    setTold("");
+    try {
+      setTold(await work());
+      changed();
+    } catch (refused) {
+      setFault(refused);
+    }
+  };
+  const end = ({ id }) => act(async () => (await remove(`${PATH}/${id}`), "The session has ended."));
+  const endOthers = () => act(async () => `${counted((await remove(PATH)).ended, "other session")} ended.`);
+  const leave = () => act(async () => (await signOut(), ""));
+  return html`
+    <${PagedTable} name="sessions" label="Sessions" thing="session" path=${PATH} query=${{}} turn=${turn} address=${address}
+      searched=${false} columns=${columns({ end, leave })} rowKey=${({ id }) => id} empty="There is no session." />
+    <div class="actions only"><button type="button" onClick=${endOthers}>End all other sessions</button></div>
+    ${fault && html`<p class="fault" role="alert">${fault.message}</p>`}
+    <p role="status">${told}</p>
+  `;
+}
+
+function columns({ end, leave }) {
+  return [
+    { key: "client", title: "From", cell: from },
+    { key: "created", title: "Began", own: "down", words: true, cell: ({ createdAt }) => html`<${Time} at=${createdAt} />` },
+    { key: "used", title: "Last used", words: true, cell: ({ lastUsedAt }) => html`<${Time} at=${lastUsedAt} />` },
+    { key: "end", title: "End", cell: (session) => ending(session, { end, leave }) },
+  ];
+}
+
+function from({ client, current }) {
+  const mark = html` <${Badge} kind="good" title="The session of this page">this one<//>`;
+  return html`${client ?? html`<span class="quiet">unknown</span>`}${current && mark}`;
+}
+
+function ending(session, { end, leave }) {
+  if (session.current) return html`<div class="actions"><button type="button" onClick=${leave}>Sign out here</button></div>`;
+  const which = `End the session from ${session.client ?? "an unknown program"} that began ${moment(session.createdAt)}`;
+  return html`<div class="actions">
+    <button type="button" aria-label=${which} onClick=${() => end(session)}>End</button>
+  </div>`;
+}
