@@ -17,6 +17,7 @@ import typer
 
 from hwci import __version__
 from hwci.cli import clock_check, delivery, doctor_commits, options, unsent
+from hwci.cli.admin.checking import sqlite_here
 from hwci.cli.failing import CommandError, ExitCode, failing_of
 from hwci.cli.finding import Finding, State
 from hwci.cli.needs import missing_fields, way
@@ -67,6 +68,7 @@ def doctor(
         *doctor_commits.before(place),
         _spool(settings),
         _box_key(),
+        sqlite_here(),
     ]
     if json:
         say_json(json_text.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))

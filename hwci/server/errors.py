@@ -88,8 +88,10 @@ class StorageError(MendableError):
 class DamagedError(StorageError):
     """The database is damaged: what it holds is not what was written."""
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(cause, "run `hwci admin check`; it says what to do next")
+    def __init__(
+        self, cause: str, fix: str = "run `hwci admin check`, it says what to do next"
+    ) -> None:
+        super().__init__(cause, fix)
 
 
 class StorageBusyError(StorageError):
@@ -102,6 +104,10 @@ class StorageLockedError(StorageError):
 
 class OverloadedError(HwciServerError):
     """Too much of one kind of work waits already; trying again later helps."""
+
+
+class NotReadyError(OverloadedError):
+    """The database takes nothing now: it is looked over, damaged, or its disk is full."""
 
 
 class StoppingError(OverloadedError):

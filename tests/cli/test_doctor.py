@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -50,6 +51,31 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
+@pytest.mark.parametrize(
+    ("version", "database", "state"),
+    [
+        ((3, 51, 2), "hwci.db", "warn"),
+        ((3, 51, 2), "missing.db", "ok"),
+        ((3, 51, 3), "hwci.db", "ok"),
+        ((4, 0, 0), "hwci.db", "ok"),
+    ],
+)
+def test_an_sqlite_that_may_damage_a_database_is_named_where_one_is(
+    in_ci: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    version: tuple[int, ...],
+    database: str,
+    state: str,
+) -> None:
+    (tmp_path / "hwci.db").touch()
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
+    _, found = examined(in_ci, **JOB, HWCI_DATABASE=str(tmp_path / database))
+
+    assert found["sqlite"][0] == state
+    assert ("WAL-reset" in found["sqlite"][1]) is (version < (3, 51, 3))
+
+
 def test_a_bench_that_is_well_set_up_is_ok_in_all(
     in_ci: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +95,7 @@ def test_a_bench_that_is_well_set_up_is_ok_in_all(
             "earlier run",
             "spool",
             "box key",
+            "sqlite",
         ),
         "ok",
     )

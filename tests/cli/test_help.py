@@ -23,6 +23,7 @@ CONTRACT = {
     "admin enable-user",
     "admin backup",
     "admin restore",
+    "admin check",
     "admin migrate",
     "admin rebuild",
     "admin rotate-secret",

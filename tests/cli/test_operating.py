@@ -4,6 +4,7 @@
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,6 +67,13 @@ def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
         finally:
             if process.poll() is None:
                 process.terminate()
+
+
+def test_a_server_names_an_sqlite_that_may_damage_its_database(tmp_path: Path) -> None:
+    with started(tmp_path, "serve", "--port", "0") as (process, _):
+        assert process.stderr is not None
+        line = process.stderr.readline()
+    assert ("can damage a database" in line) is (sqlite3.sqlite_version_info < (3, 51, 3))
 
 
 def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ each does stands in the module that it comes from.
 
 import typer
 
+from hwci.cli.admin.checking import check
 from hwci.cli.admin.copies import backup, migrate, restore
 from hwci.cli.admin.organizations import ci_metrics, rebuild
 from hwci.cli.admin.secret import rotate_secret
@@ -12,7 +13,7 @@ from hwci.cli.admin.users import create_user, disable_user, enable_user, reset_p
 
 admin = typer.Typer(
     no_args_is_help=True,
-    help="Operator: CI Metrics, users, backup and restore, schema, signing key.",
+    help="Operator: CI Metrics, users, backup, restore and check, schema, signing key.",
 )
 admin.command("ci-metrics")(ci_metrics)
 admin.command("create-user")(create_user)
@@ -21,6 +22,7 @@ admin.command("disable-user")(disable_user)
 admin.command("enable-user")(enable_user)
 admin.command("backup")(backup)
 admin.command("restore")(restore)
+admin.command("check")(check)
 admin.command("migrate")(migrate)
 admin.command("rebuild")(rebuild)
 admin.command("rotate-secret")(rotate_secret)

@@ -4,7 +4,7 @@
 """
 
 from hwci.server.app.composition import create_app
-from hwci.server.app.operating import copy_progress, migrate, operate, restore
+from hwci.server.app.operating import check, copy_progress, migrate, operate, restore
 from hwci.server.app.serving import Server, run, serving
 from hwci.server.services.operator_commands import (
     BackUp,
@@ -17,6 +17,7 @@ from hwci.server.services.operator_commands import (
     SetCiMetrics,
     SetUserEnabled,
 )
+from hwci.server.storage.opening import driver_doubt
 
 __all__ = [
     "BackUp",
@@ -29,8 +30,10 @@ __all__ = [
     "Server",
     "SetCiMetrics",
     "SetUserEnabled",
+    "check",
     "copy_progress",
     "create_app",
+    "driver_doubt",
     "migrate",
     "operate",
     "restore",

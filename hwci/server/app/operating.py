@@ -20,14 +20,21 @@ from hwci.server.errors import (
 )
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator import Operator, Secret
-from hwci.server.services.operator_commands import BackUp, Command, CommandResult, Rebuild
+from hwci.server.services.operator_commands import (
+    BackUp,
+    Check,
+    CheckResult,
+    Command,
+    CommandResult,
+    Rebuild,
+)
 from hwci.server.storage import opening
 from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
 from hwci.wire.errors import ErrorBody
 
 _PATIENCE_SECONDS = 30.0
-_LONG = (BackUp, Rebuild)
+_LONG = (BackUp, Check, Rebuild)
 
 
 def operate(
@@ -58,6 +65,23 @@ def operate(
         return _ask_server(location, command)
 
 
+def check(database: str) -> CheckResult:
+    """Look for damage in a database, here when it is free, else by the server that has it.
+
+    Raises:
+        StorageError: it is none of ours, or there is no room for the copy that is looked at.
+        OperatorUnreachableError: a process holds the database and takes no commands.
+    """
+    location = _kept(database)
+    _require_made(location)
+    try:
+        return CheckResult.of(opening.check_storage(location.written))
+    except StorageLockedError:
+        checked = _ask_server(location, Check()).checked
+        assert checked is not None
+        return checked
+
+
 def restore(database: str, copy: Path) -> Path | None:
     """Put a backup in the place of a database that no server has; give what the former file is
     called now, None when there was none. Raises `StorageError`.
@@ -79,9 +103,13 @@ def migrate(database: str, *, check: bool) -> Sequence[str]:
     return steps
 
 
-def copy_progress(database: str, to: Path) -> tuple[int, int]:
-    """Say how many bytes of a backup to `to` are written, and how many the database has."""
-    return _size(part_of(to)), _size(Location(database).file)
+def copy_progress(database: str, to: Path | None = None) -> tuple[int, int]:
+    """Return how many bytes of a backup to `to` are written, and how many the database has. Without
+    `to` it is of the copy that a check looks at.
+    """
+    file = Location(database).file
+    part = part_of(to) if to else file and part_of(file)
+    return _size(part), _size(file)
 
 
 def _size(file: Path | None) -> int:

@@ -26,6 +26,7 @@ from hwci.server.services.invites import new_set_up_token
 from hwci.server.services.operator import Secret
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
+from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle;
@@ -50,7 +51,7 @@ async def serving(
     `storage` is the caller's to close when given, else it is opened as the settings say.
 
     Raises:
-        StorageError: the database cannot be opened.
+        StorageError: the database cannot be opened, or is damaged.
         SettingsError: the secret key cannot be used, or the files for TLS.
         ListenError: the address is taken, or not ours.
     """
@@ -63,6 +64,8 @@ async def serving(
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             socket = location.socket
+        set_up_token = await new_set_up_token(storage, clock)
+        await storage.look_over()
         signer = make_signer(settings, clock)
         if socket is not None:
             secret = Secret(key_file(settings), signer)
@@ -74,7 +77,7 @@ async def serving(
         stack.push_async_callback(runner.cleanup)
         url = await _listen(runner, settings, tls)
         stack.push_async_callback(_drain, runner, settings.drain_seconds)
-        yield Server(url, await new_set_up_token(storage, clock))
+        yield Server(url, set_up_token)
 
 
 async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None) -> str:
@@ -138,6 +141,8 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
     shown = Location(settings.database).shown
     async with serving(settings) as server:
         announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
+        if doubt := driver_doubt():
+            announce(doubt)
         _announce_set_up(settings, server, announce)
         notify(READY)
         await stop.told.wait()

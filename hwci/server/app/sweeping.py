@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiohttp import web
 
-from hwci.server.errors import HwciServerError
+from hwci.server.errors import HwciServerError, NotReadyError
 from hwci.server.services.live_runs import LiveRuns
 from hwci.server.services.retention import Retention
 
@@ -49,6 +49,8 @@ async def _repeat(sweep: Sweep, seconds: float, what: str) -> None:
         await asyncio.sleep(seconds)
         # However a sweep ends, its end is looked at, and the next one follows.
         (fault,) = await asyncio.gather(sweep(), return_exceptions=True)
+        if isinstance(fault, NotReadyError):
+            continue  # it was said where it was found
         if isinstance(fault, HwciServerError):
             LOG.warning("%s failed; trying again: %s", what, fault)
         elif fault is not None:

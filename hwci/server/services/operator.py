@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the operator of a service does while it runs: enable CI Metrics for an organization, create,
-disable and enable a user, reset a password, copy the database, compute anew, change the signing key
-(spec, rule 1; contract, "Organizations").
+disable and enable a user, reset a password, copy or check the database, compute anew, change the
+signing key (spec, rule 1; contract, "Organizations").
 
 Which commands there are stands in `operator_commands.py`; those about users are carried out in
 `operator_users.py`.
@@ -19,6 +19,8 @@ from hwci.server.security.secret_key import rotate_keys
 from hwci.server.security.signing import Signer
 from hwci.server.services.operator_commands import (
     BackUp,
+    Check,
+    CheckResult,
     Command,
     CommandResult,
     CreateUser,
@@ -79,6 +81,8 @@ class Operator:
             case BackUp():
                 await self._storage.backup(command.to)
                 return CommandResult()
+            case Check():
+                return CommandResult(checked=CheckResult.of(await self._storage.check()))
             case ListOrganizations():
                 ids = await self._storage.read(lambda reader: reader.organization_ids())
                 return CommandResult(org_ids=ids)

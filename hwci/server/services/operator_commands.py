@@ -4,12 +4,14 @@ server, and what comes back.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 from uuid import UUID
 
 from pydantic import Field
 
+from hwci.server.storage.records import Checked
 from hwci.wire.accounts import Email, Password
 from hwci.wire.base import SECRET, Answer, Body, Name
 
@@ -59,6 +61,12 @@ class BackUp(Body):
     to: Path
 
 
+class Check(Body):
+    """Look for damage in the database, and for derived rows that are out of date."""
+
+    command: ClassVar = "check"
+
+
 class ListOrganizations(Body):
     """Give the ids of all organizations."""
 
@@ -87,6 +95,7 @@ Command = (
     | ResetPassword
     | SetUserEnabled
     | BackUp
+    | Check
     | ListOrganizations
     | Rebuild
     | RotateSecret
@@ -97,20 +106,40 @@ COMMANDS: tuple[type[Command], ...] = (
     ResetPassword,
     SetUserEnabled,
     BackUp,
+    Check,
     ListOrganizations,
     Rebuild,
     RotateSecret,
 )
 
 
+class CheckResult(Answer):
+    """What a check found. `withoutDigest`: reports of the version before, of which nobody can tell
+    whether they are as they were sent. `stale`: what is derived from reports, and is out of date.
+    """
+
+    whole: bool
+    reports: int
+    without_digest: int
+    damage: Sequence[str]
+    stale: Sequence[str]
+
+    @classmethod
+    def of(cls, found: Checked) -> Self:
+        """Write what storage found."""
+        whole = not found.damage and not found.stale
+        return cls(whole=whole, **asdict(found))
+
+
 class CommandResult(Answer):
-    """What a command was about: the organization that was switched, what was created or listed, and
-    how many sign-ins ended. `reset_token` stands in this answer and nowhere else.
+    """What a command was about: the organization that was switched, what was created, listed or
+    found, and how many sign-ins ended. `reset_token` stands in this answer and nowhere else.
     """
 
     user_id: UUID | None = None
     org_id: UUID | None = None
     org_ids: Sequence[UUID] | None = None
+    checked: CheckResult | None = None
     sessions_ended: int | None = None
     reset_token: Annotated[str | None, SECRET] = None
     base_url: str | None = None

@@ -8,10 +8,21 @@ from hwci.server.errors import StorageError
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.sqlite.connections import steps_after
+from hwci.server.storage.records import Checked
+from hwci.server.storage.sqlite.checking import check
+from hwci.server.storage.sqlite.condition import note_damage
+from hwci.server.storage.sqlite.connections import driver_doubt, steps_after
 from hwci.server.storage.sqlite.copying import put_back
 from hwci.server.storage.sqlite.locking import database_lock
 from hwci.server.storage.sqlite.store import SqliteStorage
+
+__all__ = [
+    "check_storage",
+    "driver_doubt",
+    "missing_steps",
+    "open_storage",
+    "restore_storage",
+]
 
 
 def open_storage(where: str | Path) -> Storage:
@@ -34,6 +45,20 @@ def missing_steps(where: str | Path) -> Sequence[str]:
     return steps_after(_file(Location(str(where))))
 
 
+def check_storage(where: str | Path) -> Checked:
+    """Look for damage in a database file that no process has, and note it for the next one.
+
+    Raises:
+        StorageLockedError: another process, usually a running server, holds the file.
+        StorageError: it is no database of ours, or cannot be copied.
+    """
+    path = _file(Location(str(where)))
+    with database_lock(path) as note:
+        found = check(path, lambda: False)
+        note_damage(note, found.damage)
+        return found
+
+
 def restore_storage(where: str | Path, copy: Path) -> Path | None:
     """Put a backup in the place of a database; give what the former file is called now.
 
@@ -42,8 +67,10 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
         StorageError: the backup cannot take its place; everything is left as it was.
     """
     path = _file(Location(str(where)))
-    with database_lock(path):
-        return put_back(path, copy)
+    with database_lock(path) as note:
+        kept = put_back(path, copy)
+        note_damage(note, ())
+        return kept
 
 
 def _file(location: Location) -> Path:

@@ -31,6 +31,7 @@ from hwci.server.storage.account_ports import (
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
+    Checked,
     CiKey,
     Event,
     Happening,
@@ -274,6 +275,16 @@ class Storage(Protocol):
     async def backup(self, to: Path) -> None:
         """Write a whole copy of the database, as of one moment, to a new file, while others read
         and write. Raises `StorageError` when it cannot, and leaves no half copy.
+        """
+
+    async def look_over(self) -> None:
+        """Begin to look for damage where the store was not closed properly. Nothing is read or
+        written meanwhile, nor after damage was seen: `NotReadyError`.
+        """
+
+    async def check(self) -> Checked:
+        """Look for damage in all that is kept, and compare what is derived with what it would be,
+        while others read and write. Nothing is changed.
         """
 
     async def ready(self) -> None:

@@ -21,6 +21,18 @@ NOBODY = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found. `without_digest`: reports that the version before kept. `damage`: what is
+    not as it was written, in one line each. `stale`: what is derived, and would be otherwise.
+    """
+
+    reports: int = 0
+    without_digest: int = 0
+    damage: Sequence[str] = ()
+    stale: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class User:
     """A person. `email` is kept as given; `email_key` is its folded form and is unique. No
     `password_hash`: they sign in through a provider only. `disabled_at`: since then the operator

@@ -136,7 +136,7 @@ async def test_a_copy_that_nobody_waits_for_any_more_leaves_nothing(
     go_on = threading.Event()
     real = getattr(copying, held)
     monkeypatch.setattr(copying, held, lambda *given: go_on.wait(30) and real(*given))
-    monkeypatch.setattr(copying, "_STEPS_PER_LOOK", 1)
+    monkeypatch.setattr(copying, "STEPS_PER_LOOK", 1)
     storage = open_storage(tmp_path / "hwci.db")
     copy = asyncio.ensure_future(storage.backup(tmp_path / "copy.db"))
     while not part_of(tmp_path / "copy.db").exists():
@@ -255,7 +255,8 @@ async def test_a_restore_that_is_cut_off_before_its_last_step_leaves_the_former_
 
     assert await run_ids(path) == set(range(301))
     kept = restore_storage(path, copy)
-    assert kept == tmp_path / "hwci.db.before-restore-2"
+    # A second name goes on being that; a copy, on a file system without links, is one more.
+    assert kept == tmp_path / f"hwci.db.before-restore-{1 if links else 2}"
     assert await run_ids(path) == set(range(300))
     assert await run_ids(kept) == set(range(301))
 

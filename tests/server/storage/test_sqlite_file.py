@@ -185,6 +185,10 @@ class TestLock:
         await open_storage(path).close()
 
 
+async def made_again(path: Path) -> None:
+    await open_storage(path).close()
+
+
 async def text_file(path: Path) -> None:
     path.write_text("This is my shopping list, not a database. " * 9)
 
@@ -214,6 +218,37 @@ async def damaged_database(path: Path) -> None:
     path.write_bytes(content)
 
 
+async def unreadable_schema(path: Path) -> None:
+    """The text of a table's statement is no statement any more, and no UTF-8 either."""
+    await made(path)
+    content = path.read_bytes()
+    assert content.count(b"CREATE TABLE organization (") == 1
+    path.write_bytes(
+        content.replace(b"CREATE TABLE organization (", b"CREATE T\xb1BLE organization (")
+    )
+
+
+async def broken_schema(path: Path) -> None:
+    await made(path)
+    path.write_bytes(
+        path.read_bytes().replace(b"CREATE TABLE organization", b"CREATE TABEL organization")
+    )
+
+
+async def schema_that_is_no_text(path: Path) -> None:
+    await made(path)
+    path.write_bytes(
+        path.read_bytes().replace(
+            b"ci_metrics_enabled INTEGER NOT NULL", b"ci_metrics_enabl\xe5d INTEGER NOT NULL"
+        )
+    )
+
+
+async def database_with_a_second_name(path: Path) -> None:
+    await made(path)
+    path.with_name("second.db").hardlink_to(path)
+
+
 async def database_of_another_build(path: Path) -> None:
     await made(path)
     with sqlite3.connect(path) as database:
@@ -233,6 +268,10 @@ class TestRefusal:
                 rf"newer hwci \(schema {KNOWN + 1}, this program knows {KNOWN}\)",
             ),
             (damaged_database, "is damaged; restore it from a backup"),
+            (unreadable_schema, "is damaged; restore it from a backup"),
+            (broken_schema, "is damaged; restore it from a backup"),
+            (schema_that_is_no_text, "is damaged; restore it from a backup"),
+            (database_with_a_second_name, r"second name \(a hard link\), .*; find and remove it"),
             (database_of_another_build, "are not those of this hwci"),
         ],
     )
@@ -264,6 +303,48 @@ class TestRefusal:
         path.touch()
         await made(path)
         assert path.stat().st_size > 0
+
+    async def test_a_name_that_a_cut_off_restore_left_is_no_second_name(
+        self, tmp_path: Path
+    ) -> None:
+        path, former = tmp_path / "hwci.db", tmp_path / "hwci.db.before-restore-1"
+        await made(path)
+        former.hardlink_to(path)
+        await made_again(path)
+        with pytest.raises(StorageError, match="second name"):
+            open_storage(former)
+
+    def test_a_file_that_may_not_be_written_is_one_line(self) -> None:
+        """In a process of a user who is not root, whom no file refuses."""
+        program = """
+import asyncio, os, tempfile
+from pathlib import Path
+from hwci.server.errors import StorageError
+from hwci.server.storage.opening import open_storage
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder, "hwci.db")
+    asyncio.run(open_storage(path).close())
+    path.chmod(0o444)
+    if os.geteuid() == 0:
+        for one in (path, path.with_name("hwci.db.lock"), folder):
+            os.chown(one, 65534, 65534)
+        os.setuid(65534)
+    try:
+        open_storage(path)
+    except StorageError as fault:
+        print(str(fault).replace(str(path), "PATH"))
+"""
+        told = subprocess.run(
+            [sys.executable, "-c", program],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=environment(),
+        )
+        assert told.stderr == ""
+        assert told.stdout == (
+            "Cannot write the database PATH: Permission denied; give its owner the right to\n"
+        )
 
 
 class TestFaultsWhileRunning:

@@ -25,7 +25,7 @@ from hwci.server.storage.memory.runs import MemoryRuns
 from hwci.server.storage.memory.sessions import MemorySessions
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import NOBODY
+from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.threads import Threads
 
 Result = TypeVar("Result")
@@ -66,6 +66,12 @@ class MemoryStorage(Storage):
 
     async def backup(self, to: Path) -> None:
         raise StorageError(f"{MEMORY} is not kept, so no copy of it goes to {to}", "use a file")
+
+    async def look_over(self) -> None:
+        pass
+
+    async def check(self) -> Checked:
+        return Checked()
 
     async def ready(self) -> None:
         await self.read(lambda reader: reader.organization(NOBODY), short=True)

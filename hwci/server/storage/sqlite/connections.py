@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from hwci.server.errors import StorageBusyError, StorageError
+from hwci.server.errors import StorageError
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
@@ -25,8 +25,7 @@ _CACHE_KIB = 8 * 1024
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 _MASKS = 2048  # a mask of 5,000 tests is 640 bytes
 _STATEMENTS = 256
-
-_BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_SOUND = (3, 51, 3)
 
 
 class Connection:
@@ -107,9 +106,15 @@ def open_writer(path: Path) -> Connection:
     A file that is made here is its owner's alone, and so are the log and index beside it.
 
     Raises:
-        StorageError: a newer program migrated the file, or its tables are not as ours.
+        StorageError: a newer program migrated the file, its tables are not as ours, or it cannot
+            be written.
     """
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as fault:
+        raise StorageError(
+            f"Cannot write the database {path}: {fault.strerror}", "give its owner the right to"
+        ) from fault
     connection = Connection(path)
     try:
         _migrate(connection, path)
@@ -127,6 +132,17 @@ def open_reader(path: Path) -> Connection:
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def driver_doubt() -> str | None:
+    """Return what the present SQLite may cost, in one line; None for one that is new enough."""
+    if sqlite3.sqlite_version_info >= _SOUND:
+        return None
+    return (
+        f"SQLite {sqlite3.sqlite_version} is older than {'.'.join(map(str, _SOUND))}: when two "
+        "connections write or checkpoint at once, it can damage a database (the WAL-reset bug). "
+        "hwci has one that does; let no other program write the file, and update SQLite"
+    )
 
 
 def known_version() -> int:
@@ -171,15 +187,3 @@ def _refuse_another_schema(connection: Connection, path: Path) -> None:
             f"The tables of {path} are not those of this hwci",
             "open it with the build that made it",
         )
-
-
-def storage_error(error: sqlite3.Error, path: Path) -> StorageError:
-    """Say in one line what a fault of the driver means for the caller."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
-        return StorageBusyError(f"The disk of the database {path} is full", "make room, then retry")
-    if code in _BUSY_CODES:
-        return StorageBusyError(f"The database {path} is busy", "try again in a moment")
-    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return StorageError(f"The database {path} is damaged", "restore it from a backup")
-    return StorageError(f"The database {path} failed: {error}", "see the server's log")

@@ -18,11 +18,11 @@ from pathlib import Path
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.sqlite.connections import known_version, open_reader
-from hwci.server.storage.sqlite.locking import check_header
+from hwci.server.storage.sqlite.locking import FORMER, check_header
 
 _PAGES_PER_STEP = 1_024
-_STEPS_PER_LOOK = 100_000
-_STOPPED = ("The copy was stopped before its end, and nothing is left of it", "make it again")
+STEPS_PER_LOOK = 100_000
+STOPPED = ("This was stopped before its end, and nothing is left of it", "do it again")
 
 Stopped = Callable[[], bool]
 
@@ -35,12 +35,13 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
     """
     _refuse_taken(to)
     with _part(to) as part:
-        _copy_pages(path, part, stopped)
+        with closing(open_reader(path)) as reader:
+            _copy_pages(reader.raw, part, stopped)
         _require_whole(part, to, stopped)
         _sync(part)
         _refuse_taken(to)
         if stopped():
-            raise StorageError(*_STOPPED)
+            raise StorageError(*STOPPED)
         part.rename(to)
         _sync(to.parent)
 
@@ -62,6 +63,31 @@ def put_back(path: Path, copy: Path) -> Path | None:
         part.rename(path)
         _sync(path.parent)
     return kept
+
+
+@contextmanager
+def scratch_copy(path: Path, stopped: Stopped) -> Iterator[Path]:
+    """Give a copy of a database as of one moment, which is gone afterwards, beside it. Nothing is
+    changed, not even that a log beside it tells of a stop that was not clean.
+
+    Raises:
+        StorageError: it cannot be written, or `stopped` said so.
+    """
+    logged = path.with_name(path.name + "-wal").exists()
+    with _part(path) as part:
+        try:
+            _remove_logs(part)
+            uri = f"{path.absolute().as_uri()}?{'mode=ro' if logged else 'immutable=1'}"
+            with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as source:
+                _copy_pages(source, part, stopped)
+            yield part
+        finally:
+            _remove_logs(part)
+
+
+def _remove_logs(path: Path) -> None:
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -92,32 +118,32 @@ def _part(to: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _copy_pages(path: Path, part: Path, stopped: Stopped) -> None:
+def _copy_pages(source: sqlite3.Connection, part: Path, stopped: Stopped) -> None:
     """Copy page by page from one snapshot, so that a writer does not make it begin again."""
 
     def look(_status: int, _remaining: int, _total: int) -> None:
         if stopped():
-            raise StorageError(*_STOPPED)
+            raise StorageError(*STOPPED)
 
-    with closing(open_reader(path)) as reader, closing(sqlite3.connect(part)) as target:
-        reader.execute("BEGIN")
-        reader.row("SELECT count(*) FROM sqlite_schema")  # the snapshot is that of the first read
+    with closing(sqlite3.connect(part)) as target:
+        source.execute("BEGIN")
+        source.execute("PRAGMA schema_version")  # the snapshot is that of the first read
         # It is read back and synced below: a journal would guard what has no name yet.
         target.execute("PRAGMA journal_mode = OFF")
         target.execute("PRAGMA synchronous = OFF")
-        reader.raw.backup(target, pages=_PAGES_PER_STEP, progress=look)
+        source.backup(target, pages=_PAGES_PER_STEP, progress=look)
 
 
 def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
     """Read a copy whole. Raises `StorageError`: it is damaged, or `stopped` said so."""
     uri = f"{part.absolute().as_uri()}?immutable=1"
     with closing(sqlite3.connect(uri, uri=True)) as probe:
-        probe.set_progress_handler(stopped, _STEPS_PER_LOOK)
+        probe.set_progress_handler(stopped, STEPS_PER_LOOK)
         try:
             (found,) = probe.execute("PRAGMA integrity_check(1)").fetchone()
         except sqlite3.DatabaseError as fault:
             if stopped():
-                raise StorageError(*_STOPPED) from fault
+                raise StorageError(*STOPPED) from fault
             found = str(fault)
     if found != "ok":
         fault_in_one_line = " ".join(str(found).split())
@@ -150,16 +176,21 @@ def _keep_former(path: Path) -> Path | None:
         return None
     kept = next(
         name
-        for name in (path.with_name(f"{path.name}.before-restore-{n}") for n in count(1))
-        if not name.exists() and not name.with_name(name.name + "-wal").exists()
+        for name in (path.with_name(f"{path.name}{FORMER}{n}") for n in count(1))
+        if _is_free(name) or (path.exists() and name.exists() and name.samefile(path))
     )
     if path.exists():
         _empty_log(path)
-        _give_second_name(path, kept)
+        if not kept.exists():  # else a restore that was cut off gave it that name
+            _give_second_name(path, kept)
     if log.exists():
         log.rename(kept.with_name(kept.name + "-wal"))
     path.with_name(path.name + "-shm").unlink(missing_ok=True)
     return kept
+
+
+def _is_free(name: Path) -> bool:
+    return not name.exists() and not name.with_name(name.name + "-wal").exists()
 
 
 def _empty_log(path: Path) -> None:

@@ -38,6 +38,8 @@ def derive_anew(connection: Connection, org: bytes) -> None:
     """
     for table in ("mention", "place", "run_changes", "changes_commit", "failure"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
+    # It is asked for of reports whose turn has not come yet, and may be what is damaged.
+    connection.execute("UPDATE report SET fails = NULL WHERE org_id = ?", (org,))
     for number, repo_key in connection.rows(
         "SELECT id, repo_key FROM changes WHERE org_id = ?", (org,)
     ):

@@ -3,13 +3,14 @@
 
 This module decides before anything is opened, from the file's own header and an exclusive lock on
 `<file>.lock`. It writes nothing into a file that it refuses. The lock ends with the process, so a
-crash leaves none behind.
+crash leaves none behind; what the lock file says is for the next who has it (`condition.py`).
 """
 
 import fcntl
+import glob
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,10 @@ from hwci.server.storage.sqlite.migrations import APPLICATION_ID
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
+_NOTE_BYTES = 1000
+
+FORMER = ".before-restore-"
+"""What a database that a backup took the place of has after its name, and a number."""
 
 
 class Header(NamedTuple):
@@ -80,9 +85,48 @@ def refuse_newer(path: Path, version: int, known_version: int) -> None:
         )
 
 
+class Note:
+    """What the process that holds a database leaves to the next one, in the lock file."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def read(self) -> str:
+        """Return what was left; empty after a clean stop."""
+        return os.pread(self._descriptor, _NOTE_BYTES, 0).decode(errors="replace")
+
+    def write(self, text: str) -> None:
+        """Leave this. A disk that is full does not take it: the log beside the file tells, too."""
+        with suppress(OSError):
+            written = os.pwrite(self._descriptor, text.encode()[:_NOTE_BYTES], 0)
+            os.ftruncate(self._descriptor, written)
+            os.fsync(self._descriptor)
+
+
+def refuse_second_names(path: Path) -> None:
+    """Refuse a file that has another name: who opens that one would hold another lock.
+
+    Names that a restore gave it are the exception: a restore that was cut off leaves one.
+
+    Raises:
+        StorageError: it has.
+    """
+    try:
+        found = path.stat()
+        kept = path.parent.glob(f"{glob.escape(path.name)}{FORMER}*")
+        ours = sum(os.path.samestat(found, one.stat()) for one in kept)
+    except OSError:  # there is none yet, or `read_header` has said why it cannot be read
+        return
+    if found.st_nlink > 1 + ours:
+        raise StorageError(
+            f"{path} has a second name (a hard link), and who opens that has another lock",
+            f"find and remove it: find / -xdev -samefile {path}",
+        )
+
+
 @contextmanager
-def database_lock(path: Path) -> Iterator[None]:
-    """Hold a database file for this process alone.
+def database_lock(path: Path) -> Iterator[Note]:
+    """Hold a database file for this process alone; gives the note of who had it before.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds it.
@@ -98,7 +142,7 @@ def database_lock(path: Path) -> Iterator[None]:
         ) from error
     try:
         _take(descriptor, path)
-        yield
+        yield Note(descriptor)
     finally:
         os.close(descriptor)
 

@@ -197,6 +197,17 @@ def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         yield KeptReport(number, row[1], report, failing, row[4])
 
 
+def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool]:
+    """Return of each report whether it has a digest, which it then fits, or what is wrong."""
+    test_names = _test_names(connection, org)
+    for row in connection.execute(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
+        try:
+            _whole(connection, org, row, test_names)
+            yield row[22] is not None
+        except DamagedError as fault:
+            yield fault
+
+
 def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptReport:
     """Put a stored report together as far as `derive.py` needs it: without its tests."""
     items = connection.rows(
@@ -268,7 +279,8 @@ def _whole(
             return report
     except _UNREADABLE:
         pass  # what is told of it is the same
-    raise DamagedError(f"Report {row[0]} is not what was sent")
+    run = f"run {row[8]} attempt {row[9]} of {row[5]} on {row[17]}"
+    raise DamagedError(f"Report {row[0]} ({run}) is not what was sent")
 
 
 def _changes(connection: Connection, org: bytes, number: int | None) -> Changes | None:

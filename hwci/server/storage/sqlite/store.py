@@ -7,27 +7,29 @@ line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BE
 """
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
+from hwci.server.errors import DamagedError
 from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import NOBODY
+from hwci.server.storage.records import NOBODY, Checked
+from hwci.server.storage.sqlite.checking import check, look_over
+from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
     Connection,
     check_readable,
     known_version,
     open_reader,
     open_writer,
-    storage_error,
 )
 from hwci.server.storage.sqlite.copying import back_up
-from hwci.server.storage.sqlite.locking import check_header, database_lock
+from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.sqlite.transaction import Transaction
 from hwci.server.storage.threads import Threads
 
@@ -76,21 +78,26 @@ class SqliteStorage(Storage):
             self._open()
         except BaseException as error:
             self._held.close()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, FAULTS):
                 raise storage_error(error, path) from error
             raise
         self._writing = Threads("hwci-writer", str(path))
         self._copying = Threads("hwci-copier", str(path))
+        self._closing = threading.Event()
 
     def _open(self) -> None:
         check_header(self._path, known_version())
-        self._held.enter_context(database_lock(self._path))
+        note = self._held.enter_context(database_lock(self._path))
+        refuse_second_names(self._path)
+        self._condition = Condition(self._path, note)
         check_readable(self._path)
+        self._held.callback(self._condition.closed)
         # The writer is closed last: it then empties the log and leaves one file.
         self._writer = open_writer(self._path)
         self._held.callback(self._writer.close)
         self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
         self._short = ReadLane("hwci-look-up", self._path, [self._reader()])
+        self._condition.opened()
 
     def _reader(self) -> Connection:
         reader = open_reader(self._path)
@@ -121,8 +128,29 @@ class SqliteStorage(Storage):
             stopped.set()
             raise
 
+    async def look_over(self) -> None:
+        """Begin to look the file over if it was not closed; nobody reads or writes meanwhile."""
+        if self._condition.unclean:
+            self._condition.hold()
+            look = partial(look_over, self._path, self._condition, self._closing.is_set)
+            self._looking_over = asyncio.ensure_future(self._copying.run(look))
+
+    async def check(self) -> Checked:
+        """Look for damage in a copy, in the thread that copies; who stops waiting stops it."""
+        stopped = threading.Event()
+        try:
+            found = await self._copying.run(lambda: check(self._path, stopped.is_set))
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
+        if found.damage:
+            self._condition.damaged(found.damage[0])
+        return found
+
     async def ready(self) -> None:
         """Return when the database answers. The writer is left to those who write."""
+        self._condition.require_usable()
+        self._condition.require_room()
         await self.read(lambda reader: reader.organization(NOBODY), short=True)
 
     async def close(self) -> None:
@@ -130,10 +158,18 @@ class SqliteStorage(Storage):
         await asyncio.to_thread(self._close)
 
     async def _run(self, threads: Threads, job: Callable[[], Result]) -> Result:
+        return await threads.run(lambda: self._guarded(job))
+
+    def _guarded(self, job: Callable[[], Result]) -> Result:
+        """Run a job in its thread, unless the file must not be used, and note what it met."""
+        self._condition.require_usable()
         try:
-            return await threads.run(job)
-        except sqlite3.Error as error:
-            raise storage_error(error, self._path) from error
+            return job()
+        except DamagedError as error:
+            self._condition.damaged(error.cause)
+            raise
+        except FAULTS as error:
+            raise self._condition.met(error) from error
 
     def _write(self, work: Callable[[Writer], Result]) -> Result:
         self._writer.execute("BEGIN IMMEDIATE")
@@ -141,6 +177,7 @@ class SqliteStorage(Storage):
             transaction = Transaction(self._writer)
             result = work(transaction)
             self._writer.execute("COMMIT")
+            self._condition.wrote()
         except BaseException:
             self._writer.roll_back()
             raise
@@ -148,6 +185,7 @@ class SqliteStorage(Storage):
         return result
 
     def _close(self) -> None:
+        self._closing.set()
         self._copying.close()
         self._short.threads.close()
         self._long.threads.close()

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: S608 - statements are put together from constants of this room
+"""Looks for damage: shortly after a stop that was not clean, and as long as it takes when asked to.
+
+This module decides what counts as damage and what can be computed anew. A whole check works in a
+copy that is gone afterwards: it changes nothing, holds up nobody, and needs as much room beside the
+database. What follows from what it finds is `condition.py`.
+"""
+
+import logging
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from uuid import UUID
+
+from hwci.server.errors import DamagedError, StorageError
+from hwci.server.storage.records import NOBODY, Checked
+from hwci.server.storage.sqlite import digests, ingest, reports
+from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
+from hwci.server.storage.sqlite.connections import (
+    Connection,
+    known_version,
+    open_reader,
+    open_writer,
+)
+from hwci.server.storage.sqlite.copying import STEPS_PER_LOOK, STOPPED, scratch_copy
+from hwci.server.storage.sqlite.locking import check_header
+from hwci.server.storage.sqlite.records import KEPT
+
+LOG = logging.getLogger("hwci.server")
+
+LOOK_SECONDS = 30.0
+_MOST = 20  # of one kind that are told
+
+_DERIVED = {
+    "mention": ("repo_key, sha, branch, started_at, way, position, report_id", "tested"),
+    "place": ("repo_key, sha, branch", "started_at, way, position"),
+    "run_changes": (
+        "repo_key, workflow, branch, sha, run_id",
+        "started_at, run_attempt, box_key, changes_id",
+    ),
+    "changes_commit": ("repo_key, sha, changes_id", "org_id"),
+    "failure": (
+        "id",
+        (
+            "product_id, test, box_key, branch, sha, items, first_started_at, first_run_id,"
+            " first_run_attempt, first_workflow, first_verdict, first_ci_run_id, last_started_at,"
+            " place_at, place_way, place_position, passed, next_at, next_way, next_position,"
+            " next_pass"
+        ),
+    ),
+    "report": ("id", "tests, inflated(fails), carried, ci_run_id, record_id"),
+    "item": ("report_id, test", "product_id, started_at, counted, failure_id"),
+}
+"""Tables with derived rows or columns: the key of a row, and what is derived."""
+
+_ORGANIZATIONS = " UNION ".join(
+    f"SELECT org_id FROM {table}" for table in (*KEPT, *_DERIVED, "changes", "template", "test")
+)
+
+Stopped = Callable[[], bool]
+
+
+def look_over(path: Path, condition: Condition, stopped: Stopped) -> None:
+    """Look for damage of the file's structure, so long at the most, and tell its condition."""
+    end = time.monotonic() + LOOK_SECONDS
+    try:
+        with closing(open_reader(path)) as reader:
+            reader.raw.set_progress_handler(
+                lambda: stopped() or time.monotonic() > end, STEPS_PER_LOOK
+            )
+            found = reader.row("PRAGMA quick_check(1)")
+        if found != ("ok",):
+            condition.damaged(str(found and found[0]))
+    except FAULTS as fault:
+        if not _is_interrupt(fault):
+            condition.met(fault)
+        elif stopped():
+            return
+        else:
+            LOG.warning(
+                "The database %s was not looked over to its end in %s seconds, and is served; "
+                "run `hwci admin check`",
+                path,
+                int(LOOK_SECONDS),
+            )
+    condition.looked_over()
+
+
+def check(path: Path, stopped: Stopped) -> Checked:
+    """Look for damage in all that the file at `path` holds; nothing in it is changed.
+
+    Raises:
+        StorageError: it is no database of ours, no copy can be made, or `stopped` said so.
+    """
+    check_header(path, known_version())
+    found = _Found()
+    try:
+        with scratch_copy(path, stopped) as copy:
+            _look_at_structure(copy, stopped, found)
+            with closing(_writer_of(copy, path)) as writer, closing(open_reader(copy)) as reader:
+                for connection in (writer, reader):
+                    connection.raw.set_progress_handler(stopped, STEPS_PER_LOOK)
+                    connection.raw.create_function("inflated", 1, _inflated)
+                _look_at_contents(writer, reader, found)
+    except DamagedError as fault:
+        found.damage.append(fault.cause)
+    except FAULTS as fault:
+        if _is_interrupt(fault):
+            raise StorageError(*STOPPED) from fault
+        error = storage_error(fault, path)
+        if not isinstance(error, DamagedError):
+            raise error from fault
+        found.damage.append(error.cause)
+    return Checked(found.reports, found.without_digest, tuple(found.damage), tuple(found.stale))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a check has found so far."""
+
+    reports: int = 0
+    without_digest: int = 0
+    damage: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
+
+
+def _writer_of(copy: Path, path: Path) -> Connection:
+    """Open a copy, which brings it to the present schema; the version before has made fewer."""
+    try:
+        return open_writer(copy)
+    except StorageError as fault:
+        raise DamagedError(f"The tables of {path} are not those of this hwci") from fault
+
+
+def _look_at_structure(copy: Path, stopped: Stopped, found: _Found) -> None:
+    with closing(sqlite3.connect(copy, isolation_level=None)) as probe:
+        probe.set_progress_handler(stopped, STEPS_PER_LOOK)
+        for (line,) in probe.execute(f"PRAGMA integrity_check({_MOST})"):
+            if line != "ok":
+                found.damage.extend(line.splitlines())
+        for table, row, other, _ in probe.execute("PRAGMA foreign_key_check"):
+            found.damage.append(f"Row {row} of table {table} belongs to no {other}")
+
+
+def _look_at_contents(writer: Connection, reader: Connection, found: _Found) -> None:
+    """Look at each organization by itself; what is derived only where what was sent is whole."""
+    for (org,) in reader.rows(_ORGANIZATIONS):
+        before = len(found.damage)
+        for verdict in reports.verdicts(reader, org):
+            found.reports += 1
+            found.without_digest += verdict is False
+            if isinstance(verdict, DamagedError):
+                found.damage.append(verdict.cause)
+        for table, columns in KEPT.items():
+            _look_at_rows(reader, org, table, columns, found)
+        if len(found.damage) == before:
+            _compare(writer, reader, org, found)
+    del found.damage[_MOST:]
+
+
+def _look_at_rows(reader: Connection, org: bytes, table: str, columns: str, found: _Found) -> None:
+    rows = reader.execute(f"SELECT digest, {columns} FROM {table} WHERE org_id = ?", (org,))
+    for digest, *row in rows:
+        if digest not in {None, digests.of_values(*row)}:
+            found.damage.append(f"A row of table {table} ({row[2]}) is not what was sent")
+
+
+def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) -> None:
+    """Compute what is derived anew, compare it with what is there, and leave that."""
+    writer.execute("BEGIN IMMEDIATE")
+    reader.execute("BEGIN")
+    try:
+        ingest.derive_anew(writer, org)
+        for table, (key, columns) in _DERIVED.items():
+            statement = f"SELECT {columns}, {key} FROM {table} WHERE org_id = ? ORDER BY {key}"
+            pairs = zip_longest(*(c.execute(statement, (org,)) for c in (reader, writer)))
+            if any(there != anew for there, anew in pairs):
+                found.stale.append(f"{table} of organization {_shown(org)}")
+    finally:
+        writer.roll_back()
+        reader.leave_snapshot()
+
+
+def _inflated(packed: bytes | None) -> bytes | None:
+    """Return what was compressed, which another zlib may compress to other bytes."""
+    try:
+        return None if packed is None else zlib.decompress(packed)
+    except zlib.error:
+        return b""
+
+
+def _shown(org: bytes) -> str:
+    return str(UUID(bytes=org)) if len(org) == len(NOBODY.bytes) else org.hex()
+
+
+def _is_interrupt(fault: Exception) -> bool:
+    return getattr(fault, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the database file can be used, and what the next process has to know of it.
+
+This module decides when nothing is read or written any more: while the file is looked over after a
+stop that was not clean, and for good once damage was seen, since nobody can tell which numbers are
+touched. What is known is noted in the lock file, so a restart forgets no damage. It does not look
+at the file itself (`checking.py`).
+"""
+
+import logging
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from hwci.server.errors import DamagedError, NotReadyError, StorageBusyError, StorageError
+from hwci.server.storage.sqlite.locking import Note
+
+LOG = logging.getLogger("hwci.server")
+
+ROOM_BYTES = 32 * 1024 * 1024
+FULL_SECONDS = 10.0
+"""How long a write that found no room is remembered, where the disk says that there is room: a
+quota.
+"""
+
+_OPEN = "open"
+_DAMAGED = "damaged: "
+
+_LOOKED_OVER = (
+    "The service looks its database over, as it was not stopped properly; try again in a few "
+    "seconds"
+)
+_NOT_SERVED = "The database of the service is damaged; its operator has to restore it"
+_NO_ROOM = "The disk of the database is full; its operator has to make room"
+
+FAULTS = (sqlite3.Error, UnicodeDecodeError, zlib.error)
+"""What the driver raises, and reading what is damaged: also SQLite's own messages quote it."""
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NO_ACCESS = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+
+
+def storage_error(error: Exception, path: Path) -> StorageError:
+    """Say in one line what a fault of the driver means for the caller."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StorageBusyError(f"The disk of the database {path} is full", "make room, then retry")
+    if code in _BUSY:
+        return StorageBusyError(f"The database {path} is busy", "try again in a moment")
+    if code in _DAMAGE or not isinstance(error, sqlite3.Error) or "decode to UTF-8" in str(error):
+        return DamagedError(f"The database {path} is damaged", "restore it from a backup")
+    if code in _NO_ACCESS:
+        return StorageError(
+            f"The database {path} cannot be written",
+            "check that this user may write the file, what stands beside it, and the folder",
+        )
+    return StorageError(f"The database {path} failed: {error}", "see the server's log")
+
+
+def note_damage(note: Note, damage: Sequence[str]) -> None:
+    """Note for the next process what is damaged, or that nothing is."""
+    note.write(f"{_DAMAGED}{damage[0]}" if damage else "")
+
+
+class Condition:
+    """Of a database file whose lock is held. `note`: what is kept of it in the lock file."""
+
+    def __init__(self, path: Path, note: Note) -> None:
+        self._path = path
+        self._note = note
+        self._held: str | None = None
+        self._full_at: float | None = None
+        found = note.read()
+        if found.startswith(_DAMAGED):
+            raise DamagedError(f"{path} was found damaged: {found.removeprefix(_DAMAGED)}")
+        self.unclean = bool(found) or path.with_name(path.name + "-wal").exists()
+        self._damaged = False
+
+    def opened(self) -> None:
+        """Note that the file is in use: only a clean stop takes that back."""
+        self._note.write(_OPEN)
+
+    def closed(self) -> None:
+        """Note a clean stop, of a file that was whole as far as anybody looked."""
+        if not self.unclean and not self._damaged:
+            self._note.write("")
+
+    def require_usable(self) -> None:
+        """Raises `NotReadyError`: nothing is read or written now."""
+        if self._held is not None:
+            raise NotReadyError(self._held)
+
+    def require_room(self) -> None:
+        """Raises `NotReadyError`: the disk has no room for reports."""
+        disk = os.statvfs(self._path.parent)
+        met = self._full_at is not None and time.monotonic() - self._full_at < FULL_SECONDS
+        if met or disk.f_bavail * disk.f_frsize < ROOM_BYTES:
+            raise NotReadyError(_NO_ROOM)
+
+    def hold(self) -> None:
+        """Let nobody read or write until the file was looked over."""
+        self._held = _LOOKED_OVER
+
+    def looked_over(self) -> None:
+        """The file is whole, or could not be read to its end in time: let everybody in."""
+        self.unclean = False
+        if not self._damaged:
+            self._held = None
+
+    def wrote(self) -> None:
+        """A write found room."""
+        self._full_at = None
+
+    def met(self, error: Exception) -> StorageError:
+        """Return what a fault of a transaction means, and remember what follows from it."""
+        told = storage_error(error, self._path)
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            self._full_at = time.monotonic()
+        if isinstance(told, DamagedError):
+            self.damaged(str(error))
+        return told
+
+    def damaged(self, found: str) -> None:
+        """Serve nothing from now on, and say so once."""
+        if self._damaged:
+            return
+        self._damaged, self._held = True, _NOT_SERVED
+        line = " ".join(found.split())
+        note_damage(self._note, [line])
+        LOG.critical(
+            "The database %s is damaged: %s. Nothing is read or written any more; stop the server, "
+            "run `hwci admin check`, then `hwci admin restore BACKUP`",
+            self._path,
+            line,
+        )

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci admin check` says whether a database is whole, and every command refuses in three lines one
+that cannot be read.
+"""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_operating import THREE_LINES, USER, hwci, started
+from tests.server.running import running_in_thread
+from tests.server.test_damage import send
+
+DATABASE = ("--database", "hwci.db")
+NOWHERE = "7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52"
+COMMANDS = {
+    "serve": ("serve", "--port", "0"),
+    "backup": ("admin", "backup", "copy.db"),
+    "check": ("admin", "check"),
+    "ci-metrics": ("admin", "ci-metrics", "enable", NOWHERE),
+    "create-user": USER,
+    "rebuild": ("admin", "rebuild"),
+    "rotate-secret": ("admin", "rotate-secret"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with a database that has a report."""
+    with running_in_thread(tmp_path) as server:
+        assert send(server.url, server).status == 204
+    return tmp_path
+
+
+def alter(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / "hwci.db", isolation_level=None)) as database:
+        assert database.execute(statement).rowcount > 0
+
+
+def test_a_whole_database_is_told_so(folder: Path) -> None:
+    told = hwci(folder, "admin", "check", *DATABASE)
+    assert (told.returncode, told.stdout) == (0, "")
+    assert "hwci.db is whole: 1 report." in told.stderr
+
+    told = hwci(folder, "admin", "check", "--json", *DATABASE)
+    assert (told.returncode, json.loads(told.stdout)) == (
+        0,
+        {"whole": True, "reports": 1, "withoutDigest": 0, "damage": [], "stale": []},
+    )
+
+
+def test_damage_is_named_with_what_to_do_next_also_by_a_server_that_runs(folder: Path) -> None:
+    alter(folder, "UPDATE report SET branch = 'mayn'")
+    for _ in ("found", "found again"):
+        told = hwci(folder, "admin", "check", *DATABASE)
+        assert told.returncode == 1
+        assert told.stdout.startswith("damaged: Report 1 (run 1 attempt 1 of acme/firmware on ")
+        assert "Next: stop the server, then: hwci admin restore BACKUP" in told.stderr
+    refused = hwci(folder, *COMMANDS["serve"], *DATABASE)
+    assert refused.returncode == 1
+    assert "was found damaged: Report 1" in refused.stderr
+
+    alter(folder, "UPDATE report SET branch = 'main'")
+    assert hwci(folder, "admin", "check", *DATABASE).returncode == 0
+    with started(folder, *COMMANDS["serve"], *DATABASE) as (_, line):
+        assert line.startswith("hwci serves")
+        alter(folder, "UPDATE report SET branch = 'mayn'")
+        told = hwci(folder, "admin", "check", "--json", *DATABASE)
+        assert told.returncode == 1
+        assert len(json.loads(told.stdout)["damage"]) == 1
+
+
+def test_what_is_only_out_of_date_is_told_to_be_computed_anew(folder: Path) -> None:
+    alter(folder, "DELETE FROM mention")
+    told = hwci(folder, "admin", "check", *DATABASE)
+    assert told.returncode == 1
+    assert told.stdout.startswith("out of date: mention of organization ")
+    assert "Next: hwci admin rebuild" in told.stderr
+
+    assert hwci(folder, "admin", "rebuild", *DATABASE).returncode == 0
+    assert hwci(folder, "admin", "check", *DATABASE).returncode == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_a_schema_that_is_no_schema_is_three_lines_of_every_command(
+    folder: Path, command: tuple[str, ...]
+) -> None:
+    path = folder / "hwci.db"
+    path.write_bytes(
+        path.read_bytes().replace(b"CREATE TABLE report (", b"CREATE TABLE repo\xb1t (\n")
+    )
+    told = hwci(folder, *command, *DATABASE, stdin="correct horse battery\n")
+
+    assert told.returncode == 1
+    if command == COMMANDS["check"]:
+        assert told.stdout.endswith("hwci.db is damaged\n")
+    else:
+        assert [line.partition(":")[0] for line in told.stderr.splitlines()] == THREE_LINES
+    assert "Traceback" not in told.stderr
+
+
+def test_a_second_name_of_the_file_is_three_lines(folder: Path) -> None:
+    (folder / "second.db").hardlink_to(folder / "hwci.db")
+    for name in ("hwci.db", "second.db"):
+        told = hwci(folder, "serve", "--port", "0", "--database", name)
+        assert told.returncode == 1
+        assert [line.partition(":")[0] for line in told.stderr.splitlines()] == THREE_LINES
+        assert "a second name (a hard link)" in told.stderr
