@@ -66,6 +66,19 @@ class Body(BaseModel):
         hide_input_in_errors=True,
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _few_strangers(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """Look at no more unknown fields than one answer lists: a body can hold half a million."""
+        if not isinstance(value, dict) or len(value) <= limits.ISSUES_MAX:
+            return value
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        strangers = [name for name in value if name not in known]
+        return {
+            name: value[name]
+            for name in (*strangers[: limits.ISSUES_MAX], *filter(known.__contains__, value))
+        }
+
 
 class Answer(BaseModel):
     """What the server answers: camelCase; a reader ignores fields that it does not know."""

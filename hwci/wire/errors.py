@@ -6,12 +6,15 @@ This module decides paths and messages. Which status an error has is the server'
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from hwci.wire import limits
 from hwci.wire.base import Answer
+
+Place = TypeVar("Place", str, int, str | int)
 
 _MEMBER = re.compile(r"<\w+\.\w+: ('\w+')>")
 """A word of ours, as Python shows it beside its name there."""
@@ -47,6 +50,15 @@ def issues_of(fault: ValidationError, part: str) -> list[Issue]:
     """
     errors = fault.errors(include_url=False, include_context=False, include_input=False)
     return [
-        Issue(path=[part, *error["loc"]], message=message_of(error))
+        Issue(path=[part, *map(shown, error["loc"])], message=message_of(error))
         for error in errors[: limits.ISSUES_MAX]
     ]
+
+
+def shown(place: Place) -> Place:
+    """Return a place of a path as an answer shows it: a name may be as long as the body, and hold
+    half a character.
+    """
+    if isinstance(place, int):
+        return place
+    return place[: limits.NAME_MAX].encode(errors="replace").decode()

@@ -7,7 +7,7 @@ is too long is looked at no further than its limit. Which lists have which rules
 the models in `reports.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import (
     CoreSchema,
+    ErrorDetails,
     InitErrorDetails,
     PydanticCustomError,
     core_schema,
@@ -22,6 +23,9 @@ from pydantic_core import (
 
 from hwci.wire import limits
 from hwci.wire.errors import message_of
+
+_STEP = 20
+"""Elements that are validated together: of each, every fault is collected."""
 
 ListFault = tuple[tuple[int | str, ...], str]
 """Where in the list, and what."""
@@ -50,7 +54,12 @@ class ListRule:
         """Say the limit in the JSON schema."""
         return {**handler(schema), "maxItems": self.max_items}
 
-    def _validate(self, value: object, handler: Callable[[object], object]) -> object:
+    def _validate(
+        self, value: object, handler: Callable[[object], Iterable[object]]
+    ) -> Iterable[object]:
+        """Validate a few elements at a time: a list is read no further once as many faults are
+        found as one answer lists.
+        """
         if not isinstance(value, list | tuple):
             return handler(value)
         seen = value[: self.max_items]
@@ -58,14 +67,24 @@ class ListRule:
         if len(value) > self.max_items:
             faults.append(((), f"Should have at most {self.max_items} items, not {len(value)}"))
         faults.extend(self.faults_between(seen))
-        try:
-            result = handler(seen)
-        except ValidationError as fault:
-            own = fault.errors(include_url=False, include_context=False, include_input=False)
-            faults.extend((error["loc"], message_of(error)) for error in own)
+        kept: list[object] = []
+        for start in range(0, len(seen), _STEP):
+            if len(faults) >= limits.ISSUES_MAX:
+                break
+            try:
+                kept.extend(handler(seen[start : start + _STEP]))
+            except ValidationError as fault:
+                own = fault.errors(include_url=False, include_context=False, include_input=False)
+                faults.extend(_moved(error, start) for error in own)
         if faults:
             raise _fault(faults)
-        return result
+        return tuple(kept) if isinstance(value, tuple) else kept
+
+
+def _moved(error: ErrorDetails, start: int) -> ListFault:
+    """Return a fault of a part of the list at its place in the whole."""
+    index, *rest = error["loc"]
+    return (int(index) + start, *rest), message_of(error)
 
 
 def _fault(faults: Sequence[ListFault]) -> ValidationError:

@@ -114,13 +114,17 @@ async def _memory(scene: Scene, seen: Seen) -> None:
 
 
 def _resident(pid: int) -> int:
-    """Return the resident bytes of a process and those that it started."""
+    """Return the resident bytes of a process and those that it started. One that is about to be
+    another program still has its parent's memory: it does not count twice.
+    """
     found = 0
     with suppress(OSError):
         status = Path(f"/proc/{pid}/status").read_text()
         line = next((line for line in status.splitlines() if line.startswith("VmRSS:")), "0 0")
         found = int(line.split()[1]) * _KIB
+        program = Path(f"/proc/{pid}/cmdline").read_bytes()
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
-                found += _resident(int(child))
+                if Path(f"/proc/{child}/cmdline").read_bytes() != program:
+                    found += _resident(int(child))
     return found

@@ -1,44 +1,249 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a body is read: the event loop, which serves everybody, reads short ones alone."""
+"""Where a body is read: the event loop, which serves everybody, reads short ones alone; long ones
+are read in a process that takes no more than one body may.
+"""
 
+import asyncio
+import gzip
 import json
+import os
+import sys
 import threading
+from collections.abc import Sequence
+from typing import Annotated
 
 import pytest
 from pydantic import field_validator
 
-from hwci.server.http.body import THREAD_BYTES, parse
+from hwci.server.errors import OverloadedError
+from hwci.server.http.body import APART_BYTES, THREAD_BYTES, parse
+from hwci.server.http.faults import (
+    InvalidRequestError,
+    TooCostlyError,
+    TooLargeError,
+    TooManyValuesError,
+)
+from hwci.server.http.large_bodies import LargeBodies, Room
+from hwci.server.http.reading import read_model
+from hwci.server.http.strict_json import VALUES_MAX
 from hwci.wire import limits
-from hwci.wire.base import CiBody
+from hwci.wire.base import Body, CiBody
+from hwci.wire.lists import ListRule
+from hwci.wire.reports import RunReport
+from hwci.wire.runs import RunEvents
+from tests.server.readers import Greedy, Reader
+from tests.server.running import report
+
+LIMIT = limits.RUN_REPORT_BYTES
 
 
-class Reader(CiBody):
-    """A body that knows which thread read it. What else it holds is ignored, yet read."""
-
-    thread: int
-
-    @field_validator("thread")
-    @classmethod
-    def _own(cls, _: int) -> int:
-        return threading.get_ident()
+def body(size: int) -> bytearray:
+    start = json.dumps({"thread": 0, "process": 0, "extra": ""}).encode()
+    return bytearray(start.replace(b'""', b'"' + b"x" * (size - len(start)) + b'"'))
 
 
-def body(size: int) -> bytes:
-    start = json.dumps({"thread": 0, "extra": ""}).encode()
-    return start.replace(b'""', b'"' + b"x" * (size - len(start)) + b'"')
+def holding(data: bytearray) -> Room:
+    room = LargeBodies().room()
+    room.take(bytes(data))
+    return room
 
 
-@pytest.mark.parametrize(("size", "beside"), [(THREAD_BYTES, False), (THREAD_BYTES + 1, True)])
+@pytest.mark.parametrize(
+    ("size", "thread", "process"),
+    [
+        (THREAD_BYTES, True, True),
+        (THREAD_BYTES + 1, False, True),
+        (APART_BYTES, False, True),
+        (APART_BYTES + 1, False, False),
+    ],
+)
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
 async def test_a_body_that_takes_long_is_read_beside_the_event_loop(
-    size: int, *, beside: bool
+    size: int, *, thread: bool, process: bool, compressed: bool
 ) -> None:
     data = body(size)
     assert len(data) == size
+    if compressed:
+        data = bytearray(gzip.compress(data))
 
-    found = await parse(data, Reader, limits.RUN_REPORT_BYTES, compressed=False)
+    found = await parse(holding(data), Reader, LIMIT, compressed=compressed)
 
-    assert (found.thread != threading.get_ident()) is beside
+    assert (found.thread == threading.get_ident(), found.process == os.getpid()) == (
+        # Where a process is another one, its thread may have the same number.
+        thread if process else found.thread == threading.get_ident(),
+        process,
+    )
 
 
 def test_what_anybody_may_send_is_short() -> None:
     assert limits.BODY_BYTES <= THREAD_BYTES
+
+
+def long(*parts: str) -> bytearray:
+    """Return a body that is read apart."""
+    return bytearray(", ".join((*parts, f'"x": "{"x" * APART_BYTES}"')).encode())
+
+
+REFUSED: list[tuple[bytearray, bool, type[Exception], str]] = [
+    (long('{"thread": "0"') + b"}", False, InvalidRequestError, "Validation failed"),
+    (
+        long("{") + b"," * VALUES_MAX,
+        False,
+        TooManyValuesError,
+        f"The body holds more than {VALUES_MAX} values and names",
+    ),
+    (
+        bytearray(gzip.compress(bytes(LIMIT + 1), 1)),
+        True,
+        TooLargeError,
+        f"The body is larger than {LIMIT} bytes",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "compressed", "refused", "told"), REFUSED)
+async def test_what_is_refused_apart_is_told_as_here(
+    data: bytearray, refused: type[Exception], told: str, *, compressed: bool
+) -> None:
+    with pytest.raises(refused) as fault:
+        await parse(holding(data), Reader, LIMIT, compressed=compressed)
+
+    assert (type(fault.value), str(fault.value)) == (refused, told)
+    if isinstance(fault.value, InvalidRequestError):
+        assert [list(issue.path) for issue in fault.value.issues] == [
+            ["body", "thread"],
+            ["body", "process"],
+        ]
+
+
+@pytest.mark.parametrize(
+    ("end", "refused"),
+    [
+        ("memory", TooCostlyError),
+        ("6", TooCostlyError),  # how the parser ends where there is no memory
+        ("24", TooCostlyError),  # how the system ends who took too long
+        ("9", OverloadedError),  # how the system ends anybody when memory is short
+        ("15", None),  # which the service manager sends to all when the server stops
+    ],
+)
+async def test_who_reads_may_be_ended_and_the_server_goes_on(
+    end: str, refused: type[Exception] | None
+) -> None:
+    data = long(f'{{"end": "{end}"') + b"}"
+    if refused is None:
+        assert (await parse(holding(data), Greedy, LIMIT, compressed=False)).end == end
+        return
+    with pytest.raises(refused):
+        await parse(holding(data), Greedy, LIMIT, compressed=False)
+
+
+async def test_without_a_process_to_read_it_a_body_comes_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+
+    with pytest.raises(OverloadedError):
+        await parse(holding(long("{") + b"}"), Reader, LIMIT, compressed=False)
+
+
+def faults_of(plain: bytes, model: type[CiBody | Body]) -> list[list[str | int]]:
+    with pytest.raises(InvalidRequestError) as fault:
+        read_model(plain, model)
+    return [list(issue.path) for issue in fault.value.issues]
+
+
+def test_a_list_is_looked_at_no_further_than_its_faults_are_listed() -> None:
+    seen = []
+
+    class Item(CiBody):
+        number: int
+
+        @field_validator("number", mode="before")
+        @classmethod
+        def _seen(cls, value: object) -> object:
+            seen.append(value)
+            return value
+
+    class Items(CiBody):
+        items: Annotated[Sequence[Item], ListRule(1_000_000)]
+
+    plain = json.dumps({"items": [{"number": "?"}] * 100_000}).encode()
+
+    assert faults_of(plain, Items) == [["body", "items", place, "number"] for place in range(100)]
+    assert len(seen) == limits.ISSUES_MAX
+
+
+def test_half_a_million_faults_are_answered_with_the_first_hundred() -> None:
+    commits = [{"sha": f"{n:07x}", "subject": "", "files": [""] * 2_000} for n in range(250)]
+    changes = {"base_sha": None, "commits": commits}
+    plain = json.dumps(report(changes=changes)).encode()
+
+    assert faults_of(plain, RunReport) == [
+        ["body", "changes", "commits", 0, "files", place] for place in range(100)
+    ]
+
+
+def test_of_half_a_million_unknown_names_a_hundred_are_told() -> None:
+    strangers = ", ".join(f'"{number:x}": 1' for number in range(100_000))
+    plain = f'{{"events": [{{"type": "?", {strangers}}}], {strangers}}}'.encode()
+
+    paths = faults_of(plain, RunEvents)
+
+    assert len(paths) == limits.ISSUES_MAX
+    assert ["body", "events", 0, "type"] in paths
+
+
+def test_an_unknown_name_is_not_told_at_length() -> None:
+    assert faults_of(f'{{"events": [], "{"x" * 9_999}": 1}}'.encode(), RunEvents) == [
+        ["body", "x" * limits.NAME_MAX]
+    ]
+
+
+def test_names_that_stand_twice_are_counted_up_to_a_hundred() -> None:
+    plain = b'{"x": [' + b'{"a": 1, "a": 1}, ' * 100_000 + b"and so on"  # which is not reached
+
+    assert faults_of(plain, Reader) == [["body", "x", place, "a"] for place in range(100)]
+
+
+@pytest.mark.parametrize("deep", [b'{"a": ', b'[{"a": 1, "a": '])
+def test_a_name_twice_before_more_depth_than_is_read(deep: bytes) -> None:
+    found = faults_of(b'{"a": 1, "a": ' + deep * 100_000, Reader)
+
+    assert found[0] == ["body", "a"]
+    assert max(map(len, found)) < 500
+
+
+@pytest.mark.parametrize("item", ["1,", '"",', "{},", "[],", '{"":1},'])
+def test_values_are_counted_before_they_are_read(item: str) -> None:
+    plain = f"[{item * (VALUES_MAX // item.count(','))}".encode()  # which does not end
+
+    with pytest.raises(TooManyValuesError):
+        read_model(plain + b"," * (VALUES_MAX - plain.count(b",") + 1), Reader)
+
+
+def test_names_count_as_values_do() -> None:
+    with pytest.raises(TooManyValuesError):
+        read_model(b'{"":' + b'"":1,' * (VALUES_MAX // 2) + b'"":1}', Reader)
+
+
+def test_what_separates_values_may_stand_in_text() -> None:
+    text = r",:[{\"\\" * VALUES_MAX
+
+    read_model(f'{{"thread": 0, "process": 0, "extra": "{text}"}}'.encode(), Reader)
+
+
+async def test_while_a_large_report_is_read_the_event_loop_goes_on() -> None:
+    """How soon it does is measured in tests/attack; here, that it does at all."""
+    turns = 0
+
+    async def tick() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    ticking = asyncio.create_task(tick())
+    await parse(holding(body(4 * APART_BYTES)), Reader, LIMIT, compressed=False)
+    ticking.cancel()
+
+    assert turns > 100

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from hwci.server.app import serving
-from hwci.server.http.large_bodies import LARGE_BYTES
+from hwci.server.http.body import LARGE_BYTES
 from hwci.server.http.strict_json import VALUES_MAX
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.location import MEMORY
@@ -264,7 +264,7 @@ def test_more_values_than_a_report_has_are_413(server: RunningServer, item: str)
     values = f"{item}," * VALUES_MAX
     reply = send(server.url, server.ci_key, raw("extra", f"[{values[:-1]}]"))
 
-    assert reply.error == (413, f"The body holds more than {VALUES_MAX} values")
+    assert reply.error == (413, f"The body holds more than {VALUES_MAX} values and names")
 
 
 def test_a_name_twice_is_refused_in_a_large_body_too(server: RunningServer) -> None:

@@ -17,8 +17,10 @@ from hwci.server.app.operator_socket import listen
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, MendableError, NotFoundError
 from hwci.server.http import error_map
-from hwci.server.http.body import parse, read_bytes, require_json
+from hwci.server.http.body import read_body, require_json
+from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.protocol import SpecRunner
+from hwci.server.http.reading import read_model
 from hwci.server.http.responses import answer, error_answer, stamp_response
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator import Operator, Secret
@@ -99,6 +101,7 @@ async def _read_command(request: web.Request) -> Command:
     for model in COMMANDS:
         if model.command == request.match_info["command"]:
             require_json(request, gzip=False)
-            data = await read_bytes(request, limits.BODY_BYTES)
-            return await parse(data, model, limits.BODY_BYTES, compressed=False)
+            room = LargeBodies().room()
+            await read_body(request, limits.BODY_BYTES, room)
+            return read_model(b"".join(room.pieces), model)
     raise NotFoundError("The server does not know this command; it is of another version")

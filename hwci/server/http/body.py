@@ -1,39 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From bytes to a model: content type, size, inflation, JSON, field rules (contract, "Everywhere").
+"""From bytes to a model: content type, size, pace, and who reads them (contract, "Everywhere").
 
 This module is the only door from HTTP into the wire's models. It reads bytes and never asks the
-framework for text or JSON: the charset would be the caller's choice, and a slow one.
+framework for text or JSON: the charset would be the caller's choice, and a slow one. What the bytes
+say is decided in `reading.py`.
 """
 
 import asyncio
 import re
-import zlib
-from typing import TypeVar
 
 from aiohttp import hdrs, web
-from pydantic import BaseModel, ValidationError
 
+from hwci.server.http.apart import read_apart
 from hwci.server.http.faults import (
-    InvalidRequestError,
     TooLargeError,
     TooSlowError,
     UnsupportedTypeError,
     body_fault,
 )
-from hwci.server.http.large_bodies import ARRIVAL_SECONDS, LARGE_BYTES, Room
-from hwci.server.http.strict_json import refuse_ambiguous, refuse_many_values
-from hwci.wire.errors import issues_of
-
-Model = TypeVar("Model", bound=BaseModel)
+from hwci.server.http.large_bodies import Room
+from hwci.server.http.reading import Model, inflate, read_model
 
 _JSON = re.compile(
     r'application/json(\s*;\s*charset\s*=\s*("?)utf-8\2)?\s*', re.IGNORECASE | re.ASCII
 )
 BODY_SECONDS = 60.0
-"""A body that is not large has arrived by then, or is not waited for."""
+LARGE_SECONDS = 120.0
+"""A body has arrived by then, or is not waited for. A large one has more bytes than these:"""
+LARGE_BYTES = 1024 * 1024
+PACE_SECONDS = 10.0
+PACE_BYTES = 10 * 1024
+"""So many bytes come within so many seconds, as long as a body is not there."""
 THREAD_BYTES = 64 * 1024
-"""More than this is read in a thread: a megabyte of the smallest values takes most of a second."""
-_GZIP_WINDOW = zlib.MAX_WBITS | 16
+"""More than this is read beside the event loop, which serves everybody."""
+APART_BYTES = 256 * 1024
+"""More than this is read in a process of its own: a single step of the parser would be felt."""
 
 
 def require_json(request: web.Request, *, gzip: bool) -> bool:
@@ -54,86 +55,74 @@ def require_json(request: web.Request, *, gzip: bool) -> bool:
     raise UnsupportedTypeError(f"Send the body {taken}")
 
 
-async def read_body(request: web.Request, limit: int, room: Room, *, compressed: bool) -> bytes:
-    """Read the body, with room for it where it is or may become large.
+async def read_body(request: web.Request, limit: int, room: Room) -> None:
+    """Read the body into its room; one that announces to be too large is not begun.
 
     Raises:
         OverloadedError: there is no room.
         TooLargeError: it is over its limit.
-        TooSlowError: it did not arrive in time.
+        TooSlowError: it does not arrive in time, or drips.
     """
-    if limit <= LARGE_BYTES:
-        return await _arrived(request, limit, BODY_SECONDS)
-    announced = request.content_length
-    if announced is not None and announced <= LARGE_BYTES:
-        data = await _arrived(request, limit, BODY_SECONDS)
-    else:
-        if announced is None or announced <= limit:
-            await room.claim()
-        data = await _arrived(request, limit, ARRIVAL_SECONDS)
-    if compressed:
-        await room.claim()
-    return data
-
-
-async def _arrived(request: web.Request, limit: int, seconds: float) -> bytes:
-    """Read the body within so many seconds, however busily it drips."""
-    try:
-        async with asyncio.timeout(seconds):
-            return await read_bytes(request, limit)
-    except TimeoutError as fault:
-        raise TooSlowError(seconds) from fault
-
-
-async def read_bytes(request: web.Request, limit: int) -> bytes:
-    """Read the body. Raises `TooLargeError`, by its announced length before it is read."""
     if (request.content_length or 0) > limit:
         raise TooLargeError(limit)
-    body = bytearray()
+    clock = asyncio.get_running_loop().time
+    begun, paced = clock(), 0
+    till = begun + min(PACE_SECONDS, BODY_SECONDS)
     try:
-        while chunk := await request.content.readany():
-            body += chunk
-            if len(body) > limit:
-                raise TooLargeError(limit)
+        async with room.patience(till - begun) as due:
+            while chunk := await request.content.readany():
+                room.take(chunk)
+                if room.size > limit:
+                    raise TooLargeError(limit)
+                if room.size - paced >= PACE_BYTES:
+                    paced = room.size
+                    till = min(clock() + PACE_SECONDS, begun + _seconds(room))
+                    due.reschedule(till)
+    except TimeoutError:
+        raise _too_slow(_seconds(room), drips=till < begun + _seconds(room)) from None
     except (web.RequestPayloadError, ConnectionError) as fault:
         raise body_fault("The body could not be read to its end") from fault
-    return bytes(body)
 
 
-async def parse(data: bytes, model: type[Model], limit: int, *, compressed: bool) -> Model:
-    """Turn bytes into a model, in a thread when there are many of them."""
-    if compressed or len(data) > THREAD_BYTES:
-        return await asyncio.to_thread(_parse, data, model, limit, compressed)
-    return _parse(data, model, limit, compressed)
+def _seconds(room: Room) -> float:
+    return LARGE_SECONDS if room.size > LARGE_BYTES else BODY_SECONDS
 
 
-def _parse(data: bytes, model: type[Model], limit: int, compressed: bool) -> Model:
-    plain = inflate(data, limit) if compressed else data
-    refuse_many_values(plain)
-    try:
-        # By the names of the contract alone: the models' own names are for Python.
-        parsed = model.model_validate_json(plain, by_alias=True, by_name=False)
-    except ValidationError as fault:
-        # The fault holds the values, which may be secrets: it goes no further.
-        raise InvalidRequestError(issues_of(fault, "body")) from None
-    refuse_ambiguous(plain)
-    return parsed
+def _too_slow(seconds: float, *, drips: bool) -> TooSlowError:
+    if drips:
+        return TooSlowError(
+            f"Less than {PACE_BYTES} bytes of the body came in {PACE_SECONDS:g} s; send it faster"
+        )
+    return TooSlowError(f"The body did not arrive within {seconds:g} s; send it faster or smaller")
 
 
-def inflate(data: bytes, limit: int) -> bytes:
-    """Inflate one gzip member and nothing after it, never to more than the limit.
+async def parse(room: Room, model: type[Model], limit: int, *, compressed: bool) -> Model:
+    """Turn a body into a model: here if it is short, else in a thread, or in a process of its own.
 
     Raises:
-        TooLargeError: it inflates to more.
-        InvalidRequestError: it is not one whole gzip member.
+        InvalidRequestError: it breaks a rule of JSON, of gzip or of the model.
+        TooLargeError: it inflates to more than the limit, or costs too much in another way.
+        OverloadedError: too many large bodies wait to be read.
     """
-    inflator = zlib.decompressobj(_GZIP_WINDOW)
+    plain = _short(room, limit, compressed=compressed)
+    if plain is None:
+        await room.turn()
+        return await asyncio.to_thread(read_apart, room.pieces, model, limit, compressed=compressed)
+    if len(plain) > THREAD_BYTES:
+        return await asyncio.to_thread(read_model, plain, model)
+    return read_model(plain, model)
+
+
+def _short(room: Room, limit: int, *, compressed: bool) -> bytes | None:
+    """Return the plain body; None: it is long, or may be."""
+    if room.size > (THREAD_BYTES if compressed else APART_BYTES):
+        return None
+    data = b"".join(room.pieces)
+    if not compressed:
+        return data
     try:
-        plain = inflator.decompress(data, limit + 1)
-    except zlib.error as fault:
-        raise body_fault("The body is not in gzip format") from fault
-    if len(plain) > limit:
-        raise TooLargeError(limit)
-    if not inflator.eof or inflator.unused_data:
-        raise body_fault("The body should be one whole gzip member, with nothing after it")
-    return plain
+        return inflate(data, min(limit, APART_BYTES))
+    except TooLargeError:
+        if limit <= APART_BYTES:
+            raise
+        return None

@@ -61,8 +61,11 @@ async def take_body(call: Call) -> None:
     route = call.route
     if route.body is not None:
         compressed = require_json(call.request, gzip=route.gzip)
-        data = await read_body(call.request, route.body_bytes, call.room, compressed=compressed)
-        call.parsed_body = await parse(data, route.body, route.body_bytes, compressed=compressed)
+        call.room.belong(*call.payer)
+        await read_body(call.request, route.body_bytes, call.room)
+        call.parsed_body = await parse(
+            call.room, route.body, route.body_bytes, compressed=compressed
+        )
 
 
 async def take_query(call: Call) -> None:

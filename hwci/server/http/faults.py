@@ -14,6 +14,9 @@ class InvalidRequestError(RefusedError):
         super().__init__("Validation failed")
         self.issues = issues
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.issues,)  # it may come from another process
+
 
 class UnsupportedTypeError(RefusedError):
     """A body that is not JSON by its own account, or is encoded in a way that is not taken."""
@@ -22,22 +25,33 @@ class UnsupportedTypeError(RefusedError):
 class TooSlowError(RefusedError):
     """A body that did not arrive in time."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"The body did not arrive within {seconds:g} s; send it faster or smaller")
-
 
 class TooLargeError(RefusedError):
     """A body over its limit, before or after inflation."""
 
+    _says = "The body is larger than {} bytes"
+
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The body is larger than {limit} bytes")
+        super().__init__(self._says.format(limit))
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.limit,)
 
 
 class TooManyValuesError(TooLargeError):
     """A body that would be far larger once it is read."""
 
-    def __init__(self, limit: int) -> None:
-        RefusedError.__init__(self, f"The body holds more than {limit} values")
+    _says = "The body holds more than {} values and names"
+
+
+class TooCostlyError(TooLargeError):
+    """A body that takes more time or memory to read than there is for one."""
+
+    _says = "The body takes more than this server can spend on one; send it in parts"
+
+    def __init__(self, limit: int = 0) -> None:
+        super().__init__(limit)
 
 
 def body_fault(message: str) -> InvalidRequestError:

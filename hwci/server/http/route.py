@@ -6,7 +6,7 @@ This module decides which errors follow from what a route says of itself. A hand
 and knows the web framework no further.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
@@ -15,6 +15,7 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import BaseModel
 
+from hwci.server.http.addresses import address_of
 from hwci.server.http.large_bodies import Room
 from hwci.server.http.query import path_id
 from hwci.server.services.access import Member, Person
@@ -153,6 +154,16 @@ class Call:
         """The box whose key was presented."""
         assert isinstance(self.caller, Box)
         return self.caller
+
+    @property
+    def payer(self) -> tuple[Hashable, Hashable]:
+        """Whose the room for the body is: an organization and its key, or who is in place of it."""
+        if isinstance(self.caller, CiKey | Box):
+            return self.caller.org_id, self.caller.id
+        if isinstance(self.caller, Member):
+            return self.caller.org_id, self.caller.user.id
+        who = self.caller.user.id if self.caller else address_of(self.request)
+        return who, who
 
     def body(self, model: type[BodyModel]) -> BodyModel:
         """Give the body, which the route says is such a model."""

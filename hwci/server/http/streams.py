@@ -17,8 +17,8 @@ from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 from hwci.server.errors import HwciServerError, StoppingError, UnauthenticatedError
 from hwci.server.http import error_map
 from hwci.server.http.addresses import address_of
-from hwci.server.http.body import parse
 from hwci.server.http.faults import InvalidRequestError
+from hwci.server.http.reading import read_model
 from hwci.server.http.responses import request_id
 from hwci.server.http.route import Call
 from hwci.server.services.access import MEMBERS, Member
@@ -148,8 +148,7 @@ async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int |
     if frame.type is not WSMsgType.TEXT:
         raise UnauthenticatedError(_FIRST_FRAME)
     try:
-        data = frame.data.encode()
-        said = await parse(data, StreamSignIn, limits.STREAM_FRAME_BYTES, compressed=False)
+        said = read_model(frame.data.encode(), StreamSignIn)
     except InvalidRequestError as fault:
         raise UnauthenticatedError(_FIRST_FRAME) from fault
     member = await call.services.access.member(

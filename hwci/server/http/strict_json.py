@@ -1,117 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a JSON parser lets pass and we do not (contract, "Everywhere"): a name twice in one object,
-at any depth; numbers that are not finite and U+0000, be it in a field that is ignored; more values
-than a report has.
+"""From bytes to the values of JSON, once, and what a JSON parser lets pass and we do not (contract,
+"Everywhere"): a name twice in one object, at any depth; numbers that are not finite and U+0000, be
+it in a field that is ignored; more values than a report has.
 
 Two readers of one body could read two different things, or one of them a thing that is not there.
-This module looks at bytes that are JSON already, and does not know what they say.
+This module does not know what the values mean.
 """
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator
-from math import isinf
 from typing import Any
+
+import jiter
 
 from hwci.server.http.faults import InvalidRequestError, TooManyValuesError, body_fault
 from hwci.wire import limits
-from hwci.wire.errors import Issue
+from hwci.wire.errors import Issue, shown
 
-VALUES_MAX = 2_000_000
-"""The largest legal report has half a million. Each value takes up to 200 bytes once it is read:
-unbounded, 64 MiB of `[],[],[]` would take gigabytes.
+VALUES_MAX = 1_000_000
+"""Values and names. The largest legal report has half a million. Each may take 100 bytes once it is
+read: without a limit, 64 MiB of `[],[],[]` would take gigabytes.
 """
-_STEP = 1024 * 1024
-"""Bytes looked at before another thread may run."""
+DEPTH_MAX = 200
+"""The parser goes no deeper."""
 
+_STRING = rb'"((?:[^"\\]++|\\.)*+)"'
+_SIGN = re.compile(_STRING + rb"|[,:\[{]", re.DOTALL)
+_STEP = re.compile(_STRING + rb"(\s*+:)?|[,\[{\]}]", re.DOTALL)
 _NUL = rb"\u0000"
 _BACKSLASH = rb"\\"
 """As JSON escapes it. What is left without them begins an escape."""
 
-_Pairs = list[tuple[str, Any]]
-_Path = tuple[str | int, ...]
+_Path = list[str | int]
 
 
-def refuse_many_values(plain: bytes) -> None:
-    """Count what may begin a value, before it is read; in a string it counts too, which is cheap.
+def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value that the bytes are.
 
     Raises:
-        TooManyValuesError: there are more than any report has.
+        TooManyValuesError: it holds more than any report has; found before it is read.
+        InvalidRequestError: it is not JSON, or a name stands twice in an object.
     """
-    found = 0
-    for start in range(0, len(plain), _STEP):
-        end = start + _STEP
-        found += sum(plain.count(sign, start, end) for sign in (b",", b"[", b"{"))
-        if found > VALUES_MAX:
-            raise TooManyValuesError(VALUES_MAX)
+    _refuse_many_values(plain)
+    try:
+        return jiter.from_json(plain, catch_duplicate_keys=True)
+    except ValueError as fault:
+        if str(fault).startswith("Detected duplicate key"):
+            raise InvalidRequestError(_repeats_in(plain)) from None
+        raise body_fault(f"Invalid JSON: {fault}") from None
 
 
-def refuse_ambiguous(plain: bytes) -> None:
-    """Read valid JSON once more, for what its first reader let pass. Nothing read is kept.
+def refuse_unstorable(plain: bytes, value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
+    """Look at what the bytes hold in fields that nobody else looks at.
 
     Raises:
-        InvalidRequestError: a name stands twice in an object, a number is none, or text holds NUL.
+        InvalidRequestError: a number is not finite, or text holds U+0000.
     """
     if _NUL in plain and _NUL in plain.replace(_BACKSLASH, b""):
         raise body_fault("Text should not hold U+0000")
-    repeats = 0
-
-    def look(pairs: _Pairs) -> None:
-        nonlocal repeats
-        repeats += len(pairs) - len(dict(pairs))
-
-    _read(plain, look)
-    if repeats:
-        issues = [
-            Issue(path=["body", *path], message="Should be given once")
-            for path in _repeats_in(_read(plain, _Repeating), ())
-        ]
-        raise InvalidRequestError(issues[: limits.ISSUES_MAX])
+    holders = [value]
+    while holders:
+        holder = holders.pop()
+        for item in holder.values() if isinstance(holder, dict) else holder:
+            if isinstance(item, dict | list):
+                holders.append(item)
+            elif isinstance(item, float) and item - item != 0:
+                raise body_fault("Invalid JSON: a number is not finite, or too large to be")
 
 
-def _read(plain: bytes, make: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+def _refuse_many_values(plain: bytes) -> None:
+    """Count the signs that separate values and names, outside strings, up to the limit."""
+    if len(plain) <= VALUES_MAX:
+        return
+    found = 0
+    for sign in _SIGN.finditer(plain):
+        if sign[1] is None:
+            found += 1
+            if found > VALUES_MAX:
+                raise TooManyValuesError(VALUES_MAX)
+
+
+def _repeats_in(plain: bytes) -> list[Issue]:
+    """Find where names stand twice, up to as many faults as an answer lists; outer ones first.
+
+    What comes after the first of them has been read by nobody, and may be no JSON.
+    """
+    found: list[_Path] = []
+    path: _Path = []
+    names: list[Counter[str] | None] = []
+    for step in _STEP.finditer(plain):
+        sign = step[0]
+        if step[2] is not None and names and (known := names[-1]) is not None:
+            name = _name(step[1])
+            path[-1] = shown(name)
+            known[name] += 1
+            if known[name] == 2:  # noqa: PLR2004 - twice
+                found.append(["body", *path])
+        elif sign in b"[{":
+            path.append(0)
+            names.append(Counter() if sign == b"{" else None)
+        elif sign in b"]}" and names:
+            path.pop()
+            names.pop()
+        elif sign == b"," and names and names[-1] is None:
+            path[-1] = int(path[-1]) + 1
+        if len(found) == limits.ISSUES_MAX or len(path) > DEPTH_MAX:
+            break
+    return [Issue(path=place, message="Should be given once") for place in sorted(found, key=len)]
+
+
+def _name(raw: bytes) -> str:
     try:
-        # Integers are not made: thousands of digits are slow to read, and more are refused.
-        return json.loads(
-            plain.decode(),
-            object_pairs_hook=make,
-            parse_int=len,
-            parse_float=_refuse_endless,
-            parse_constant=_refuse_constant,
-        )
-    except ValueError as fault:
-        raise body_fault("Invalid JSON") from fault
-
-
-def _refuse_constant(name: str) -> None:
-    raise body_fault(f"Invalid JSON: {name} is no number")
-
-
-def _refuse_endless(number: str) -> None:
-    if isinf(float(number)):
-        raise body_fault("Invalid JSON: a number is too large to be finite")
-
-
-class _Repeating(dict[str, Any]):
-    """An object, and the names that stand in it more than once."""
-
-    def __init__(self, pairs: _Pairs) -> None:
-        super().__init__(pairs)
-        times = Counter(name for name, _ in pairs)
-        self.repeated = [name for name, count in times.items() if count > 1]
-
-
-def _repeats_in(value: Any, path: _Path) -> Iterator[_Path]:  # noqa: ANN401 - whatever JSON holds
-    """Find where names repeat; as deep as the first reader goes, which is not deep."""
-    if isinstance(value, _Repeating):
-        yield from ((*path, _shown(name)) for name in value.repeated)
-        for name, member in value.items():
-            yield from _repeats_in(member, (*path, _shown(name)))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _repeats_in(item, (*path, index))
-
-
-def _shown(name: str) -> str:
-    """A name may be as long as the body."""
-    return name[: limits.NAME_MAX]
+        name = json.loads(b'"%b"' % raw)
+    except ValueError:
+        raise body_fault("Invalid JSON") from None
+    return str(name)

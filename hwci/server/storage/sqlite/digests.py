@@ -30,8 +30,9 @@ def of_names(names: Sequence[str]) -> bytes:
 
 def of_changes(changes: Changes, commits: bytes) -> bytes:
     """Return the digest of changes, whose commits are written as `codec.commits_json` does."""
-    head = codec.json_list((changes.base_sha, changes.truncated)).encode()
-    return hashlib.sha256(head + commits).digest()
+    digest = hashlib.sha256(codec.json_list((changes.base_sha, changes.truncated)).encode())
+    digest.update(commits)
+    return digest.digest()
 
 
 def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -> bytes:

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A large body is read in a process of its own, which ends with it: it takes no time from the event
+loop, however it is made, and what it takes of memory comes back whole.
+
+This module decides what such a process may take and how it answers. It is started anew for each
+body, as `python -m` with the model's name; the body goes in by its stdin, and out comes the model
+or what was refused. `large_bodies.py` decides how many there are at once: one.
+"""
+
+import logging
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from importlib import import_module
+from typing import cast
+
+from hwci.server.errors import OverloadedError, RefusedError
+from hwci.server.http.faults import TooCostlyError
+from hwci.server.http.reading import Model, inflate, read_model
+
+LOG = logging.getLogger("hwci.server")
+
+CPU_SECONDS = 30
+ADDRESS_BYTES = 768 * 1024 * 1024
+"""Of a body of 64 MiB with as many values as one may have, with the interpreter: less than half."""
+NICENESS = 5
+_GZIP, _PLAIN = "gzip", "plain"
+_TOO_MUCH = {-signal.SIGXCPU, -signal.SIGABRT}
+"""How it ends when it takes more: the parser aborts when there is no memory."""
+
+
+def read_apart(
+    pieces: list[bytearray], model: type[Model], limit: int, *, compressed: bool
+) -> Model:
+    """Return the model that a body is; its pieces are given away, and gone here.
+
+    It waits for the other process: it is called in a thread.
+
+    Raises:
+        RefusedError: it is none, or more than the limit.
+        OverloadedError: the system has no process, or has ended it.
+    """
+    command = (sys.executable, "-m", __name__, model.__module__, model.__qualname__, str(limit))
+    try:
+        reader = subprocess.Popen(  # noqa: S603 - no word of it comes from outside
+            (*command, _GZIP if compressed else _PLAIN),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as fault:
+        raise _unread("could not be started", fault) from fault
+    with reader:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        with suppress(BrokenPipeError):  # it has ended; how, is seen below
+            pieces.reverse()
+            while pieces:
+                reader.stdin.write(pieces.pop())
+            reader.stdin.close()
+        try:
+            read = pickle.load(reader.stdout)  # noqa: S301 - written by us
+        except (EOFError, pickle.UnpicklingError) as fault:
+            reader.kill()
+            if reader.wait() in _TOO_MUCH:
+                raise TooCostlyError from None
+            raise _unread("ended", reader.returncode) from fault
+    if isinstance(read, RefusedError):
+        raise read
+    return cast("Model", read)
+
+
+def _unread(what: str, why: object) -> OverloadedError:
+    LOG.error("A body is not read: its process %s (%s)", what, why)
+    return OverloadedError("The server cannot read a large body now; try again in a few seconds")
+
+
+def main(module: str, name: str, limit: str, coding: str) -> None:
+    """Read the body at stdin and write what it is to stdout."""
+    _be_modest()
+    model = getattr(import_module(module), name)
+    answer: object
+    try:
+        answer = read_model(_plain(int(limit), coding), model)
+    except RefusedError as refusal:
+        answer = refusal
+    except MemoryError:
+        answer = TooCostlyError()
+    pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
+
+
+def _be_modest() -> None:
+    """Take what is left over; a unit may forbid to say so, and has limits of its own then."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is for the server, which waits for us
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES, ADDRESS_BYTES))
+        os.nice(NICENESS)
+
+
+def _plain(limit: int, coding: str) -> bytes:
+    data = sys.stdin.buffer.read()
+    return inflate(data, limit) if coding == _GZIP else data
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
