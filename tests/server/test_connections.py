@@ -226,6 +226,17 @@ async def test_who_is_in_the_queue_when_the_server_leaves_is_answered() -> None:
             assert read_reply(line.recv(65_536)).status == 200
 
 
+async def test_a_full_server_that_listens_at_two_addresses_leaves_all_the_same() -> None:
+    runner = SpecRunner(web.Application())
+    await runner.setup()
+    assert isinstance(runner.server, connection.SpecServer)
+    sockets = [one for _ in range(2) for one in await listener.bound("127.0.0.1", 0)]
+    await listener.Listener(sockets, runner.server, Places(0), None).close()
+    await runner.cleanup()
+
+    assert [one.fileno() for one in sockets] == [-1, -1]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be told to")
 def test_nobody_comes_into_the_queue_of_a_socket_that_is_about_to_close() -> None:
     with ExitStack() as held:

@@ -80,11 +80,11 @@ class Listener:
         await asyncio.sleep(ARRIVE_SECONDS)
         if self._resting is not None:
             self._resting.cancel()
-        for one in self.sockets:
+        sockets, self.sockets = self.sockets, ()
+        for one in sockets:
             self._loop.remove_reader(one)
             self._accept(one, BACKLOG + 1)
             one.close()
-        self.sockets = ()
         if self._arriving:
             await asyncio.wait(self._arriving, timeout=connection.GRACE_SECONDS)
 
