@@ -78,7 +78,7 @@ def install(
       hwci box install --url https://hwci.example.org --token-stdin < token.txt
     """
     path = box_file(key_file, os.environ)
-    server = resolve(Flags(url)).url
+    server = resolve(Flags(url)).url_for_key("The box was not installed")
     with place_for_key(path) as keep:
         told = _exchange(server, _token(from_stdin=token_stdin))
         keep(BoxKey(server, str(told.box_id), told.name, str(told.org_id), told.api_key))
@@ -142,7 +142,7 @@ def held_key(url: str | None, key_file: Path | None) -> Held:
     """Find the key: of the environment, else of the file. A key is shown to its server alone."""
     key = secret("HWCI_BOX_KEY", os.environ)
     if key is not None:
-        return Held(resolve(Flags(url)).url, key)
+        return Held(resolve(Flags(url)).url_for_key("The box's key is not used"), key)
     path = box_file(key_file, os.environ)
     kept = read_key(path)
     wanted = (url or os.environ.get("HWCI_URL") or kept.url).rstrip("/")

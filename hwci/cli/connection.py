@@ -99,7 +99,8 @@ def _client(settings: Settings) -> "Client":
     from hwci.client import Client
 
     if (token := settings.token()) is not None:
-        return Client(settings.url, token=token, retries=RETRIES)
+        url = settings.url_for_key("HWCI_TOKEN is not used")
+        return Client(url, token=token, retries=RETRIES)
     # A command that runs for longer than a token lives asks for it again.
     return RenewingClient(settings.url, lambda refused: _kept_token(settings, refused), RETRIES)
 

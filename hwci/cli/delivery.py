@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hwci.client import Call, Client
     from hwci.client.dispatch import Dispatch, Letter, Outcome
     from hwci.client.spool import Spool
+    from hwci.client.spool_files import Kept
 
 UNREAD_KEY = "the-key-that-could-not-be-read"
 """Stands for the key of reports that are kept without one: no server ever gave it."""
@@ -76,7 +77,7 @@ class NoKey(NamedTuple):
 
 
 def see_address(settings: Settings, failed: str) -> None:
-    """See that what will be reported has an address. A job without a key reports nothing, wherever.
+    """See that an address that is told is one. A job without a key reports nothing, wherever.
 
     Raises:
         CommandError: the address is none.
@@ -121,12 +122,15 @@ def deliver(
     if lacking is not None:
         failing = unsent.failing_without_key(lacking.failing, letters)
         return Delivered(kept=kept, taken=_on_disk(letters), failing=failing)
+    if settings.guessed:
+        failing = unsent.failing_without_server(failed, letters)
+        return Delivered(kept=kept, taken=_on_disk(letters), failing=failing)
     try:
         with when_kept() if kept else nullcontext():
             outcome, server_time = _sent(settings, letters, spool, deadline_s)
     except SignalledError as fault:
         return _interrupted(letters, failed, str(fault))
-    sent = frozenset(letter.name for letter in outcome.sent)
+    sent = frozenset(letter.name for letter in (*outcome.sent, *outcome.elsewhere))
     if not outcome.unsent and not outcome.untried:
         return Delivered(sent=True, taken=sent, server_time=server_time)
     left = [*(one.letter for one in outcome.left), *outcome.untried]
@@ -134,7 +138,32 @@ def deliver(
         kept=not outcome.refused and all(letter.kept is not None for letter in left),
         taken=sent | _on_disk(left),
         server_time=server_time,
-        failing=unsent.failing_to_send(failed, outcome, len(letters), guess_of(settings)),
+        failing=unsent.failing_to_send(failed, outcome, len(letters)),
+    )
+
+
+def keep_early(settings: Settings, parcels: Iterable[Parcel]) -> None:
+    """Put reports on the disk that `deliver` will replace, where it keeps any. What goes wrong is
+    told by that.
+    """
+    from hwci.client.errors import HwciError
+    from hwci.client.spool import SpoolError
+
+    spool, lacking = spool_of(settings.environ), no_key(settings, "")
+    if spool is None or (lacking is not None and not lacking.meant):
+        return
+    with suppress(HwciError, SpoolError):
+        for name, call in parcels:
+            spool.keep(call, *_meant_for(settings, with_key=lacking is None), name)
+
+
+def _meant_for(settings: Settings, *, with_key: bool) -> tuple[str | None, str]:
+    """Return the address that reports are kept for, None if nobody told it, and the key; without
+    one they wait for a person who says which one to take.
+    """
+    return (
+        None if settings.guessed else settings.url,
+        ci_key(settings) if with_key else UNREAD_KEY,
     )
 
 
@@ -175,13 +204,6 @@ def no_key(settings: Settings, failed: str) -> NoKey | None:
     return None
 
 
-def guess_of(settings: Settings) -> str | None:
-    """Give the address that a job of a CI sends to only because it does not say one."""
-    from hwci.ci.systems import detected
-
-    return settings.url if settings.guessed and detected(settings.environ) else None
-
-
 def spool_of(environ: Mapping[str, str]) -> "Spool | None":
     """Give the spool of this machine; None: this user has no place for one."""
     from hwci.client.spool import Spool, spool_folder
@@ -210,26 +232,28 @@ def flush(
     fingerprint: str | None,
     deadline_s: float,
     *,
-    any_server: bool,
+    any_server: bool = False,
+    only: "Kept | None" = None,
 ) -> "Outcome":
     """Send what waits for this server, or for `any_server`, and the key of this fingerprint, or for
-    any key.
+    any key; or `only` one report.
 
     Raises:
         HwciError: the address is none, or the environment names an impossible proxy.
     """
     from hwci.cli.run_marks import settle
     from hwci.client import Client
-    from hwci.client.dispatch import Dispatch, Patience, letters_of
+    from hwci.client.dispatch import Dispatch, Letter, Patience, letters_of
 
     patience = Patience(deadline_s)
     with Client(
         settings.url, ci_key=ci_key(settings), timeout=patience.silence_s, retries=0
     ) as client:
-        spool.set_damaged_aside()
-        if any_server:
-            _readdress(spool, client.address, fingerprint)
+        spool.tidy()
+        _readdress(spool, client.address, fingerprint, any_server=any_server)
         letters = letters_of(spool, client.address, fingerprint)
+        if only is not None:
+            letters = [Letter(only.name, None, only)]
         if letters:
             note(f"Sending {counted(len(letters), 'report')} to {client.address}.")
 
@@ -247,11 +271,15 @@ def flush(
             return dispatch.send(letters, spool.not_before(client.address, fingerprint))
 
 
-def _readdress(spool: "Spool", address: str, fingerprint: str | None) -> None:
+def _readdress(
+    spool: "Spool", address: str, fingerprint: str | None, *, any_server: bool = False
+) -> None:
+    """Take what waits for a server that nobody had told, or for `any_server`, for this one's."""
     from hwci.client.spool import SpoolError
 
     with suppress(SpoolError):  # then nothing waits that could be seen
-        for kept in spool.elsewhere(address):
+        elsewhere = spool.elsewhere(address) if any_server else ()
+        for kept in (*spool.waiting_for(address, fingerprint), *elsewhere):
             if fingerprint in {None, kept.fingerprint}:
                 with suppress(OSError):  # it stays, for its own server
                     spool.readdress(kept, address)
@@ -260,7 +288,7 @@ def _readdress(spool: "Spool", address: str, fingerprint: str | None) -> None:
 def _kept(
     settings: Settings, parcels: Sequence[Parcel], spool: "Spool | None", *, with_key: bool
 ) -> list["Letter"]:
-    """Put reports on the disk; those without a key wait for a person who says which one to take.
+    """Put reports on the disk.
 
     Raises:
         HwciError: the address is none.
@@ -270,14 +298,16 @@ def _kept(
     from hwci.client.spool import SpoolError
 
     parse_address(settings.url)
-    key = ci_key(settings) if with_key else UNREAD_KEY
+    address, key = _meant_for(settings, with_key=with_key)
     letters = []
     for name, call in parcels:
         try:
             if spool is None:
                 raise unsent.no_place()
-            kept = spool.keep(call, settings.url, key, name)
+            kept = spool.keep(call, address, key, name)
             letters.append(Letter(name, call, kept))
+            if older := spool.superseded_by(kept):
+                note(f"note: {unsent.superseded(older)}.")
         except SpoolError as fault:
             what = f"{name} is not kept on the disk before it is sent"
             report(Failing(what, str(fault), fault.fix), "warning")
@@ -308,18 +338,21 @@ def _sent(
             outcome = dispatch.send(letters)
         else:
             outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
-            waiting = letters_of(spool, kept.address, kept.fingerprint)
             if not outcome.left and not outcome.untried:
-                if aside := spool.set_damaged_aside():
+                if aside := spool.tidy():
                     note(f"warning: {unsent.damaged(aside)}.")
                 settle(settings.environ)
-                _send_waiting(dispatch, waiting)
+                _readdress(spool, kept.address, kept.fingerprint)
+                _send_waiting(dispatch, letters_of(spool, kept.address, kept.fingerprint))
             else:
+                waiting = spool.waiting_for(kept.address, kept.fingerprint)
                 outcome.beside = len(waiting) - len(outcome.left) - len(outcome.untried)
             if not outcome.left and (
                 others := spool.others_waiting(kept.address, kept.fingerprint)
             ):
                 note(f"note: {unsent.for_other_key(others)}")
+    if told := unsent.settled_elsewhere(outcome):
+        note(told)
     _warn_of_clock(client)
     return outcome, client.server_time
 

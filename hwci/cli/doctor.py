@@ -22,7 +22,7 @@ from hwci.cli.failing import CommandError, ExitCode, failing_of
 from hwci.cli.finding import Finding, State
 from hwci.cli.needs import missing_fields, way
 from hwci.cli.render import say, say_json
-from hwci.cli.settings import Flags, Settings, resolve
+from hwci.cli.settings import NO_URL, NO_URL_FIX, Flags, Settings, resolve
 from hwci.cli.tables import counted
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ def _server(settings: Settings) -> list[Finding]:
     from hwci.client._address import parse_address, proxy_of
     from hwci.client.errors import HwciError
 
+    if settings.guessed:
+        return [Finding("server", State.FAIL, NO_URL, NO_URL_FIX), *_no_key(settings)]
     try:
         proxy = proxy_of(parse_address(settings.url))
         client = Client(settings.url, ci_key=_usable_key(settings), timeout=_TRY_S, retries=0)
@@ -205,6 +207,8 @@ def _for_others(kept: Spool, settings: Settings) -> list[str]:
     from hwci.client.spool import fingerprint_of
 
     key = _usable_key(settings)
+    if settings.guessed:
+        return []
     try:
         address = str(parse_address(settings.url))
     except ServerAddressError:
@@ -229,7 +233,8 @@ def _spool(settings: Settings) -> Finding:
         what = f"{kept.folder} cannot be written: nothing is kept when the server is away"
         return Finding("spool", State.WARN, what, "Set HWCI_SPOOL_DIR to a folder of this user")
     try:
-        waiting, refused, unopened = kept.waiting(), kept.refused(), kept.unopened()
+        waiting, unopened = kept.waiting(), kept.unopened()
+        refused = [*kept.refused(), *kept.superseded()]
     except SpoolError as fault:
         what = f"{fault}: nothing is kept when the server is away"
         return Finding("spool", State.WARN, what, fault.fix)
@@ -243,7 +248,7 @@ def _spool(settings: Settings) -> Finding:
     if waiting:
         what += f", the oldest for {max(0.0, time.time() - waiting[0].created) / 3600:.1f} hours"
     fix = "Look (hwci spool list), and send: hwci spool flush"
-    again = f"Or: {unsent.AGAIN}"
+    again = f"Or: {unsent.ways_back(refused)}"
     fix = ". ".join((fix, *([again] if refused else []), *_for_others(kept, settings)))
     return Finding("spool", State.WARN, what, fix)
 

@@ -118,6 +118,7 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
 def failing_of(fault: "HwciError", what: str | None = None, *, by_ci_key: bool = False) -> Failing:
     """Turn an error of the client into three lines; `what` names the deed that failed."""
     from hwci.client.errors import (
+        AnswerShapeError,
         ApiError,
         CredentialMissingError,
         ForbiddenError,
@@ -127,7 +128,9 @@ def failing_of(fault: "HwciError", what: str | None = None, *, by_ci_key: bool =
     )
 
     code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
-    if by_ci_key and isinstance(fault, UnauthorizedError | CredentialMissingError):
+    if by_ci_key and isinstance(fault, AnswerShapeError):
+        fix = BETWEEN_FIX
+    elif by_ci_key and isinstance(fault, UnauthorizedError | CredentialMissingError):
         fix = CI_KEY_FIX
     elif by_ci_key and isinstance(fault, ForbiddenError) and fault.own_form:
         fix = OFF_FIX  # for a key that works, the server has no other reason

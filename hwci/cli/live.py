@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.failing import CommandError
 from hwci.cli.render import note
-from hwci.client.errors import HwciError
+from hwci.client.errors import AnswerShapeError, HwciError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -96,6 +96,8 @@ def _stay_heard(held: Held, head: RunHead, stop: threading.Event) -> None:
                 if not told:
                     _note(str(fault))
                 told = True
+                if isinstance(fault, AnswerShapeError):
+                    return  # a stranger is shown the key once
             stop.wait(EVERY_S)
 
 

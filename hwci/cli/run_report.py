@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from hwci.cli.run_results import (
     warn_of_faults,
     with_starts,
 )
-from hwci.cli.run_sending import Sending, send, taken
+from hwci.cli.run_sending import Sending, keep_as_known, send, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -61,6 +61,11 @@ class Asked:
         said(self.changes_file, "--changes")
         said(self.hello_cmd, "--hello-cmd")
 
+    @property
+    def asks_others(self) -> bool:
+        """Return whether git and the CI are asked what changed."""
+        return not self.no_changes and self.changes_file is None
+
     def told(self) -> dict[str, object]:
         """Give what is said, by the names of the flags."""
         return {
@@ -72,14 +77,13 @@ class Asked:
 
 
 def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
-    """Report the run of this job.
+    """Report the run of this job. Git and the CI may take long to say what changed: meanwhile the
+    report is on the disk without it, so that whoever is killed then leaves the results.
 
     Raises:
         CommandError: wrong usage; or the caller is strict, and it was not taken, or a result file
             holds no results: the others are reported.
     """
-    from hwci.ci.reported import Reported
-    from hwci.ci.state import State, state_folder
     from hwci.cli.run_marks import marked, settle
 
     place = here(flags)
@@ -90,14 +94,35 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     # A run that no CI counts is named by its start.
     job = place.job.dated(place.job.value("started_at") or results.started_at() or now())
     settle(job.environ)
-    told = changes_of(replace(place, job=job), asked.changes_file, no_changes=asked.no_changes)
+    place = replace(place, job=job)
+    _warned(*uncounted(results, job))
+    with ExitStack() as kept:
+        if not sending.dry_run and asked.asks_others:
+            reports, _ = _reports(job, results, changes_of(place, None, no_changes=True))
+            kept.enter_context(marked(reports, job.environ))
+            keep_as_known(reports, sending)
+        _report_whole(place, asked, results, sending)
+
+
+def _report_whole(place: Here, asked: Asked, results: Results, sending: Sending) -> None:
+    """Ask what changed, then report.
+
+    Raises:
+        CommandError: as `report_job`.
+    """
+    from hwci.ci.reported import Reported
+    from hwci.ci.state import State, state_folder
+    from hwci.cli.run_marks import marked
+
+    job = place.job
+    told = changes_of(place, asked.changes_file, no_changes=asked.no_changes)
     if sending.dry_run and (base := told.base()) is not None:
         note(f"note: {base}.")
     reports, fault = _reports(job, results, told)
     folder = state_folder(job.environ)
     known = Reported(folder)
-    doubts = (*uncounted(results, job), *_doubted(place), *_replaced(known, reports))
-    warnings = _warned(*_no_git(place, asked), *doubts)
+    doubts = (*_doubted(place), *_replaced(known, reports))
+    warnings = (*uncounted(results, job), *_warned(*_no_git(place, asked), *doubts))
     memory = Memory(known, State(folder), reports)
     remembering = replace(sending, when_kept=memory.begun_by(sending.when_kept))
     with nullcontext() if sending.dry_run else marked(reports, job.environ):

@@ -60,9 +60,7 @@ def send(
     """Send reports, and leave a summary where the CI of the job shows one. What was not sent is the
     caller's to say.
     """
-    from hwci.client import calls
-
-    parcels = [delivery.Parcel(_name(report), calls.report_run(report)) for report in reports]
+    parcels = _parcels(reports)
     if sending.dry_run:
         delivery.print_exactly(parcels)
         _warn_of_times(reports, None)
@@ -80,6 +78,11 @@ def send(
         if summary.delivered.sent:
             note(f"Reported {_summary(reports)} to {settings.url}.")
     return summary.delivered
+
+
+def keep_as_known(reports: Sequence[RunReport], sending: Sending) -> None:
+    """Put reports on the disk of which more will be known before they are sent."""
+    delivery.keep_early(resolve(sending.flags), _parcels(reports))
 
 
 def taken(reports: Sequence[RunReport], delivered: delivery.Delivered) -> list[RunReport]:
@@ -103,6 +106,12 @@ def _warn_of_times(reports: Sequence[RunReport], server_time: datetime | None) -
     for line in lines:
         note(f"warning: {line}.")
     return lines
+
+
+def _parcels(reports: Sequence[RunReport]) -> list[delivery.Parcel]:
+    from hwci.client import calls
+
+    return [delivery.Parcel(_name(report), calls.report_run(report)) for report in reports]
 
 
 def _name(report: RunReport) -> str:

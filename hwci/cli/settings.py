@@ -17,6 +17,8 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_PROFILE = "default"
 KEY_FILE = "HWCI_CI_KEY_FILE"
 SECRET_BYTES_MAX = 64 * 1024
+NO_URL = "HWCI_URL is not set, so no server is known, and a key is shown to none by a guess"
+NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Settings:
     org: str | None
     environ: Mapping[str, str]
     guessed: bool = False
-    """Nobody said the server: it is the one that a person tries hwci with."""
+    """Nobody said the server: it is the one that a person tries hwci with, and is shown no key."""
 
     @property
     def credentials(self) -> Credentials:
@@ -58,6 +60,16 @@ class Settings:
         """Read the kept sign-in; one of another server is none."""
         kept = self.credentials.profiles().get(self.profile_name)
         return kept if kept is not None and kept.url == self.url else None
+
+    def url_for_key(self, failed: str) -> str:
+        """Return the address, for a command that shows it a key or a token of its environment.
+
+        Raises:
+            CommandError: wrong usage: nobody said it.
+        """
+        if self.guessed:
+            raise wrong_usage(failed, NO_URL, NO_URL_FIX)
+        return self.url
 
     def __repr__(self) -> str:
         """Show where to, and no secret."""

@@ -13,16 +13,31 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci.cli import delivery, options, unsent
-from hwci.cli.failing import CommandError, ExitCode, Failing, failing_of
+from hwci.cli.failing import CommandError, ExitCode, Failing, failing_of, wrong_usage
 from hwci.cli.render import emit, note
 from hwci.cli.settings import Flags, Settings, resolve
 from hwci.cli.tables import View, counted
 
 if TYPE_CHECKING:
+    from hwci.client.dispatch import Outcome
     from hwci.client.spool import Spool
+    from hwci.client.spool_files import Kept
 
 NOT_SENT = "Not all that waits was sent"
 
+Name = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[NAME]",
+        help="Send this one only, to this server with this key: a file that `list` names, or how "
+        "its name begins.",
+        show_default=False,
+    ),
+]
+AnyKey = Annotated[
+    bool,
+    typer.Option("--any-key", help="Send what was kept for another key, too: it was replaced."),
+]
 AnyServer = Annotated[
     bool,
     typer.Option(
@@ -39,12 +54,13 @@ spool = typer.Typer(no_args_is_help=True, help="Reports that wait on this machin
 
 @spool.command("list")
 def list_spool(json: options.JsonList = False, output: options.Output = None) -> None:
-    """List the reports that wait on this machine, and those that a server refused, with the reason.
+    """List the reports that wait on this machine, and those that were set aside, with the reason.
 
     The file of a refused report holds it whole, as `body`. It is sent again by `hwci spool flush
-    --refused` only; remove the file to be rid of it. A file that cannot be opened is another
-    user's, or the disk fails, and one may be damaged: it is listed as unreadable. Nothing is
-    changed.
+    --refused` only; remove the file to be rid of it. A superseded one is earlier than another of
+    the same run or merge, and is sent by its name only. A file that cannot be opened is another
+    user's, or the disk fails, and one may be damaged or of a newer hwci: it is listed as
+    unreadable. Nothing is changed.
 
     For example:
 
@@ -62,10 +78,9 @@ def list_spool(json: options.JsonList = False, output: options.Output = None) ->
 
 @spool.command("flush")
 def flush(
-    any_key: Annotated[
-        bool,
-        typer.Option("--any-key", help="Send what was kept for another key, too: it was replaced."),
-    ] = False,
+    name: Name = None,
+    *,
+    any_key: AnyKey = False,
     any_server: AnyServer = False,
     refused: RefusedToo = False,
     deadline: options.Deadline = options.DEADLINE_S,
@@ -73,6 +88,9 @@ def flush(
     profile: options.Profile = None,
 ) -> None:
     """Send the reports that wait for this server and this key, oldest first. Needs HWCI_CI_KEY.
+
+    Of reports of the same run and box, or of the same merge, only the latest is sent, whatever its
+    key: an earlier one would replace it. NAME sends an earlier one all the same, as the latest.
 
     It ends with exit code 0 when all were sent, and fails otherwise: 1 a report was refused, 4 the
     key is, or there is none that can be read, 5 the server cannot be reached.
@@ -86,36 +104,67 @@ def flush(
       hwci spool flush --any-server
 
       hwci spool flush --refused
+
+      hwci spool flush 00001795364188707589
     """
     from hwci.client.errors import HwciError
-    from hwci.client.spool import fingerprint_of
 
     settings = resolve(Flags(url, profile))
     kept = _spool(settings.environ)
-    no_key = delivery.no_key(settings, NOT_SENT)
-    if no_key is not None:
-        raise CommandError(replace(no_key.failing, code=ExitCode.SIGN_IN))
-    own = fingerprint_of(delivery.ci_key(settings))
-    with _readable():
-        before = _damaged(kept)
-        if refused:
-            _put_back(kept)
-        kept.waiting()
+    fingerprint = _own_key(settings)
+    settings.url_for_key(NOT_SENT)
+    if any_key:
+        fingerprint = None
     try:
+        with _readable():
+            before = _damaged(kept)
+            if refused:
+                _put_back(kept)
+            kept.waiting()
+            only = None if name is None else _named(kept, name, settings)
         outcome = delivery.flush(
-            settings, kept, None if any_key else own, deadline, any_server=any_server
+            settings, kept, fingerprint, deadline, any_server=any_server, only=only
         )
     except HwciError as fault:
         raise CommandError(failing_of(fault, NOT_SENT, by_ci_key=True)) from fault
-    note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
-    tried = len(outcome.sent) + len(outcome.unsent) + len(outcome.untried)
+    _say_what_went(outcome, settings)
+    left = len(outcome.unsent) + len(outcome.untried)
     with _readable():
-        _say_what_stays(kept, settings, None if any_key else own)
-        if len(outcome.sent) < tried:
-            guess = delivery.guess_of(settings)
-            raise CommandError(unsent.failing_to_send(NOT_SENT, outcome, tried, guess))
+        _say_what_stays(kept, settings, fingerprint)
+        if left:
+            total = len(outcome.sent) + left
+            raise CommandError(unsent.failing_to_send(NOT_SENT, outcome, total))
         if found := sorted(_damaged(kept) - before):
             raise CommandError(Failing(NOT_SENT, unsent.damaged(found), unsent.DAMAGED_FIX))
+
+
+def _own_key(settings: Settings) -> str | None:
+    """Return the fingerprint of the key.
+
+    Raises:
+        CommandError: there is none to send with.
+    """
+    from hwci.client.spool import fingerprint_of
+
+    no_key = delivery.no_key(settings, NOT_SENT)
+    if no_key is not None:
+        raise CommandError(replace(no_key.failing, code=ExitCode.SIGN_IN))
+    return fingerprint_of(delivery.ci_key(settings))
+
+
+def _named(kept: "Spool", name: str, settings: Settings) -> "Kept":
+    """Let the one report that is named wait for this server and key.
+
+    Raises:
+        CommandError: wrong usage: it names none, or several.
+        SpoolError: it cannot be read.
+    """
+    found = kept.find(name)
+    if len(found) != 1:
+        cause = f"{counted(len(found), 'report')} of {kept.folder} are called so"
+        fix = "Take a file that `hwci spool list --json` names"
+        raise wrong_usage(f"It is not clear which report {name!r} is", cause, fix)
+    return kept.keep_anew(found[0], settings.url, delivery.ci_key(settings))
 
 
 def _put_back(kept: "Spool") -> None:
@@ -133,6 +182,13 @@ def _damaged(kept: "Spool") -> set[Path]:
     return {one.path for one in kept.refused() if one.damaged}
 
 
+def _say_what_went(outcome: "Outcome", settings: Settings) -> None:
+    """Tell what this command sent, and apart from that what another one did meanwhile."""
+    note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
+    if told := unsent.settled_elsewhere(outcome):
+        note(told)
+
+
 def _say_what_stays(kept: "Spool", settings: Settings, own: str | None) -> None:
     """Tell of what was not this command's to send. `own`: what waits for another key is that."""
     from hwci.client._address import parse_address
@@ -143,10 +199,15 @@ def _say_what_stays(kept: "Spool", settings: Settings, own: str | None) -> None:
         note(unsent.for_other_key(keyed))
     if elsewhere := len(kept.elsewhere(address)):
         note(unsent.for_other_server(elsewhere))
-    if unopened := len(kept.unopened()):
-        note(f"{counted(unopened, 'file')} cannot be read: see hwci spool list")
-    if aside := unsent.set_aside(kept.refused()):
-        note(f"{aside}: see hwci spool list; {unsent.AGAIN}")
+    unopened = kept.unopened()
+    if unread := sum(not one.newer for one in unopened):
+        note(f"{counted(unread, 'file')} cannot be read: see hwci spool list")
+    for one in unopened:
+        if one.newer:
+            note(f"{one.path} stays as it is: {one.reason}")
+    aside = [*kept.refused(), *kept.superseded()]
+    if aside:
+        note(f"{unsent.set_aside(aside)}: see hwci spool list; {unsent.ways_back(aside)}")
 
 
 def _known_key(settings: Settings) -> str | None:

@@ -11,16 +11,19 @@ from typing import Literal
 from pydantic import BaseModel
 
 from hwci.cli.tables import Column, Layout, View, when
+from hwci.cli.unsent import number_of
 from hwci.client.spool import Spool, fingerprint_of
-from hwci.client.spool_files import Kept, Refused, body_of
+from hwci.client.spool_files import UNKNOWN, Kept, Refused, body_of
 from hwci.wire.hashes import short
 
-State = Literal["waiting", "unreadable", "refused"]
+State = Literal["waiting", "unreadable", "refused", "superseded"]
 
 
 class SpooledReport(BaseModel):
     """A report that is still here. `name`: its box, or the product or commit of an announcement.
-    `tries`: those that failed. `unreadable`: its file cannot be opened, or is damaged.
+    `tries`: those that failed. `unreadable`: its file cannot be opened, is damaged, or a newer
+    hwci's. `superseded`: a later report of the same run or merge came, and only its own name sends
+    it. `address` empty: nobody has told the server yet.
     """
 
     state: State
@@ -43,6 +46,7 @@ def rows(spool: Spool, key: str | None = None, address: str | None = None) -> li
         *(_row("waiting", kept, _why(kept, key, address)) for kept in spool.waiting()),
         *(_row("unreadable", one, one.reason) for one in spool.unopened()),
         *(_row("refused", refused, refused.reason) for refused in spool.refused()),
+        *(_row("superseded", one, _superseded(one)) for one in spool.superseded()),
     ]
 
 
@@ -51,9 +55,17 @@ def _why(kept: Kept, key: str | None, address: str | None) -> str:
     said = kept.reason or "not tried yet"
     if key is not None and kept.fingerprint != fingerprint_of(key):
         said = f"meant for another key (hwci spool flush --any-key); {said}"
-    if address is not None and kept.address != address:
+    if kept.address == UNKNOWN:
+        said = f"HWCI_URL was not set: it is sent with the first that is told; {said}"
+    elif address is not None and kept.address != address:
         said = f"meant for another server (hwci spool flush --any-server); {said}"
     return said
+
+
+def _superseded(report: Refused) -> str:
+    """Say why a report is not sent any more, and how it is all the same."""
+    before = f"; {report.reason}" if report.reason else ""
+    return f"a later one came (hwci spool flush {number_of(report)}){before}"
 
 
 def _row(state: State, report: Kept | Refused, reason: str) -> SpooledReport:
@@ -89,7 +101,7 @@ def layout(view: View) -> Layout[SpooledReport]:
             Column("Kind", lambda row: row.kind),
             Column("Report", lambda row: row.name),
             Column("Run", _what, whole=True),
-            Column("Server", lambda row: row.address),
+            Column("Server", lambda row: row.address or "not known yet"),
             Column("Since (UTC)", lambda row: when(row.created_at, view.now)),
             Column("Tries", lambda row: str(row.tries), right=True),
             Column("Why", lambda row: row.reason),

@@ -28,6 +28,7 @@ suite_config = typer.Typer(
 )
 
 DIRECTORIES_SHOWN = 10
+NOT_APPLIED = "The configuration was not applied"
 
 
 @suite_config.command("apply")
@@ -60,8 +61,8 @@ def apply(
         return
     settings = resolve(Flags(url, profile))
     with (
-        client_errors("The configuration was not applied", by_ci_key=True),
-        Client(settings.url, ci_key=settings.ci_key()) as client,
+        client_errors(NOT_APPLIED, by_ci_key=True),
+        Client(settings.url_for_key(NOT_APPLIED), ci_key=settings.ci_key()) as client,
     ):
         for config in read:
             client.send(calls.put_suite_config(config))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hwci.cli.failing import ExitCode, Failing, failing_of, shortened
+from hwci.cli.settings import NO_URL, NO_URL_FIX
 from hwci.cli.tables import counted
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hwci.client.spool_files import Refused
 
 AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
+BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
 DAMAGED_FIX = "Check the disk; report what was in it anew, from the results of its job"
 
 
@@ -72,12 +74,45 @@ def _wait(count: int) -> str:
 def set_aside(refused: Sequence[Refused]) -> str:
     """Say what lies where it is not sent again."""
     broken = sum(one.damaged for one in refused)
+    later = sum(one.superseded for one in refused)
     parts = []
-    if many := len(refused) - broken:
+    if many := len(refused) - broken - later:
         parts.append(f"{counted(many, 'report')} refused and set aside")
+    if later:
+        parts.append(f"{counted(later, 'report')} superseded by a later one and set aside")
     if broken:
         parts.append(f"{counted(broken, 'file')} damaged and set aside")
     return ", ".join(parts)
+
+
+def ways_back(refused: Sequence[Refused]) -> str:
+    """Return what sends what was set aside."""
+    again = [AGAIN] if any(not one.superseded for one in refused) else []
+    return "; ".join((*again, *([BY_NAME] if any(one.superseded for one in refused) else [])))
+
+
+def superseded(older: Sequence[Refused]) -> str:
+    """Say which reports of other keys are not sent any more, as a later one came: whether they are
+    of one organization, nobody but a person can know.
+    """
+    are = "is" if len(older) == 1 else "are"
+    return (
+        f"{counted(len(older), 'earlier report')} of {older[-1].name}, for another key, {are} set "
+        "aside, so that it does not replace this one. To send it all the same: hwci spool flush "
+        f"{number_of(older[-1])}"
+    )
+
+
+def settled_elsewhere(outcome: Outcome) -> str:
+    """Say what another process of this machine did meanwhile; empty: nothing."""
+    count = len(outcome.elsewhere)
+    what = f"{counted(count, 'report')} sent by another process, or superseded there"
+    return f"note: {what}." if count else ""
+
+
+def number_of(report: Refused) -> str:
+    """Return how the name of its file begins: enough to name it."""
+    return report.path.name.partition("-")[0]
 
 
 def damaged(paths: Sequence[Path]) -> str:
@@ -88,17 +123,9 @@ def damaged(paths: Sequence[Path]) -> str:
     )
 
 
-def failing_to_send(
-    failed: str, outcome: Outcome, total: int, guessed: str | None = None
-) -> Failing:
-    """Say what was not sent, why, and where it is now. The first fault counts. `guessed`: the
-    address that was taken because the job does not say one.
-    """
+def failing_to_send(failed: str, outcome: Outcome, total: int) -> Failing:
+    """Say what was not sent, why, and where it is now. The first fault counts."""
     failing = _failing_to_send(failed, outcome, total)
-    if guessed is not None:
-        cause = f"HWCI_URL is not set, so {guessed} was taken: {failing.cause}"
-        fix = f"Set HWCI_URL in the job{place(outcome, moved=True)}"
-        failing = replace(failing, cause=cause, fix=fix)
     untaken = (one.letter for one in outcome.unsent if one.refused is None)
     return _with_lost(failing, [*untaken, *outcome.untried])
 
@@ -110,6 +137,14 @@ def failing_without_key(failing: Failing, letters: Sequence[Letter]) -> Failing:
         sender = "with the key, `hwci spool flush --any-key` sends it"
         failing = replace(failing, fix=f"{failing.fix}. {place}; {sender}")
     return _with_lost(failing, letters)
+
+
+def failing_without_server(failed: str, letters: Sequence[Letter]) -> Failing:
+    """Say where reports are that no server was told for."""
+    from hwci.client.dispatch import Outcome
+
+    fix = f"{NO_URL_FIX}{place(Outcome(untried=list(letters)), nowhere=True)}"
+    return _with_lost(Failing(failed, NO_URL, fix), letters)
 
 
 def _with_lost(failing: Failing, unsent: Sequence[Letter]) -> Failing:
@@ -186,8 +221,8 @@ def _not_tried(outcome: Outcome) -> Failing:
     return Failing("", cause, "Nothing needs to be done", ExitCode.UNREACHABLE)
 
 
-def place(outcome: Outcome, *, moved: bool = False) -> str:
-    """Say where what was not sent is now. `moved`: it waits for an address that is wrong."""
+def place(outcome: Outcome, *, nowhere: bool = False) -> str:
+    """Say where what was not sent is now. `nowhere`: it waits for a server to be told."""
     waiting = [unsent.letter.kept for unsent in outcome.left]
     waiting += [letter.kept for letter in outcome.untried]
     places = []
@@ -195,8 +230,8 @@ def place(outcome: Outcome, *, moved: bool = False) -> str:
         sender = "the next report sends it, too, and so does `hwci spool flush`"
         if any(_key_is_refused(unsent) for unsent in outcome.left):
             sender = "once the key is right, `hwci spool flush --any-key` sends it"
-        elif moved:
-            sender = "once that is set, `hwci spool flush --any-server` sends it"
+        elif nowhere:
+            sender = "once the server is known, the next report and `hwci spool flush` send it"
         elif any(_may_be_elsewhere(unsent) for unsent in outcome.left):
             sender += ", with --any-server if the address was wrong"
         beside = f", with {counted(outcome.beside, 'other')}" if outcome.beside > 0 else ""

@@ -46,6 +46,7 @@ BACKOFF_FIRST_S = 0.5
 BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 120.0
 """A server that asks for a longer pause is not waited for."""
+_PAGE_BYTES, _TITLE_MAX = 4096, 80
 ANSWER_BYTES_MAX = 2 * RUN_REPORT_BYTES
 """No answer of a server is longer; a stranger at its address may send one without end."""
 
@@ -240,7 +241,16 @@ def _surprise(call: Call[T], response: Response) -> str:
     location = response.headers.get("location")
     if location is not None and response.status >= HTTPStatus.MULTIPLE_CHOICES:
         return f"it redirects to {location!r}, and credentials are not carried elsewhere"
-    return f"{call.status} was expected"
+    return f"{call.status} was expected, and it is {_described(response)}"
+
+
+def _described(response: Response) -> str:
+    """Return what answered, as far as a page says it."""
+    media = response.headers.get("content-type", "").partition(";")[0].strip() or "of no type"
+    page = response.body[:_PAGE_BYTES]
+    _, tag, rest = page[page.lower().find(b"<title") :].partition(b">")
+    words = rest.partition(b"<")[0].decode(errors="replace").split()
+    return f"{media}, titled {' '.join(words)[:_TITLE_MAX]!r}" if tag and words else media
 
 
 def _refusal(response: Response) -> ApiError:
@@ -254,7 +264,7 @@ def _refusal(response: Response) -> ApiError:
         body = ErrorBody(
             status_code=response.status,
             error=_phrase(response.status),
-            message="The answer says no more, and is not in the server's form",
+            message=f"The answer is not in the server's form; it is {_described(response)}",
         )
     kind = error_class(response.status)
     refusal = kind(response.status, body.error, body.message, request_id, body.issues or ())

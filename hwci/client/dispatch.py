@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
-from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError, HwciError
+from hwci.client.errors import ApiError, ConnectionFailedError, HwciError
 from hwci.client.spool import ASKED_MAX_S, Spool, SpoolError
 from hwci.client.spool_files import Kept, Refused
 
@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 
 REFUSALS = frozenset({400, 404, 409, 413, 415})
 """The report is at fault, or where it goes: the same again would be refused again. That is said of
-hwci's own answers: what a proxy, an ingress or a sign-in page says in its place passes by itself.
-And a 403 is none: like a 401 it is said of the key, whose organization may be let report again.
+hwci's own answers. And a 403 is none: like a 401 it is said of the key, whose organization may be
+let report again.
+
+Any other answer that is not hwci's, as a sign-in page's, is a stranger's: the report waits, and the
+key is shown to it no second time.
 """
-PASSING = frozenset({408, 425, 429, *range(500, 600)})
-"""It may go better by itself another time."""
+PASSING = frozenset({408, 425, 429, *range(500, 600)}) - {511}
+"""It may go better by itself another time. So says a proxy, too, while the server behind it is
+away; 511 is what a network says that wants a sign-in.
+"""
 TAKES_NOTHING = frozenset({408, 425, 429, 502, 503, 504})
 """Of these, what says nothing of the report: any other would meet it too."""
 TRY_S = 30.0
@@ -86,12 +91,15 @@ class Unsent:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of reports. `untried`: an earlier one found that nothing is taken."""
+    """What became of reports. `untried`: an earlier one found that nothing is taken. `elsewhere`:
+    another process sent them, or put them aside as a later report came.
+    """
 
     sent: list[Letter] = field(default_factory=list)
     refused: list[Unsent] = field(default_factory=list)
     left: list[Unsent] = field(default_factory=list)
     untried: list[Letter] = field(default_factory=list)
+    elsewhere: list[Letter] = field(default_factory=list)
     asked_s: float = 0.0
     """For so long the server asked to be left alone, before anything was tried."""
     beside: int = 0
@@ -104,8 +112,11 @@ class Outcome:
 
 
 def letters_of(spool: Spool, address: str, fingerprint: str | None) -> list[Letter]:
-    """Give what waits for a server and a key, or for any key, oldest first."""
-    return [Letter(kept.name, None, kept) for kept in spool.waiting_for(address, fingerprint)]
+    """Give what waits for a server and a key, or for any key, oldest first. What failed more often
+    comes later: what a proxy never lets pass holds back none of the others.
+    """
+    waiting = sorted(spool.waiting_for(address, fingerprint), key=lambda kept: kept.tries)
+    return [Letter(kept.name, None, kept) for kept in waiting]
 
 
 class Dispatch:
@@ -191,6 +202,9 @@ class Dispatch:
         """Send a report once. Gives whether it is settled, and what went wrong."""
         if letter.kept is None or self._spool is None:
             assert letter.call is not None
+            if self._spool is not None:
+                with suppress(OSError, SpoolError):  # then nothing there can be sent either
+                    self._spool.overtake(letter.call, self._client.address)
             return self._carry(letter, letter.call)
         try:
             with self._spool.taken(letter.kept) as call:
@@ -200,14 +214,12 @@ class Dispatch:
             return (False, None) if letter.call is None else self._carry(letter, letter.call)
         if self._spool.holds(letter.kept):
             return False, None  # another process sends it, or one of its identity, right now
-        self._settled_elsewhere(letter, self._spool.refusal(letter.kept))
-        return True, None
-
-    def _settled_elsewhere(self, letter: Letter, refused: Refused | None) -> None:
+        refused = self._spool.refusal(letter.kept)
         if refused is None:
-            self.outcome.sent.append(letter)
+            self.outcome.elsewhere.append(letter)
         else:
             self.outcome.refused.append(Unsent(letter, None, refused))
+        return True, None
 
     def _carry(self, letter: Letter, call: Call[None]) -> tuple[bool, HwciError | None]:
         try:
@@ -247,9 +259,9 @@ def _refuses(fault: HwciError) -> bool:
 
 def _passing(fault: HwciError) -> bool:
     if isinstance(fault, ApiError):
-        told_between = not fault.own_form and fault.status_code in {*REFUSALS, HTTPStatus.FORBIDDEN}
-        return told_between or fault.status_code in PASSING
-    return isinstance(fault, ConnectionFailedError | AnswerShapeError)
+        too_large = fault.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE  # for a proxy
+        return fault.status_code in PASSING or (too_large and not fault.own_form)
+    return isinstance(fault, ConnectionFailedError)
 
 
 def _ends_round(fault: HwciError) -> bool:

@@ -510,21 +510,6 @@ def test_what_waits_for_another_server_and_key_needs_both_words(in_ci: Command) 
     assert listed(in_ci) == []
 
 
-def test_a_job_that_says_no_server_is_told_so(
-    in_ci: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hwci.cli.settings.DEFAULT_URL", unused_url())
-    nowhere: dict[str, str | None] = {"HWCI_URL": None}
-
-    at_a_desk = in_ci("report-run", "--body", "-", stdin=body(1), **nowhere)
-    in_a_job = in_ci("report-run", "--body", "-", stdin=body(1), GITHUB_ACTIONS="true", **nowhere)
-
-    assert "HWCI_URL is not set" not in at_a_desk.err
-    assert f"cause: HWCI_URL is not set, so {unused_url()} was taken: No answer " in in_a_job.err
-    assert "fix: Set HWCI_URL in the job. What waits is kept in " in in_a_job.err
-    assert "`hwci spool flush --any-server` sends it" in in_a_job.err
-
-
 @pytest.mark.parametrize("command", ["report-run", "merge-announce", "spool flush"])
 def test_an_answer_that_comes_byte_by_byte_holds_nothing_beyond_the_deadline(
     in_ci: Command, command: str

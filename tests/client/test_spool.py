@@ -102,14 +102,25 @@ def test_a_later_report_of_the_same_identity_replaces_and_of_another_does_not(
     assert spool.waiting()[-1] == last
 
 
-def test_the_same_report_to_another_server_or_with_another_key_replaces_none(spool: Spool) -> None:
+def test_the_same_report_to_another_server_goes_there_all_the_same(spool: Spool) -> None:
     keep(spool)
-    keep(spool, address="https://other.example.org")
-    keep(spool, key=OTHER_KEY)
+    keep(spool, address=OTHER_ADDRESS, key=OTHER_KEY)
 
-    assert len(spool.waiting()) == 3
+    assert len(spool.waiting()) == 2
     assert len(spool.waiting_for(ADDRESS, fingerprint_of(KEY))) == 1
-    assert len(spool.waiting_for(ADDRESS, None)) == 2
+    assert spool.superseded() == []
+
+
+def test_the_same_report_with_another_key_puts_the_earlier_aside_and_loses_none(
+    spool: Spool,
+) -> None:
+    earlier = keep(spool)
+    later = keep(spool, key=OTHER_KEY)
+
+    assert spool.waiting() == [later]
+    [aside] = spool.superseded()
+    assert aside.path.name == earlier.path.name
+    assert spool.superseded_by(later) == [aside]
 
 
 def test_an_announcement_is_the_same_for_one_product_and_commit(spool: Spool) -> None:
@@ -269,7 +280,89 @@ def test_a_file_of_a_later_hwci_is_left_alone(spool: Spool) -> None:
 
     assert spool.waiting() == []
     assert spool.refused() == []
+    [newer] = spool.unopened()
+    assert newer.reason == "a newer hwci wrote it (format 2; this one knows 1), and can send it"
+    spool.tidy()
+    keep(spool, key=OTHER_KEY)
     assert path.read_bytes() == content
+
+
+def test_a_report_of_the_version_before_is_replaced_by_a_later_one(spool: Spool) -> None:
+    """Its name held the server and the key, too."""
+    waiting, refused = keep(spool, run_id=1), keep(spool, run_id=2)
+    spool.set_aside(refused, "404")
+    for path in (waiting.path, spool.refused()[0].path):
+        path.rename(path.with_name(f"{path.name[:21]}{'0' * 32}{path.suffix}"))
+    assert waiting_run_ids(spool) == [1]
+
+    later = [keep(spool, run_id=run_id, key=OTHER_KEY) for run_id in (1, 2)]
+
+    assert spool.waiting() == later
+    assert len(spool.superseded()) == 2
+
+
+# Which is the later
+
+
+def test_what_waits_is_put_aside_before_it_is_sent_if_a_keeper_was_killed_too_early(
+    spool: Spool,
+) -> None:
+    """Killed once its report was on the disk, and before the earlier one was put aside."""
+    keep(spool)
+    later = keep(spool, key=OTHER_KEY)
+    [aside] = spool.superseded()
+    aside.path.rename(spool.folder / aside.path.name)
+    assert len(spool.waiting()) == 2
+
+    spool.tidy()
+
+    assert spool.waiting() == [later]
+    assert len(spool.superseded()) == 1
+
+
+def test_a_later_report_is_the_later_one_whatever_the_clock_says(tmp_path: Path) -> None:
+    times = iter([2_000_000_000.0, 5.0])
+    spool = Spool(tmp_path, clock=lambda: next(times))
+    spool.set_aside(keep(spool), "404")
+
+    later = keep(spool, key=OTHER_KEY)
+
+    assert spool.waiting() == [later]
+    assert (len(spool.refused()), len(spool.superseded())) == (0, 1)
+
+
+def test_a_report_that_is_sent_while_a_later_one_comes_is_not_told_as_left(spool: Spool) -> None:
+    earlier = keep(spool)
+    with spool.taken(earlier):
+        keep(spool, key=OTHER_KEY)
+        assert len(spool.superseded()) == 1
+        spool.sent(earlier)
+
+    assert spool.superseded() == []
+
+
+def test_a_report_that_cannot_be_kept_goes_before_what_waits(tmp_path: Path) -> None:
+    with answering(Answer(204)) as server:
+        spool = Spool(tmp_path)
+        earlier = keep(spool, address=server.url, conclusion="failure")
+        other = keep(spool, address=server.url, run_id=99)
+        later = Letter("bench-1", call(conclusion="success"))
+
+        dispatched(server, spool, [later])
+
+    assert spool.waiting() == [other]
+    assert [one.path.name for one in spool.superseded()] == [earlier.path.name]
+
+
+def test_a_report_for_a_server_that_nobody_told_goes_to_the_first_that_is(spool: Spool) -> None:
+    kept = spool.keep(call(), None, KEY, "bench-1")
+    assert kept.address == ""
+    assert spool.waiting_for(ADDRESS, fingerprint_of(KEY)) == [kept]
+    assert spool.elsewhere(ADDRESS) == []
+
+    spool.readdress(kept, ADDRESS)
+
+    assert [one.address for one in spool.waiting()] == [ADDRESS]
 
 
 # For another server
@@ -295,6 +388,24 @@ def test_a_readdressed_report_never_follows_a_later_one_of_its_run(spool: Spool)
     newest = keep(spool, address=OTHER_ADDRESS, conclusion="failure")
     spool.readdress(newest, ADDRESS)
     assert [kept.path.name[:20] for kept in spool.waiting()] == [newest.path.name[:20]]
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_readdressed_report_never_follows_a_later_one_that_was_sent(
+    spool: Spool, refused: bool
+) -> None:
+    older = keep(spool, address=OTHER_ADDRESS)
+    if refused:
+        spool.set_aside(older, "404")
+    spool.sent(keep(spool))
+    if refused:
+        assert spool.put_back() == 1
+    [older] = spool.waiting()
+
+    spool.readdress(older, ADDRESS)
+
+    assert spool.waiting() == []
+    assert len(spool.superseded()) == 1
 
 
 def test_a_report_is_not_readdressed_while_it_is_sent(spool: Spool) -> None:
@@ -369,16 +480,33 @@ def refusal(status: int) -> Answer:
     return Answer(status, json.dumps(told).encode())
 
 
-@pytest.mark.parametrize("status", [400, 403, 404, 409, 413, 415])
-def test_what_something_in_between_refuses_keeps_waiting_and_holds_back_none(
-    spool: Spool, status: int
-) -> None:
-    with answering(Answer(status, b"<html>Sign in</html>"), Answer(204)) as server:
+def test_a_report_that_is_too_large_for_a_proxy_waits_and_holds_back_none(spool: Spool) -> None:
+    with answering(Answer(413, b"<html>Too large</html>"), Answer(204)) as server:
         outcome, _ = dispatched(server, spool, letters(server, spool, 1, 2), deadline_s=0)
 
     assert (len(outcome.sent), len(outcome.left)) == (1, 1)
     assert waiting_run_ids(spool) == [1]
     assert spool.refused() == []
+
+
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 409, 415, 511])
+def test_a_stranger_is_shown_the_key_once(spool: Spool, status: int) -> None:
+    with answering(Answer(status, b"<html>Sign in</html>"), Answer(204)) as server:
+        outcome, pauses = dispatched(server, spool, letters(server, spool, 1, 2, 3))
+        assert len(server.received) == 1
+
+    assert (len(outcome.left), len(outcome.untried), pauses) == (1, 2, [])
+    assert waiting_run_ids(spool) == [1, 2, 3]
+    assert spool.refused() == []
+
+
+def test_what_a_stranger_never_lets_pass_holds_back_no_other_for_good(spool: Spool) -> None:
+    with answering(Answer(403, b"<html>No</html>"), Answer(204)) as server:
+        first, *_ = letters(server, spool, 1, 2)
+        dispatched(server, spool, [first])
+        dispatched(server, spool, letters_of(spool, server.url, None))
+
+        assert [json.loads(one.body)["run_id"] for one in server.received] == [1, 2, 1]
 
 
 def test_what_was_refused_waits_again_in_its_turn(spool: Spool) -> None:
@@ -395,7 +523,7 @@ def test_a_refused_report_that_a_later_one_replaced_stays_aside(spool: Spool) ->
         dispatched(server, spool, letters(server, spool, 1))
         letters(server, spool, 1)
         assert spool.put_back() == 0
-    assert len(spool.refused()) == 1
+    assert (len(spool.refused()), len(spool.superseded())) == (0, 1)
 
 
 @pytest.mark.parametrize("status", [400, 404, 409, 413, 415])
@@ -432,8 +560,7 @@ def test_a_key_that_is_refused_ends_the_sending_and_the_reports_stay(
 
 @pytest.mark.parametrize(
     "bad",
-    [Answer(status) for status in (408, 425, 429, 500, 502, 503, 504)]
-    + [Answer(200), Answer(302), Answer(reset=True)],
+    [Answer(status) for status in (408, 425, 429, 500, 502, 503, 504)] + [Answer(reset=True)],
 )
 def test_what_may_pass_is_tried_again_until_the_server_has_it(spool: Spool, bad: Answer) -> None:
     with answering(bad, bad, Answer(204)) as server:
@@ -521,13 +648,13 @@ def test_backoff_grows_to_its_end_and_is_spread() -> None:
     assert patience.pause(10_000, 1.0) == 8
 
 
-def test_a_report_that_another_process_sent_meanwhile_counts_as_sent(spool: Spool) -> None:
+def test_a_report_that_another_process_sent_meanwhile_counts_as_that_ones(spool: Spool) -> None:
     with answering(Answer(204)) as server:
         mine = letters(server, spool, 1)
         spool.sent(spool.waiting()[0])
         outcome, _ = dispatched(server, spool, mine)
 
-    assert outcome.sent == mine
+    assert (outcome.sent, outcome.elsewhere) == ([], mine)
     assert server.received == []
 
 
@@ -541,7 +668,7 @@ def test_a_report_that_a_later_one_replaced_is_not_sent_before_that_one_is(spool
         assert later.kept is not None
         spool.sent(later.kept)
         outcome, _ = dispatched(server, spool, mine, deadline_s=0)
-        assert outcome.sent == mine
+        assert outcome.elsewhere == mine
 
 
 def test_a_report_that_another_process_saw_refused_counts_as_refused(spool: Spool) -> None:

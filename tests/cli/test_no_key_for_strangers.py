@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is not named, or does not answer as hwci does, is shown no key, or none again."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hwci.client import Client, calls
+from tests.cli.conftest import Command
+from tests.cli.test_spool import ANNOUNCED, body, listed
+from tests.client.answering import Answer, AnsweringServer, answering
+from tests.server.running import RunningServer
+
+NOWHERE: dict[str, Any] = {"HWCI_URL": None}
+PORTAL = b"<html><head><title>\n Sign in to GuestNet </title></head></html>"
+CONFIG = {"repo_key": "r", "suite": "s", "firmware_paths": ["a/**"], "harness_paths": []}
+
+
+@pytest.fixture
+def guess(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnsweringServer]:
+    """A stranger at the address that a person tries hwci with."""
+    with answering(Answer(200, PORTAL)) as stranger:
+        monkeypatch.setattr("hwci.cli.settings.DEFAULT_URL", stranger.url)
+        yield stranger
+
+
+@pytest.mark.parametrize(
+    ("command", "strict", "code"),
+    [
+        ("report-run", False, 0),
+        ("merge-announce", False, 0),
+        ("report-run", True, 1),
+        ("merge-announce", True, 1),
+    ],
+)
+def test_a_job_that_names_no_server_keeps_its_report_and_says_so(
+    in_ci: Command, guess: AnsweringServer, command: str, strict: bool, code: int
+) -> None:
+    said = body(1) if command == "report-run" else ANNOUNCED
+    flags = ["--strict"] if strict else []
+
+    done = in_ci(command, "--body", "-", *flags, stdin=said, **NOWHERE)
+
+    what, cause, fix = done.err.splitlines()
+    assert done.code == code
+    assert what.startswith("error: " if strict else "warning: ")
+    assert cause.startswith("cause: HWCI_URL is not set, so no server is known, and a key is shown")
+    assert "fix: Set HWCI_URL, or name the server: --url URL. What waits is kept in " in fix
+    assert "once the server is known, the next report and `hwci spool flush` send it" in fix
+    assert guess.received == []
+
+
+def test_what_was_kept_for_no_server_goes_out_with_the_next_report_that_names_one(
+    in_ci: Command, server: RunningServer
+) -> None:
+    in_ci("report-run", "--body", "-", stdin=body(31), **NOWHERE)
+    [waiting] = json.loads(in_ci("spool", "list", "--json").out)
+    assert waiting["reason"].startswith("HWCI_URL was not set: it is sent with the first that is")
+
+    done = in_ci("report-run", "--body", "-", stdin=body(32))
+
+    assert "Sent 1 report that waited.\n" in done.err
+    assert listed(in_ci) == []
+    with Client(server.url, token=server.token) as client:
+        runs = {run.run_id for run in client.items(calls.list_runs(server.org_id))}
+    assert {31, 32} <= runs
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("spool", "flush"),
+        ("suite-config", "apply", "c.json"),
+        ("box", "heartbeat", "--once"),
+        ("box", "install"),
+        ("metrics",),
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_would_show_a_key_to_a_guess_is_called_wrongly(
+    in_ci: Command, guess: AnsweringServer, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "c.json").write_text(json.dumps({**CONFIG, "merge_trigger": False}))
+    secrets = {"HWCI_BOX_KEY": "k", "HWCI_INSTALL_TOKEN": "t", "HWCI_TOKEN": "t"}
+
+    done = in_ci(*words, **NOWHERE, **secrets)
+
+    assert done.code == 2
+    assert (
+        "cause: HWCI_URL is not set, so no server is known, and a key is shown to none" in done.err
+    )
+    assert "fix: Set HWCI_URL, or name the server: --url URL\n" in done.err
+    assert guess.received == []
+
+
+def test_the_doctor_shows_the_key_to_no_guess(in_ci: Command, guess: AnsweringServer) -> None:
+    done = in_ci("doctor", **NOWHERE)
+
+    assert done.code == 1
+    assert "fail  server: HWCI_URL is not set" in done.out
+    assert guess.received == []
+
+
+@pytest.mark.parametrize("status", [200, 302, 401, 403, 404, 511])
+def test_a_sign_in_page_is_shown_the_key_once_and_said_to_have_answered(
+    in_ci: Command, tmp_path: Path, status: int
+) -> None:
+    (tmp_path / "r.xml").write_text('<testsuite><testcase name="boot"/></testsuite>')
+    html = {"Content-Type": "text/html; charset=utf-8"}
+    with answering(Answer(status, PORTAL, html)) as portal:
+        there = {"HWCI_URL": portal.url, "HWCI_DEADLINE": "120"}
+        plain = json.loads(body(1))
+        flags = [
+            f"--{name.replace('_', '-')}={plain[name]}"
+            for name in (
+                "repo_key",
+                "workflow",
+                "suite",
+                "run_id",
+                "run_attempt",
+                "trigger",
+                "branch",
+                "sha",
+            )
+        ]
+        files = [f"--junit={box}=r.xml" for box in ("b1", "b2", "b3")]
+        done = in_ci("report-run", *flags, "--no-changes", *files, **there)
+        assert len(portal.received) == 1
+        flushed = in_ci("spool", "flush", **there)
+        assert len(portal.received) == 2
+
+    assert "text/html, titled 'Sign in to GuestNet'" in done.err
+    assert "1 report not taken, 2 not tried" in done.err
+    assert "What waits is kept in " in done.err
+    assert flushed.code != 0
+    assert [state for state, _, _ in listed(in_ci)] == ["waiting"] * 3

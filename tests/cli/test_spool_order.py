@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What waits never overwrites what came later: the command as processes of its own, and a server
+that is asked afterwards what it has.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hwci.client import Client, calls
+from hwci.client.spool import Spool
+from hwci.wire.reports import RunReport
+from tests.cli.scene import report
+from tests.client.answering import Answer, answering, unused_url
+from tests.server.running import RunningServer
+
+HWCI = (sys.executable, "-m", "hwci")
+WRONG_KEY = "svc_" + "0" * 64
+REFUSED = b'{"statusCode": 404, "error": "Not Found", "message": "No"}'
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A machine of its own, beside a server."""
+
+    folder: Path
+    server: RunningServer
+
+    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("HWCI_")}
+        own = {
+            "XDG_CONFIG_HOME": str(self.folder),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "HWCI_URL": self.server.url,
+            "HWCI_CI_KEY": self.server.ci_key,
+            "HWCI_DEADLINE": "0",
+            **variables,
+        }
+        return subprocess.Popen(
+            [*HWCI, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env=kept | {name: value for name, value in own.items() if value},
+        )
+
+    def run(self, *arguments: str, stdin: str = "", **variables: str) -> tuple[int, str, str]:
+        process = self.start(*arguments, **variables)
+        out, err = process.communicate(stdin, timeout=60)
+        return process.returncode, out, err
+
+    def report(self, run_id: int, outcome: str, **variables: str) -> str:
+        """Report a run with one test, and return what was said."""
+        code, _, err = self.run(
+            "report-run", "--body", "-", stdin=body(run_id, outcome), **variables
+        )
+        assert code == 0, err
+        return err
+
+    def listed(self) -> list[tuple[str, int]]:
+        _, out, _ = self.run("spool", "list", "--json")
+        return [(item["state"], item["run_id"]) for item in json.loads(out)]
+
+    def has(self, run_id: int) -> str:
+        """Return the outcome that the server has of a run."""
+        with Client(self.server.url, token=self.server.token) as client:
+            runs = client.items(calls.list_runs(self.server.org_id))
+            [found] = [run for run in runs if run.run_id == run_id]
+            [test] = client.send(calls.get_run(self.server.org_id, found.id)).items
+        return str(test.outcome)
+
+
+def body(run_id: int, outcome: str) -> str:
+    plain = report(1, "a" * 40, {"boot": outcome}).model_dump(mode="json", exclude_unset=True)
+    return json.dumps({**plain, "run_id": run_id})
+
+
+@pytest.fixture
+def bench(tmp_path: Path, server: RunningServer) -> Bench:
+    return Bench(tmp_path, server)
+
+
+def refused_there(bench: Bench, run_id: int, outcome: str) -> None:
+    """Leave a report that this server refused: another did, at an address that it had then."""
+    with answering(Answer(404, REFUSED)) as other:
+        bench.report(run_id, outcome, HWCI_URL=other.url)
+        [file] = (bench.folder / "state/hwci/spool/refused").glob("*.json")
+        file.write_text(file.read_text().replace(other.url, bench.server.url))
+
+
+WAYS = {
+    "another key": ["--any-key"],
+    "another server": ["--any-server"],
+    "refused": ["--refused"],
+    "no server and another key": ["--any-key"],
+}
+
+
+@pytest.mark.parametrize("left", WAYS)
+def test_no_way_to_flush_sends_what_a_later_report_of_its_run_superseded(
+    bench: Bench, left: str
+) -> None:
+    run_id = 1_000 + list(WAYS).index(left)
+    if left == "another key":
+        bench.report(run_id, "fail", HWCI_CI_KEY=WRONG_KEY)
+    elif left == "another server":
+        bench.report(run_id, "fail", HWCI_URL=unused_url())
+    elif left == "refused":
+        refused_there(bench, run_id, "fail")
+    else:
+        bench.report(run_id, "fail", HWCI_URL="", HWCI_CI_KEY=WRONG_KEY)
+    bench.report(run_id, "pass")
+
+    for way in (WAYS[left], ["--any-key", "--any-server", "--refused"]):
+        code, _, err = bench.run("spool", "flush", *way)
+        assert code == 0, err
+        assert "Sent 0 reports to " in err
+    assert bench.has(run_id) == "pass"
+
+
+def test_what_was_superseded_is_said_and_its_name_sends_it_all_the_same(bench: Bench) -> None:
+    bench.report(1, "fail", HWCI_CI_KEY=WRONG_KEY)
+    said = bench.report(1, "pass")
+    assert "note: 1 earlier report of bench-1, for another key, is set aside, so that " in said
+    assert bench.listed() == [("superseded", 1)]
+    told = bench.run("spool", "flush", "--any-key")[2]
+    assert "1 report superseded by a later one and set aside: see hwci spool list; `hwci" in told
+    assert bench.has(1) == "pass"
+
+    [line] = [line for line in said.splitlines() if "set aside" in line]
+    name = line.rstrip(".").rpartition("hwci spool flush ")[2]
+    code, _, err = bench.run("spool", "flush", name)
+
+    assert (code, bench.listed()) == (0, [])
+    assert "Sent 1 report to " in err
+    assert bench.has(1) == "fail"
+
+
+def test_a_name_that_means_no_report_is_wrong_usage(bench: Bench) -> None:
+    bench.report(2, "fail", HWCI_CI_KEY=WRONG_KEY)
+
+    code, _, err = bench.run("spool", "flush", "nothing")
+
+    assert (code, len(err.splitlines())) == (2, 3)
+    assert bench.listed() == [("waiting", 2)]
+
+
+def test_a_later_report_that_waits_supersedes_too(bench: Bench) -> None:
+    bench.report(3, "fail", HWCI_CI_KEY=WRONG_KEY)
+    bench.report(3, "pass", HWCI_CI_KEY="svc_" + "1" * 64)
+    assert bench.listed() == [("waiting", 3), ("superseded", 3)]
+
+    assert bench.run("spool", "flush", "--any-key")[0] == 0
+
+    assert bench.has(3) == "pass"
+
+
+def test_reports_of_one_run_for_two_servers_go_to_both(bench: Bench) -> None:
+    with answering(Answer(503), Answer(204)) as other:
+        bench.report(4, "fail", HWCI_URL=other.url)
+        bench.report(4, "pass")
+        assert bench.run("spool", "flush", HWCI_URL=other.url)[0] == 0
+        assert len(other.received) == 2
+    assert bench.has(4) == "pass"
+    assert bench.listed() == []
+
+
+def test_two_flushes_at_once_each_tell_what_they_sent(bench: Bench) -> None:
+    count = 60
+    spool = Spool(bench.folder / "state/hwci/spool")
+    for run_id in range(100, 100 + count):
+        call = calls.report_run(RunReport.model_validate_json(body(run_id, "pass")))
+        spool.keep(call, bench.server.url, bench.server.ci_key, "bench-1")
+
+    flushes = [bench.start("spool", "flush", "--deadline", "60") for _ in range(3)]
+    said = [flush.communicate(timeout=120)[1] for flush in flushes]
+
+    sent = [
+        int(line.split()[1]) for err in said for line in err.splitlines() if line[:5] == "Sent "
+    ]
+    assert len(sent) == len(flushes)
+    assert sum(sent) == count
+    assert [flush.returncode for flush in flushes] == [0, 0, 0]
+
+
+def test_a_report_is_on_the_disk_before_git_or_the_ci_is_asked(bench: Bench) -> None:
+    """The API of the CI does not answer; whoever kills the job then finds the report here."""
+    (bench.folder / "r.xml").write_text('<testsuite><testcase name="boot"/></testsuite>')
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "one"]):
+        named = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *named, *words], cwd=bench.folder, check=True)
+    with answering(Answer(silent=True)) as api:
+        ci = {
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_API_URL": api.url,
+            "GITHUB_TOKEN": "secret",
+            "GITHUB_REPOSITORY": "acme/firmware",
+            "GITHUB_RUN_ID": "77",
+            "GITHUB_RUN_NUMBER": "7",
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_WORKFLOW": "hil",
+            "GITHUB_WORKFLOW_REF": "acme/firmware/.github/workflows/hil.yml@main",
+            "GITHUB_EVENT_NAME": "push",
+            "GITHUB_REF_NAME": "main",
+            "GITHUB_JOB": "hil",
+            "RUNNER_NAME": "bench-1",
+        }
+        flags = ("--box", "bench-1", "--conclusion", "success")
+        sender = bench.start("report-run", "--junit", "r.xml", *flags, **ci)
+        until = time.monotonic() + 60
+        while not api.received and time.monotonic() < until:
+            assert sender.poll() is None, sender.communicate()
+            time.sleep(0.02)
+        assert api.received
+        sender.kill()
+        sender.communicate()
+
+    assert bench.listed() == [("waiting", 77)]
+    assert bench.run("spool", "flush")[0] == 0
+    assert bench.has(77) == "pass"
+
+
+def test_a_report_of_a_newer_hwci_is_left_alone_and_named_in_one_line(bench: Bench) -> None:
+    bench.report(5, "pass", HWCI_URL=unused_url())
+    [file] = (bench.folder / "state/hwci/spool").glob("*.report")
+    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 9'))
+    before = file.read_bytes()
+
+    code, _, err = bench.run("spool", "flush", "--any-server")
+
+    assert code == 0
+    assert f"{file} stays as it is: a newer hwci wrote it (format 9; this one knows 1)" in err
+    assert file.read_bytes() == before
+    assert "a newer hwci wrote it" in bench.run("spool", "list")[1].replace("\n", " ")
