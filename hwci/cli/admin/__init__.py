@@ -5,6 +5,7 @@ each does stands in the module that it comes from.
 
 import typer
 
+from hwci.cli.admin.audit import audit
 from hwci.cli.admin.checking import check
 from hwci.cli.admin.copies import backup, migrate, restore
 from hwci.cli.admin.organizations import ci_metrics, rebuild
@@ -13,7 +14,7 @@ from hwci.cli.admin.users import create_user, disable_user, enable_user, reset_p
 
 admin = typer.Typer(
     no_args_is_help=True,
-    help="Operator: CI Metrics, users, backup, restore and check, schema, signing key.",
+    help="Operator: CI Metrics, users, backup, restore and check, schema, keys, audit log.",
 )
 admin.command("ci-metrics")(ci_metrics)
 admin.command("create-user")(create_user)
@@ -26,3 +27,4 @@ admin.command("check")(check)
 admin.command("migrate")(migrate)
 admin.command("rebuild")(rebuild)
 admin.command("rotate-secret")(rotate_secret)
+admin.add_typer(audit, name="audit")

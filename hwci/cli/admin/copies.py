@@ -27,12 +27,17 @@ def backup(
     """
     to = to.absolute()
     with operator_errors("No backup was made", "Name another file"):
-        from hwci.server.app import BackUp, copy_progress
+        from hwci.server.app import BackUp, audit_key_of, copy_progress
 
         where = database_of(database)
         with telling(lambda: "Copying: {} of {}".format(*map(mebibytes, copy_progress(where, to)))):
             ask(database, BackUp(to=to))
     note(f"The backup is whole: {mebibytes(to.stat().st_size)}.")
+    key = audit_key_of(str(to))
+    if key.exists():
+        note(f"The key of its audit log is {key}: keep it with the backup.")
+    else:
+        note("The key of its audit log is missing beside the database, and so beside the backup.")
     say(str(to))
 
 
@@ -53,10 +58,15 @@ def restore(
 
         where = database_of(database)
         with telling(lambda: f"Restoring {where}"):
-            kept = put_back(where, backup_file.absolute())
+            done = put_back(where, backup_file.absolute())
     note(f"{where} is what {backup_file} was.")
-    if kept is not None:
-        note(f"The former database is {kept}")
+    if done.former is not None:
+        note(f"The former database is {done.former}")
+    if done.audit_from is not None:
+        note(
+            f"The backup has not the key of its audit log beside it: the log goes on under a new"
+            f" key from row {done.audit_from} on, and says so."
+        )
     note("Next: start the server; CI keys that were revoked since the backup work again.")
 
 

@@ -4,39 +4,57 @@
 """
 
 from hwci.server.app.composition import create_app
-from hwci.server.app.operating import check, copy_progress, migrate, operate, restore
+from hwci.server.app.operating import (
+    audit_key_of,
+    check,
+    copy_progress,
+    migrate,
+    new_audit_key,
+    operate,
+    restore,
+    verify_export,
+)
 from hwci.server.app.serving import Server, run, serving
+from hwci.server.services.audit_chain import AuditReport
 from hwci.server.services.operator_commands import (
     BackUp,
     CommandResult,
     CreateUser,
     ListOrganizations,
+    ReadAudit,
     Rebuild,
     ResetPassword,
     RotateSecret,
     SetCiMetrics,
     SetUserEnabled,
+    VerifyAudit,
 )
 from hwci.server.storage.opening import driver_doubt
 
 __all__ = [
+    "AuditReport",
     "BackUp",
     "CommandResult",
     "CreateUser",
     "ListOrganizations",
+    "ReadAudit",
     "Rebuild",
     "ResetPassword",
     "RotateSecret",
     "Server",
     "SetCiMetrics",
     "SetUserEnabled",
+    "VerifyAudit",
+    "audit_key_of",
     "check",
     "copy_progress",
     "create_app",
     "driver_doubt",
     "migrate",
+    "new_audit_key",
     "operate",
     "restore",
     "run",
     "serving",
+    "verify_export",
 ]

@@ -9,6 +9,8 @@ import http.client
 from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
+from typing import NamedTuple
+from uuid import UUID
 
 from hwci.server.app.operator_socket import connect, unreachable
 from hwci.server.clock import system_clock
@@ -19,6 +21,8 @@ from hwci.server.errors import (
     StorageLockedError,
 )
 from hwci.server.security.passwords import Passwords
+from hwci.server.services import audit_chain
+from hwci.server.services.audit_chain import AuditReport
 from hwci.server.services.operator import Operator, Secret
 from hwci.server.services.operator_commands import (
     BackUp,
@@ -27,14 +31,17 @@ from hwci.server.services.operator_commands import (
     Command,
     CommandResult,
     Rebuild,
+    VerifyAudit,
 )
+from hwci.server.services.operator_users import deed
 from hwci.server.storage import opening
 from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
+from hwci.server.storage.records import AuditEntry
 from hwci.wire.errors import ErrorBody
 
 _PATIENCE_SECONDS = 30.0
-_LONG = (BackUp, Check, Rebuild)
+_LONG = (BackUp, Check, Rebuild, VerifyAudit)
 
 
 def operate(
@@ -82,13 +89,66 @@ def check(database: str) -> CheckResult:
         return checked
 
 
-def restore(database: str, copy: Path) -> Path | None:
-    """Put a backup in the place of a database that no server has; give what the former file is
-    called now, None when there was none. Raises `StorageError`.
+class Restored(NamedTuple):
+    """What the former database is called now, None when there was none; and the row from which on
+    the audit log goes on under a new key, None when its key is there.
     """
+
+    former: Path | None
+    audit_from: int | None
+
+
+def restore(database: str, copy: Path) -> Restored:
+    """Put a backup in the place of a database that no server has. Raises `StorageError`."""
     location = _kept(database)
     _make_folder(location)
-    return opening.restore_storage(location.written, copy)
+    former = opening.restore_storage(location.written, copy)
+    older = opening.missing_steps(location.written)
+    return Restored(former, None if older else _begin_audit_anew(location))
+
+
+def new_audit_key(database: str) -> int:
+    """Go on with the audit log under a new key, where the present one does not fit and no server
+    runs. Return the number of the first row. Raises `StorageError`.
+    """
+    location = _kept(database)
+    _require_made(location)
+    first = _begin_audit_anew(location)
+    if first is None:
+        raise StorageError("The key of the audit log is there and fits", "leave it as it is")
+    return first
+
+
+def _begin_audit_anew(location: Location) -> int | None:
+    def told(org_id: UUID) -> AuditEntry:
+        return deed("audit_log.new_key", org_id, system_clock())
+
+    return opening.begin_audit_anew(location.written, told)
+
+
+def audit_key_of(database: str) -> Path:
+    """Return where the key of a database's audit log is. Raises `StorageError`."""
+    location = _kept(database)
+    assert location.audit_key_file is not None
+    return location.audit_key_file
+
+
+def verify_export(file: Path, key_file: Path, head: str | None) -> AuditReport:
+    """Look whether an export of the audit log is whole.
+
+    Raises:
+        RefusedError: it is no export, or the noted head is none.
+        SettingsError: the key cannot be used.
+        StorageError: a file cannot be read.
+    """
+    key = opening.read_audit_key(key_file)
+    if key is None:
+        raise StorageError(f"There is no key {key_file}", "name the key of the log by --key")
+    try:
+        with file.open(encoding="utf-8") as lines:
+            return audit_chain.verify_export(lines, key, head)
+    except (OSError, UnicodeDecodeError) as fault:
+        raise StorageError(f"Cannot read {file}: {fault}", "name an export") from fault
 
 
 def migrate(database: str, *, check: bool) -> Sequence[str]:
@@ -158,7 +218,7 @@ async def _operate(
 ) -> CommandResult:
     storage = open_database(location)
     passwords = Passwords()
-    secret = Secret(secret_key_file or location.key_file)
+    secret = Secret(secret_key_file or location.key_file, audit_key_file=location.audit_key_file)
     try:
         operator = Operator(storage, system_clock, passwords, secret, base_url)
         return await operator.carry_out(command)

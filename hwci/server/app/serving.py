@@ -51,7 +51,8 @@ async def serving(
     `storage` is the caller's to close when given, else it is opened as the settings say.
 
     Raises:
-        StorageError: the database cannot be opened, or is damaged.
+        StorageError: the database cannot be opened, is damaged, or its audit log cannot be added
+            to.
         SettingsError: the secret key cannot be used, or the files for TLS.
         ListenError: the address is taken, or not ours.
     """
@@ -63,12 +64,13 @@ async def serving(
             location = Location(settings.database)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
+            await storage.write(lambda writer: writer.require_audit())
             socket = location.socket
         set_up_token = await new_set_up_token(storage, clock)
         await storage.look_over()
         signer = make_signer(settings, clock)
         if socket is not None:
-            secret = Secret(key_file(settings), signer)
+            secret = Secret(key_file(settings), signer, location.audit_key_file)
             site = operator_site(socket, storage, clock, secret, settings.base_url)
             await stack.enter_async_context(site)
         https = tls is not None or (settings.base_url or "").startswith("https:")

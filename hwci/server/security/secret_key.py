@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from hwci.server.errors import ForbiddenError, SettingsError
+from hwci.server.private_file import require_private, sync_folder, write_private
 from hwci.server.security.signing import FormerKey, SigningKeys
 
 KEY_BYTES_MIN = 32
@@ -61,22 +62,11 @@ def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKey
 
 
 def _kept_keys(path: Path) -> SigningKeys:
-    _require_private(path)
+    require_private(path, "secret key")
     text = path.read_bytes().decode("ascii", "replace")
     # An empty file has one line, which is no key.
     keys = [_read_line(line, path) for line in text.strip().split("\n")]
     return SigningKeys(keys[0].value, tuple(keys[1:]))
-
-
-def _require_private(path: Path) -> None:
-    """A secret that is mounted belongs to root and to the group of who may read it."""
-    found = path.stat()
-    mounted = found.st_uid == 0 and os.geteuid() != 0
-    others = stat.S_IRWXO | (stat.S_IWGRP | stat.S_IXGRP if mounted else stat.S_IRWXG)
-    if found.st_mode & others:
-        raise SettingsError(
-            f"Others than its owner may use the secret key in {path}", f"run: chmod 600 {path}"
-        )
 
 
 def _read_line(line: str, path: Path) -> FormerKey:
@@ -105,7 +95,6 @@ def _first_key(path: Path) -> SigningKeys:
         )
     keys = SigningKeys(_new_key())
     _write(path, keys)
-    _sync_folder(path.parent)
     return keys
 
 
@@ -121,29 +110,15 @@ def _replace(path: Path, keys: SigningKeys) -> None:
     if os.geteuid() == 0:  # what root changes still belongs to the service
         os.chown(part, path.stat().st_uid, path.stat().st_gid)
     part.rename(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _write(path: Path, keys: SigningKeys) -> None:
-    """Write a file that its owner alone can read, from its first moment on."""
     former = [
         " ".join([key.value.decode(), *([key.until.isoformat()] if key.until else [])])
         for key in keys.former
     ]
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.writelines(f"{line}\n" for line in (keys.present.decode(), *former))
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Wait until the names of files are on the disk."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    write_private(path, "".join(f"{line}\n" for line in (keys.present.decode(), *former)))
 
 
 def _new_key() -> bytes:

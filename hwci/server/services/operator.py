@@ -17,6 +17,7 @@ from hwci.server.errors import ForbiddenError, NotFoundError
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.secret_key import rotate_keys
 from hwci.server.security.signing import Signer
+from hwci.server.services.audit_chain import AuditChain
 from hwci.server.services.operator_commands import (
     BackUp,
     Check,
@@ -25,23 +26,29 @@ from hwci.server.services.operator_commands import (
     CommandResult,
     CreateUser,
     ListOrganizations,
+    ReadAudit,
     Rebuild,
     ResetPassword,
     RotateSecret,
     SetCiMetrics,
     SetUserEnabled,
+    VerifyAudit,
 )
 from hwci.server.services.operator_users import OperatorUsers, deed
+from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Storage, Writer
 from hwci.wire import limits
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where the signing keys are kept, and who signs with them now; None where no server runs."""
+    """Where the signing keys are kept, and who signs with them now; None where no server runs.
+    `audit_key_file`: where the key of the audit log is.
+    """
 
     file: Path | None
     signer: Signer | None = None
+    audit_key_file: Path | None = None
 
 
 class Operator:
@@ -68,7 +75,7 @@ class Operator:
         Raises:
             NotFoundError: there is no such organization or user.
             ClashError: the e-mail is taken.
-            ConflictError: the user is disabled.
+            ConflictError: the user is disabled, or the noted head is none.
             ForbiddenError: the file of the signing keys is not the program's to write.
             StorageError: a copy cannot be made.
             SettingsError: the file of the signing keys cannot be used.
@@ -78,11 +85,8 @@ class Operator:
                 return await self._set_ci_metrics(command)
             case CreateUser() | ResetPassword() | SetUserEnabled():
                 return await self._users.carry_out(command)
-            case BackUp():
-                await self._storage.backup(command.to)
-                return CommandResult()
-            case Check():
-                return CommandResult(checked=CheckResult.of(await self._storage.check()))
+            case BackUp() | Check():
+                return await self._look_after_file(command)
             case ListOrganizations():
                 ids = await self._storage.read(lambda reader: reader.organization_ids())
                 return CommandResult(org_ids=ids)
@@ -90,6 +94,8 @@ class Operator:
                 return await self._rebuild(command)
             case RotateSecret():
                 return await self._rotate_secret(command)
+            case ReadAudit() | VerifyAudit():
+                return await self._look_at_audit(command)
 
     async def _set_ci_metrics(self, command: SetCiMetrics) -> CommandResult:
         org_id, enabled = command.org_id, command.enabled
@@ -122,6 +128,20 @@ class Operator:
             if self._secret.signer is not None:
                 self._secret.signer.change_keys(keys)
         return CommandResult()
+
+    async def _look_after_file(self, command: BackUp | Check) -> CommandResult:
+        if isinstance(command, Check):
+            return CommandResult(checked=CheckResult.of(await self._storage.check()))
+        await self._storage.backup(command.to)
+        return CommandResult()
+
+    async def _look_at_audit(self, command: ReadAudit | VerifyAudit) -> CommandResult:
+        chain = AuditChain(self._storage)
+        if isinstance(command, ReadAudit):
+            return CommandResult(audit_lines=await chain.lines(command.after))
+        file = self._secret.audit_key_file
+        key = None if file is None else await asyncio.to_thread(read_audit_key, file)
+        return CommandResult(audit=await chain.verify(key, command.head))
 
     def _record(self, writer: Writer, org_id: UUID, action: str) -> None:
         writer.add_audit(org_id, deed(action, org_id, self._clock()))

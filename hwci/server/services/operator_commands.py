@@ -11,6 +11,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hwci.server.services.audit_chain import AuditLines, AuditReport
+from hwci.server.storage.audit_chain import BEFORE_ALL
 from hwci.server.storage.records import Checked
 from hwci.wire.accounts import Email, Password
 from hwci.wire.base import SECRET, Answer, Body, Name
@@ -89,6 +91,22 @@ class RotateSecret(Body):
     drop_former: bool = False
 
 
+class ReadAudit(Body):
+    """Return rows of the audit log after a number, and with the last of them the head."""
+
+    command: ClassVar = "audit-rows"
+
+    after: int = BEFORE_ALL
+
+
+class VerifyAudit(Body):
+    """Look whether the audit log is whole; `head`: as it was noted earlier."""
+
+    command: ClassVar = "audit-verify"
+
+    head: str | None = None
+
+
 Command = (
     SetCiMetrics
     | CreateUser
@@ -99,6 +117,8 @@ Command = (
     | ListOrganizations
     | Rebuild
     | RotateSecret
+    | ReadAudit
+    | VerifyAudit
 )
 COMMANDS: tuple[type[Command], ...] = (
     SetCiMetrics,
@@ -110,6 +130,8 @@ COMMANDS: tuple[type[Command], ...] = (
     ListOrganizations,
     Rebuild,
     RotateSecret,
+    ReadAudit,
+    VerifyAudit,
 )
 
 
@@ -143,3 +165,5 @@ class CommandResult(Answer):
     sessions_ended: int | None = None
     reset_token: Annotated[str | None, SECRET] = None
     base_url: str | None = None
+    audit_lines: AuditLines | None = None
+    audit: AuditReport | None = None

@@ -38,6 +38,11 @@ class Location:
         return None if self.file is None else Path(f"{self.file}.key")
 
     @property
+    def audit_key_file(self) -> Path | None:
+        """Where the key of the audit log is."""
+        return None if self.file is None else Path(f"{self.file}.audit-key")
+
+    @property
     def socket(self) -> Path | None:
         """Where operators' commands are taken: beside the file, and nowhere else."""
         if self.file is None:

@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one place that names a database driver: from where a database is to a `Storage`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from uuid import UUID
 
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.records import Checked
+from hwci.server.storage.records import AuditEntry, Checked
+from hwci.server.storage.sqlite.audit import begin_anew
+from hwci.server.storage.sqlite.audit_key import key_file, put_back_key, read_audit_key
 from hwci.server.storage.sqlite.checking import check
-from hwci.server.storage.sqlite.condition import note_damage
-from hwci.server.storage.sqlite.connections import driver_doubt, steps_after
+from hwci.server.storage.sqlite.condition import Condition, note_damage
+from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after
 from hwci.server.storage.sqlite.copying import put_back
-from hwci.server.storage.sqlite.locking import database_lock
+from hwci.server.storage.sqlite.locking import check_header, database_lock
 from hwci.server.storage.sqlite.store import SqliteStorage
 
 __all__ = [
+    "begin_audit_anew",
     "check_storage",
     "driver_doubt",
     "missing_steps",
     "open_storage",
+    "read_audit_key",
     "restore_storage",
 ]
 
@@ -68,9 +73,26 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
     """
     path = _file(Location(str(where)))
     with database_lock(path) as note:
+        arriving = read_audit_key(key_file(copy))  # one of no use is told before anything moves
         kept = put_back(path, copy)
+        put_back_key(path, kept, arriving)
         note_damage(note, ())
         return kept
+
+
+def begin_audit_anew(where: str | Path, told: Callable[[UUID], AuditEntry]) -> int | None:
+    """Go on with the audit log of a database under a new key; `told` makes the entry that says so
+    to an organization. Return the number of the first row, None when the present key fits.
+
+    Raises:
+        StorageLockedError: another process, usually a running server, holds the file.
+        StorageError: it cannot be used.
+    """
+    path = _file(Location(str(where)))
+    check_header(path, known_version())
+    with database_lock(path) as note:
+        Condition(path, note)  # a damaged one is refused
+        return begin_anew(path, told)
 
 
 def _file(location: Location) -> Path:

@@ -11,7 +11,8 @@ every query carries it, for every table. The exceptions find out who is calling,
 organization is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
 by its user, a refresh token by its digest or by its user, an invitation by its digest, id or
 e-mail, a key or an install token by its digest. And the service's own housekeeping goes over all of
-them: runs that are lost, what is old and forgotten, the list of organizations.
+them: runs that are lost, what is old and forgotten, the list of organizations, and
+the chain of the audit log.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ from hwci.server.storage.account_ports import (
     Sessions,
     SessionsWriter,
 )
+from hwci.server.storage.audit_chain import AuditPage
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
@@ -225,12 +227,20 @@ class Audit(Protocol):
     def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
         """List entries, newest first."""
 
+    def audit_page(self, after: int, limit: int) -> AuditPage:
+        """Return the rows of the whole log after a number, in order, with the seal of its head."""
+
 
 class AuditWriter(Audit, Protocol):
     """The audit log, for writing."""
 
+    def require_audit(self) -> None:
+        """Raise `StorageError` when no entry can be appended: the key of the log is missing, or the
+        log does not end as it was sealed.
+        """
+
     def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
-        """Append an entry."""
+        """Append an entry. Raises as `require_audit`."""
 
 
 class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Protocol):

@@ -64,7 +64,7 @@ CREATE TABLE audit_entry (
   action TEXT NOT NULL,
   target TEXT NOT NULL,
   details TEXT NOT NULL
-) STRICT;
+, link BLOB, seal BLOB) STRICT;
 
 CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
 
@@ -416,3 +416,14 @@ CREATE INDEX invite_organization ON invite (org_id) WHERE used_at IS NULL;
 CREATE INDEX identity_user ON identity (user_id);
 
 CREATE UNIQUE INDEX user_reset ON user (reset_digest) WHERE reset_digest IS NOT NULL;
+
+CREATE TABLE audit_head (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  seal BLOB
+) STRICT;
+
+CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END;
+
+CREATE TRIGGER audit_entry_is_kept BEFORE DELETE ON audit_entry BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END;
+
+CREATE TRIGGER audit_entry_follows BEFORE INSERT ON audit_entry WHEN NEW.number <= (SELECT coalesce(max(number), 0) FROM audit_entry) BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END;

@@ -105,13 +105,13 @@ def test_a_writer_does_not_make_a_copy_begin_again(
     assert asyncio.run(run_ids(tmp_path / "copy.db")) == {0}
 
 
-async def test_a_copy_is_one_file_that_its_owner_alone_can_read(tmp_path: Path) -> None:
+async def test_a_copy_is_one_file_and_its_key_that_its_owner_alone_can_read(tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "hwci.db")
     await storage.backup(tmp_path / "copies.db")
     await storage.close()
 
     assert stat.S_IMODE((tmp_path / "copies.db").stat().st_mode) == 0o600
-    assert {path.name for path in tmp_path.iterdir()} == {"hwci.db", "hwci.db.lock", "copies.db"}
+    assert names(tmp_path) == {*OWN, "copies.db", "copies.db.audit-key"}
 
 
 async def test_a_copy_takes_the_place_of_nothing(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ async def test_a_copy_that_nobody_waits_for_any_more_leaves_nothing(
     await storage.close()
 
     assert copy.cancelled()
-    assert {path.name for path in tmp_path.iterdir()} == {"hwci.db", "hwci.db.lock"}
+    assert names(tmp_path) == OWN
 
 
 async def test_a_damaged_database_gives_no_copy(tmp_path: Path) -> None:
@@ -162,6 +162,13 @@ async def test_a_damaged_database_gives_no_copy(tmp_path: Path) -> None:
     await storage.close()
 
     assert not (tmp_path / "copy.db").exists()
+
+
+OWN = {"hwci.db", "hwci.db.audit-key", "hwci.db.lock"}
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
 
 
 def damage(path: Path) -> None:
@@ -356,7 +363,7 @@ async def test_steps_that_a_file_lacks_are_told_and_taken_when_it_is_opened(
     path.touch()
     assert list(missing_steps(path)) == [
         *("0001_core", "0002_platform", "0003_retention", "0004_run_filters", "0005_digests"),
-        *("0006_invitations", "0007_sessions"),
+        *("0006_invitations", "0007_sessions", "0008_audit_chain"),
     ]
     assert path.read_bytes() == b""
 

@@ -14,6 +14,7 @@ from hwci.engine.history import Scope
 from hwci.engine.identity import failure_id
 from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus
 from hwci.server.storage.records import Happening, LiveTest, RunFilter
+from hwci.server.storage.sqlite.audit_key import open_key
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import (
@@ -36,12 +37,17 @@ from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 
 # `ports.py` names these exceptions: no organization is known yet when they are asked, or it is the
 # housekeeping, which goes over all of them.
-NO_TENANT = {"organization", "user", "session", "refresh_token", "identity", "invite"}
+NO_TENANT = {
+    *("organization", "user", "session", "refresh_token", "identity", "invite"),
+    "audit_head",
+}
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
     ("box", "WHERE b.key_digest = "),
     ("box", "WHERE b.install_digest = "),
     ("membership", "m.user_id = "),
+    ("audit_entry", "ORDER BY number"),
+    ("audit_entry", "(SELECT coalesce(max(number), ?) FROM audit_entry)"),
     ("live_run", "WHERE l.lost = ? AND l.heard_at <= "),
     ("event", "(SELECT o.org_id FROM event o INDEXED BY event_at WHERE o.at < "),
 }
@@ -150,6 +156,7 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.box_by_key(b"key")
     writer.box_by_install(b"install")
     writer.audit_log(ORG, 0, 1)
+    writer.audit_page(0, 1)
     writer.configs(ORG, 0, 1)
     writer.version(ORG)
     ask_runs(writer)
@@ -165,6 +172,7 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """Give every statement that a full use runs, with its values taken out."""
     folder: Path = tmp_path_factory.mktemp("tenants")
     connection = open_writer(folder / "hwci.db")
+    connection.audit_key = open_key(connection.raw, connection.path)
     seen: set[str] = set()
 
     def keep(statement: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port says what each method promises
-"""What CI and people sent, in memory, after the identities of semantics 1.5, and the audit log."""
+"""What CI and people sent, in memory, after the identities of semantics 1.5."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,13 +11,13 @@ from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full import FullHistory
 from hwci.engine.parts import Ended, ended_by
-from hwci.server.storage.memory.lists import newest, slice_of
+from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import ReportKey, Sent, State
-from hwci.server.storage.records import AuditEntry, Slice
+from hwci.server.storage.records import Slice
 
 
 class MemoryRecords:
-    """What CI and people sent, of one state, and the audit log."""
+    """What CI and people sent, of one state."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -75,12 +75,6 @@ class MemoryRecords:
         reviews = self._changing(org_id).reviews
         for failure_id in failure_ids:
             reviews.pop(failure_id, None)
-
-    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
-        return slice_of(newest(self._sent(org_id).audit, lambda one: one.at), offset, limit)
-
-    def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
-        self._kept(org_id).audit.append(entry)
 
 
 def _identity(report: Report) -> ReportKey:

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.vocabulary import Role
+from hwci.server.storage.audit_chain import AuditRow
 from hwci.server.storage.records import (
-    AuditEntry,
     Box,
     CiKey,
     Event,
@@ -34,7 +34,6 @@ class Sent:
     reports: dict[ReportKey, Report] = field(default_factory=dict)
     configs: dict[Product, tuple[SuiteConfig, datetime]] = field(default_factory=dict)
     reviews: dict[UUID, Review] = field(default_factory=dict)
-    audit: list[AuditEntry] = field(default_factory=list)
 
     def copy(self) -> "Sent":
         """Copy, so that a change of the copy is none of this."""
@@ -43,7 +42,6 @@ class Sent:
             dict(self.reports),
             dict(self.configs),
             dict(self.reviews),
-            list(self.audit),
         )
 
     def facts(self) -> Facts:
@@ -75,6 +73,7 @@ class State:
     events: dict[UUID, tuple[Event, ...]] = field(default_factory=dict)
     sent: dict[UUID, Sent] = field(default_factory=dict)
     versions: dict[UUID, int] = field(default_factory=dict)
+    audit: list[AuditRow] = field(default_factory=list)
 
     def copy(self) -> "State":
         """Copy, so that a change of the copy is none of this."""
@@ -94,4 +93,5 @@ class State:
             dict(self.events),
             {org_id: sent.copy() for org_id, sent in self.sent.items()},
             dict(self.versions),
+            list(self.audit),
         )

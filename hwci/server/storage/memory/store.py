@@ -16,6 +16,7 @@ from hwci.server.errors import StorageError
 from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.memory.accounts import MemoryAccounts
+from hwci.server.storage.memory.audit import MemoryAudit
 from hwci.server.storage.memory.boxes import MemoryBoxes
 from hwci.server.storage.memory.events import MemoryEvents, appended
 from hwci.server.storage.memory.keys import MemoryKeys
@@ -40,6 +41,7 @@ class MemoryTransaction(
     MemoryRuns,
     MemoryEvents,
     MemoryRecords,
+    MemoryAudit,
 ):
     """A `Writer` over one state."""
 

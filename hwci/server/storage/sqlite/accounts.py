@@ -6,7 +6,6 @@ This module decides no policy: it keeps rows and refuses a value that must be un
 Secrets arrive here as digests and are never anything else.
 """
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -15,7 +14,6 @@ from uuid import UUID
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import (
-    AuditEntry,
     CiKey,
     Membership,
     Organization,
@@ -37,7 +35,6 @@ _MEMBERSHIP = (
     " FROM membership m JOIN organization o ON o.id = m.org_id"
 )
 _CI_KEY = "SELECT id, org_id, name, digest, created_at, last_used_at, revoked_at FROM ci_key"
-_AUDIT = "SELECT id, at, actor_id, actor_name, action, target, details FROM audit_entry"
 
 _NO_PASSWORD = ""
 """The column holds no NULL; no hash is empty."""
@@ -179,31 +176,6 @@ class KeyRows(Rows):
         )
 
 
-class AuditRows(Rows):
-    """The audit log."""
-
-    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
-        statement = f"{_AUDIT} WHERE org_id = ? ORDER BY at DESC, number DESC"
-        return self._slice(_audit_entry, statement, (org_id.bytes,), offset, limit)
-
-    def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
-        self._connection.execute(
-            "INSERT INTO audit_entry"
-            " (org_id, id, at, actor_id, actor_name, action, target, details)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                org_id.bytes,
-                entry.id.bytes,
-                to_micros(entry.at),
-                entry.actor_id.bytes,
-                entry.actor_name,
-                entry.action,
-                entry.target,
-                json.dumps(dict(entry.details), ensure_ascii=False),
-            ),
-        )
-
-
 def user_of(row: tuple[Any, ...]) -> User:
     """Give the user that a row holds, its columns in the table's order."""
     user_id, email, email_key, name, password_hash, created_at, disabled_at = row
@@ -236,17 +208,4 @@ def _ci_key(row: tuple[Any, ...]) -> CiKey:
         from_micros(created_at),
         from_micros_or_none(last_used_at),
         from_micros_or_none(revoked_at),
-    )
-
-
-def _audit_entry(row: tuple[Any, ...]) -> AuditEntry:
-    entry_id, at, actor_id, actor_name, action, target, details = row
-    return AuditEntry(
-        UUID(bytes=entry_id),
-        from_micros(at),
-        UUID(bytes=actor_id),
-        actor_name,
-        action,
-        target,
-        json.loads(details),
     )

@@ -16,7 +16,9 @@ from typing import Any
 from sqlite_utils import Database
 
 from hwci.server.errors import StorageError
+from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite.audit_tables import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 
@@ -31,7 +33,11 @@ _SOUND = (3, 51, 3)
 class Connection:
     """One SQLite connection, used by one thread at a time."""
 
+    audit_key: AuditKey | None = None
+    """What entries of the audit log are sealed with; of the writer, where it has one."""
+
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.raw = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
         )
@@ -118,6 +124,7 @@ def open_writer(path: Path) -> Connection:
     connection = Connection(path)
     try:
         _migrate(connection, path)
+        restore_guards(connection.raw)
         _refuse_another_schema(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")  # another tool's copy may have left it
     except BaseException:

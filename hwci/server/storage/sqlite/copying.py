@@ -33,13 +33,13 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
     Raises:
         StorageError: there is something at `to`, it cannot be written, or `stopped` said so.
     """
-    _refuse_taken(to)
+    refuse_taken(to)
     with _part(to) as part:
         with closing(open_reader(path)) as reader:
             _copy_pages(reader.raw, part, stopped)
         _require_whole(part, to, stopped)
         _sync(part)
-        _refuse_taken(to)
+        refuse_taken(to)
         if stopped():
             raise StorageError(*STOPPED)
         part.rename(to)
@@ -218,7 +218,8 @@ def _give_to_owner(part: Path) -> None:
         os.chown(part, folder.st_uid, folder.st_gid)
 
 
-def _refuse_taken(to: Path) -> None:
+def refuse_taken(to: Path) -> None:
+    """Raise `StorageError` when there is something at `to`."""
     if os.path.lexists(to):
         raise StorageError(f"There is something at {to} already", "name a new file")
 

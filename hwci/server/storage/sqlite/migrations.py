@@ -22,6 +22,7 @@ from sqlite_utils.migrations import Migrations
 
 from hwci.engine.identity import run_record_id
 from hwci.server.storage.sqlite.account_tables import ACCOUNTS, SESSIONS
+from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
 from hwci.server.storage.sqlite.platform_tables import (
     INVITATIONS,
     PLATFORM,
@@ -317,6 +318,15 @@ def invitations(database: Database) -> None:
 def sessions(database: Database) -> None:
     """Keep what kind of program began a sign-in, who is disabled, and links that reset."""
     _execute(database, SESSIONS)
+
+
+@MIGRATIONS(name="0008_audit_chain")
+def chain_audit(database: Database) -> None:
+    """Link the entries of the audit log, and have nobody change or remove one."""
+    _execute(database, AUDIT_CHAIN)
+    link_old_rows(database.conn)
+    for guard in GUARDS:
+        database.execute(guard)
 
 
 def _execute(database: Database, statements: str) -> None:

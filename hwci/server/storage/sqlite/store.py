@@ -19,6 +19,7 @@ from hwci.server.errors import DamagedError
 from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Checked
+from hwci.server.storage.sqlite.audit_key import key_file, open_key, write_key
 from hwci.server.storage.sqlite.checking import check, look_over
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
@@ -28,7 +29,7 @@ from hwci.server.storage.sqlite.connections import (
     open_reader,
     open_writer,
 )
-from hwci.server.storage.sqlite.copying import back_up
+from hwci.server.storage.sqlite.copying import Stopped, back_up, refuse_taken
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.sqlite.transaction import Transaction
 from hwci.server.storage.threads import Threads
@@ -95,6 +96,7 @@ class SqliteStorage(Storage):
         # The writer is closed last: it then empties the log and leaves one file.
         self._writer = open_writer(self._path)
         self._held.callback(self._writer.close)
+        self._writer.audit_key = open_key(self._writer.raw, self._path)
         self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
         self._short = ReadLane("hwci-look-up", self._path, [self._reader()])
         self._condition.opened()
@@ -123,7 +125,7 @@ class SqliteStorage(Storage):
         """
         stopped = threading.Event()
         try:
-            await self._run(self._copying, lambda: back_up(self._path, to, stopped.is_set))
+            await self._run(self._copying, lambda: self._back_up(to, stopped.is_set))
         except asyncio.CancelledError:
             stopped.set()
             raise
@@ -170,6 +172,12 @@ class SqliteStorage(Storage):
             raise
         except FAULTS as error:
             raise self._condition.met(error) from error
+
+    def _back_up(self, to: Path, stopped: Stopped) -> None:
+        refuse_taken(key_file(to))
+        back_up(self._path, to, stopped)
+        if self._writer.audit_key is not None:
+            write_key(to, self._writer.audit_key)
 
     def _write(self, work: Callable[[Writer], Result]) -> Result:
         self._writer.execute("BEGIN IMMEDIATE")

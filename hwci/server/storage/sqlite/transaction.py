@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One transaction as services see it: everything that is kept, together."""
 
-from hwci.server.storage.sqlite.accounts import AccountRows, AuditRows, KeyRows
+from hwci.server.storage.sqlite.accounts import AccountRows, KeyRows
+from hwci.server.storage.sqlite.audit import AuditRows
 from hwci.server.storage.sqlite.boxes import BoxRows
 from hwci.server.storage.sqlite.events import EventRows
 from hwci.server.storage.sqlite.members import IdentityRows, InviteRows, MemberRows

@@ -51,6 +51,7 @@ const ACTIONS = {
   "ci_metrics.enabled": ["turned CI Metrics on", organization],
   "ci_metrics.disabled": ["turned CI Metrics off", organization],
   "records.rebuilt": ["computed all records anew", organization],
+  "audit_log.new_key": ["went on with this log under a new key", organization],
 };
 
 /** What was done. */

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that hold a secret of the server: who may read one, and how it comes onto the disk. What
+it is for is not known here.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from hwci.server.errors import SettingsError
+
+
+def require_private(path: Path, what: str) -> None:
+    """Refuse a file that others may read. One that is mounted belongs to root, and to the group of
+    who may read it.
+
+    Raises:
+        SettingsError: others than its owner may use `what`.
+        OSError: it cannot be looked at.
+    """
+    found = path.stat()
+    mounted = found.st_uid == 0 and os.geteuid() != 0
+    others = stat.S_IRWXO | (stat.S_IWGRP | stat.S_IXGRP if mounted else stat.S_IRWXG)
+    if found.st_mode & others:
+        raise SettingsError(
+            f"Others than its owner may use the {what} in {path}", f"run: chmod 600 {path}"
+        )
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that its owner alone can read, from its first moment on, and wait until it
+    and its name are on the disk. Raises `OSError`.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of files are on the disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of the key of the audit log, beside the database: how it is made, read, copied and put
+back. It is never made anew for a log that has one already, but knowingly.
+
+This module decides whether a key is the log's. What is sealed with it is `audit_chain.py`'s.
+"""
+
+import os
+import re
+import secrets
+import sqlite3
+from contextlib import closing
+from itertools import chain, count
+from pathlib import Path
+
+from hwci.server.errors import SettingsError, StorageError
+from hwci.server.private_file import require_private, sync_folder, write_private
+from hwci.server.storage.audit_chain import AuditKey, Tip
+
+_BYTES = 32
+_LINE = re.compile(rb"[!-~]{32,}")
+NEW_KEY = "or go on under a new key: hwci admin audit new-key"
+
+
+def key_file(database: Path) -> Path:
+    """Return where the key of a database's audit log is, or of a backup's."""
+    return Path(f"{database}.audit-key")
+
+
+def read_audit_key(file: Path) -> AuditKey | None:
+    """Return the key in a file; None when there is none.
+
+    Raises:
+        SettingsError: the file cannot be read, others may read it, or it holds no key.
+    """
+    try:
+        require_private(file, "key of the audit log")
+        line = file.read_bytes().strip()
+    except FileNotFoundError:
+        return None
+    except OSError as fault:
+        raise SettingsError(
+            f"The key of the audit log cannot be read: {fault}", "make it readable to the server"
+        ) from fault
+    if not _LINE.fullmatch(line):
+        raise SettingsError(
+            f"{file} holds no key of an audit log", f"put back the one of a backup, {NEW_KEY}"
+        )
+    return AuditKey(line)
+
+
+def make_key(database: Path) -> AuditKey:
+    """Make a key for a log that has none. Raises `StorageError`."""
+    key = AuditKey(secrets.token_hex(_BYTES).encode())
+    write_key(database, key)
+    return key
+
+
+def write_key(database: Path, key: AuditKey) -> None:
+    """Keep a key in a new file beside a database or a backup. What root makes belongs to who owns
+    that. Raises `StorageError`.
+    """
+    file = key_file(database)
+    try:
+        write_private(file, f"{key.value.decode('ascii')}\n")
+        if os.geteuid() == 0:
+            owner = database.stat()
+            os.chown(file, owner.st_uid, owner.st_gid)
+    except OSError as fault:
+        raise StorageError(
+            f"Cannot write the key of the audit log, {file}: {fault.strerror}",
+            "check that its folder can be written to, and that nothing stands there",
+        ) from fault
+
+
+def put_back_key(database: Path, former: Path | None, arriving: AuditKey | None) -> None:
+    """Put the key of a backup beside the database that was made of it. Without one the present key
+    stays, which may be the log's; a log from before there were keys has none.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    file = key_file(database)
+    held = file.read_bytes().strip() if file.exists() else None
+    if held == arriving.value if arriving is not None else _was_sealed(database):
+        return
+    set_aside(database, former)
+    if arriving is not None:
+        write_key(database, arriving)
+
+
+def _was_sealed(database: Path) -> bool:
+    """Return whether a closed database has a log with a seal."""
+    uri = f"{database.absolute().as_uri()}?immutable=1"
+    with closing(sqlite3.connect(uri, uri=True)) as raw:
+        try:
+            return (
+                raw.execute("SELECT 1 FROM audit_head WHERE seal IS NOT NULL").fetchone()
+                is not None
+            )
+        except sqlite3.DatabaseError:
+            return False
+
+
+def set_aside(database: Path, former: Path | None = None) -> None:
+    """Keep the key of a log, if it has one, beside its former database or under a new name."""
+    file = key_file(database)
+    if file.exists():
+        beside = [] if former is None else [key_file(former)]
+        free = (file.with_name(f"{file.name}.former-{n}") for n in count(1))
+        file.rename(next(name for name in chain(beside, free) if not name.exists()))
+        sync_folder(file.parent)
+
+
+def open_key(raw: sqlite3.Connection, database: Path) -> AuditKey | None:
+    """Return the key of an open database's log, made for one that was never sealed; None when the
+    one that it was sealed with is not there. Raises as `read_audit_key` and `write_key`.
+    """
+    key = read_audit_key(key_file(database))
+    if raw.execute("SELECT 1 FROM audit_head WHERE seal IS NULL").fetchone() is None:
+        return key
+    if key is None:
+        key = make_key(database)
+    elif raw.execute("SELECT 1 FROM organization").fetchone() is not None:
+        return key  # who had a key had a seal: it was taken away
+    seal_head(raw, key)
+    return key
+
+
+def seal_head(raw: sqlite3.Connection, key: AuditKey) -> None:
+    """Seal a log as it ends now."""
+    raw.execute(
+        "INSERT OR REPLACE INTO audit_head (one, seal) VALUES (1, ?)", (key.head_seal(tip_of(raw)),)
+    )
+
+
+def tip_of(raw: sqlite3.Connection) -> Tip:
+    """Return the last entry of a log."""
+    row = raw.execute("SELECT number, link, seal FROM audit_entry ORDER BY number DESC LIMIT 1")
+    found = row.fetchone()
+    return Tip() if found is None else Tip(found[0], found[1] or b"", found[2])
+
+
+def fits(raw: sqlite3.Connection, key: AuditKey | None) -> bool:
+    """Return whether a log ends as this key sealed it."""
+    head = raw.execute("SELECT seal FROM audit_head WHERE seal IS NOT NULL").fetchone()
+    return key is not None and head is not None and key.fits(head[0], tip_of(raw))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the audit log has in the schema beyond its entries: links, seals, the head, and the guards
+that let nobody change or remove an entry. `migrations.py` says when they came.
+
+Whoever may write the file may also drop the guards: they stop mistakes, and the chain finds deeds.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from hwci.server.storage.audit_chain import Tip, Written, link_of
+
+LOG = logging.getLogger("hwci.server")
+
+AUDIT_CHAIN = """
+ALTER TABLE audit_entry ADD COLUMN link BLOB;
+ALTER TABLE audit_entry ADD COLUMN seal BLOB;
+
+CREATE TABLE audit_head (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  seal BLOB
+) STRICT;
+
+INSERT INTO audit_head (one) VALUES (1);
+"""
+
+# A row that replaces another is no deletion to a trigger, hence the third.
+GUARDS = tuple(
+    f"CREATE TRIGGER {name} BEFORE {deed} ON audit_entry{when}"
+    " BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END"
+    for name, deed, when in (
+        ("audit_entry_stays", "UPDATE", ""),
+        ("audit_entry_is_kept", "DELETE", ""),
+        (
+            "audit_entry_follows",
+            "INSERT",
+            " WHEN NEW.number <= (SELECT coalesce(max(number), 0) FROM audit_entry)",
+        ),
+    )
+)
+COLUMNS = "org_id, id, at, actor_id, actor_name, action, target, details"
+ROW = "SELECT number, " + ", ".join(
+    # As bytes: text that somebody else wrote need not be text.
+    f"CAST({name} AS BLOB)" if name in {"actor_name", "action", "target", "details"} else name
+    for name in COLUMNS.split(", ")
+)
+
+
+def link_old_rows(raw: sqlite3.Connection) -> None:
+    """Give the entries that are there already their links."""
+    before = Tip()
+    for number, *values in raw.execute(f"{ROW} FROM audit_entry ORDER BY number").fetchall():
+        before = Tip(number, link_of(before, number, written_row(values)))
+        raw.execute("UPDATE audit_entry SET link = ? WHERE number = ?", (before.link, number))
+
+
+def written_row(values: Sequence[Any]) -> Written:
+    """Return the entry of a row's columns."""
+    texts = (text.decode("utf-8", "surrogateescape") for text in values[4:])
+    return Written(*values[:4], *texts)
+
+
+def restore_guards(raw: sqlite3.Connection) -> None:
+    """Put the guards back in place where somebody took or changed one."""
+    statement = "SELECT sql, name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?"
+    found = dict(raw.execute(statement, ("audit_entry",)).fetchall())
+    if found.keys() == set(GUARDS):
+        return
+    LOG.warning("The guards of the audit log are not as they were: hwci admin audit verify")
+    for name in found.values():
+        quoted = name.replace('"', '""')
+        raw.execute(f'DROP TRIGGER "{quoted}"')
+    for guard in GUARDS:
+        raw.execute(guard)
