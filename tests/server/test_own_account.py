@@ -312,6 +312,16 @@ def test_of_what_a_program_says_of_itself_only_words_of_ours_are_kept(
     assert ada.sessions()["items"][0]["client"] == client
 
 
+def test_of_a_sign_in_of_an_earlier_version_no_program_is_known(tmp_path: Path) -> None:
+    with running_in_thread(tmp_path) as server:
+        ada = person(server)
+        with closing(sqlite3.connect(server.database)) as database:
+            database.execute("UPDATE session SET client = NULL")
+            database.commit()
+
+        assert [one["client"] for one in ada.sessions()["items"]] == [None]
+
+
 def test_sign_ins_are_listed_by_pages(ada: Person) -> None:
     for _ in range(2):
         ada.again()
@@ -466,6 +476,24 @@ def test_keys_that_somebody_made_go_on_working_when_they_are_disabled(tmp_path: 
         assert EMAIL in [one["user"]["email"] for one in members["items"]]
         told = entries(server, str(server.org_id), admin)
         assert ("user.disabled", "operator", {"email": EMAIL}) in told
+
+
+def test_invitations_of_who_is_disabled_open_nothing_until_they_are_enabled(
+    ada: Person,
+) -> None:
+    org = me(ada.server, ada.token).json["organizations"][0]["id"]
+    email = f"{uuid4().hex}@example.org"
+    path, body = f"/api/orgs/{org}/invites", {"email": email, "role": "admin"}
+    made = ask(ada.server.url, "POST", path, ada.by, json_body=body).json
+    joining = {"email": email, "password": PASSWORD, "inviteToken": made["inviteToken"]}
+
+    switch(ada, enabled=False)
+    refused = ask(ada.server.url, "POST", "/api/auth/register", json_body=joining)
+    switch(ada, enabled=True)
+    joined = ask(ada.server.url, "POST", "/api/auth/register", json_body=joining)
+
+    assert refused.error[0] == 403
+    assert (joined.status, joined.json["organization"]["id"]) == (201, org)
 
 
 def test_who_is_disabled_is_given_no_link_and_an_open_one_is_void(ada: Person) -> None:

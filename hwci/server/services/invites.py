@@ -50,7 +50,9 @@ def still_stands(reader: Reader, offer: Offer) -> bool:
     must not come back by somebody whom they invited before.
     """
     inviter = reader.membership(offer.org_id, offer.inviter_id)
-    return inviter is not None and may_give(inviter.role, offer.role)
+    user = reader.user(offer.inviter_id)
+    let_in = user is not None and user.disabled_at is None
+    return let_in and inviter is not None and may_give(inviter.role, offer.role)
 
 
 def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membership | None:
