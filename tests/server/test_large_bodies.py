@@ -112,6 +112,21 @@ def test_who_has_no_key_is_answered_before_there_is_a_body(
         assert first_reply(line).error[0] == 401
 
 
+@pytest.mark.parametrize("how", ["Content-Length: 2000000000", "Transfer-Encoding: chunked"])
+def test_of_a_long_body_without_a_key_next_to_nothing_is_read(
+    server: RunningServer, how: str
+) -> None:
+    """No more than the system keeps of it: who is answered and sends on is cut."""
+    chunk = b" " * 65_536
+    if "chunked" in how:
+        chunk = b"10000\r\n" + chunk + b"\r\n"
+    with half_sent(server, chunk, f"svc_{'0' * 64}", how) as line:
+        reply = first_reply(line)
+        assert (reply.status, reply.headers["connection"]) == (401, "close")
+        with pytest.raises(ConnectionError):
+            line.sendall(chunk * 1_000)
+
+
 def test_a_body_that_drips_gives_its_place_back(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

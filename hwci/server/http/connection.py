@@ -51,6 +51,7 @@ class SpecProtocol(web.RequestHandler):
         "_answered",
         "_arriving",
         "_begun",
+        "_deaf",
         "_ended",
         "_gone",
         "_head_due",
@@ -70,6 +71,7 @@ class SpecProtocol(web.RequestHandler):
         self._gone = gone
         self._arriving = EMPTY_PAYLOAD  # the body of the last request that has come
         self._begun = False  # the head of a request has begun to arrive
+        self._deaf = False  # nothing more is read
         self._ended = False  # the caller will send no more
         self._late = False  # a head did not arrive in time
         self._answered = False
@@ -134,6 +136,17 @@ class SpecProtocol(web.RequestHandler):
         # From here to the next request the framework looks as if it worked on one.
         self._answered = not self._messages
         return finished
+
+    def hear_no_more(self) -> None:
+        """Read nothing more. The caller has a moment to take the answer, which is the last."""
+        self._deaf = True
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def resume_reading(self, resume_parser: bool = True) -> None:
+        """Go on reading, unless nothing more is read."""
+        if not self._deaf:
+            super().resume_reading(resume_parser)
 
     def pause_writing(self) -> None:
         """More is to be sent than the caller takes: watch whether they take any."""

@@ -15,8 +15,9 @@ from aiohttp import hdrs, web
 from pydantic import BaseModel
 
 from hwci.server.errors import HwciServerError, LimiterError, StorageError
-from hwci.server.http.body import parse, read_body, require_json
+from hwci.server.http.body import THREAD_BYTES, parse, read_body, require_json
 from hwci.server.http.codings import takes_gzip
+from hwci.server.http.connection import SpecProtocol
 from hwci.server.http.credentials import api_key, bearer_token
 from hwci.server.http.large_bodies import LargeBodies
 from hwci.server.http.own_origin import require_own_origin
@@ -119,6 +120,7 @@ def _refusal(error: HwciServerError, call: Call) -> web.Response:
     response = error_answer(error)
     if response.status == HTTPStatus.UNAUTHORIZED:
         response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
+        _leave_unread(call.request, response)
     if isinstance(error, StorageError):
         LOG.error("request %s: %s", request_id(call.request), error)
         LOG.debug("request %s: how it came to it", request_id(call.request), exc_info=error)
@@ -127,3 +129,15 @@ def _refusal(error: HwciServerError, call: Call) -> web.Response:
     elif isinstance(error, LimiterError):
         log_silence(error, call.request)
     return response
+
+
+def _leave_unread(request: web.Request, response: web.Response) -> None:
+    """Of a long body from who may not send it nothing is read; the connection ends with the answer.
+
+    The framework would read on for two seconds, as fast as it comes.
+    """
+    short = request.content_length is not None and request.content_length <= THREAD_BYTES
+    if not short and not request.content.is_eof():
+        response.force_close()
+        assert isinstance(request.protocol, SpecProtocol)
+        request.protocol.hear_no_more()

@@ -20,8 +20,10 @@ PIECE_BYTES = 64 * 1024
 """Bodies are kept in pieces that are about as long: many long ones that grow leave holes in memory,
 several times what they hold.
 """
-ROOM_BYTES = 128 * 1024 * 1024
-"""Of all bodies of a server together; a single one is at most half of it."""
+ROOM_BYTES = 80 * 1024 * 1024
+"""Of all bodies of a server together; a single one is at most 64 MiB. While one is read, the server
+holds less than 400 MiB.
+"""
 TURN_SECONDS = 30.0
 """So long may a large body wait to be read."""
 
