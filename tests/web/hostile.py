@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from tests.server.asking import Header, ask, bearer, ci_key
 from tests.server.joining import join
-from tests.server.running import PASSWORD, RunningServer, report, running_in_thread
+from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
 
 _RUN = "window.hacked=1"
 HOSTILE: Sequence[str] = (
@@ -82,6 +82,8 @@ HOSTILE: Sequence[str] = (
     "﷽" * 60,
     "  leading, trailing and    inner  spaces  ",
 )
+GUEST = MEMBER_EMAIL
+"""Who is invited to an organization of each name."""
 START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TID251 - of now
 
 
@@ -119,7 +121,9 @@ class _Told:
         made = self._ask("POST", "/api/auth/register", person)
         self._reviewers[text] = made["accessToken"]
         owner = bearer(self._server.token)
-        self._ask("POST", "/api/orgs", {"name": text}, owner)
+        made_by_owner = self._ask("POST", "/api/orgs", {"name": text}, owner)
+        invited = {"email": GUEST, "role": "admin"}
+        self._ask("POST", f"/api/orgs/{made_by_owner['id']}/invites", invited, owner)
         join(
             self._server.url,
             str(self._server.org_id),

@@ -12,7 +12,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.server.running import MEMBER_EMAIL, RunningServer, running_in_thread
+from tests.server.asking import ask
+from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.web.conftest import Account, Dashboard
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
@@ -144,7 +145,7 @@ def test_the_page_of_a_failure(page: Page, demo: Dashboard, home: str, label: st
     see(page)
 
 
-@pytest.mark.parametrize("place", ["failures", "runs", "boxes", "audit-log"])
+@pytest.mark.parametrize("place", ["failures", "runs", "boxes", "members", "audit-log"])
 @pytest.mark.parametrize("query", ["", EMPTIED, CHOSEN])
 def test_the_pages_of_lists(page: Page, home: str, place: str, query: str) -> None:
     page.goto(f"{home}/{place}{query}")
@@ -169,7 +170,7 @@ def test_what_is_not_there(page: Page, home: str, place: str, quiet_console: lis
     quiet_console.clear()
 
 
-@pytest.mark.parametrize("place", ["metrics", "failures", "runs", "boxes", "audit-log"])
+@pytest.mark.parametrize("place", ["metrics", "failures", "runs", "boxes", "members", "audit-log"])
 def test_an_organization_without_reports(page: Page, new: str, place: str) -> None:
     page.goto(f"{new}/{place}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -184,10 +185,33 @@ def test_a_box_whose_install_token_is_shown(page: Page, new: str) -> None:
     see(page)
 
 
+def test_an_invitation_whose_link_is_shown_and_one_that_waits(
+    page: Page, own: RunningServer, new: str
+) -> None:
+    guest = Account("guest@example.org", PASSWORD)
+    body = {"email": guest.email, "password": guest.password, "organization": "Guest"}
+    assert ask(own.url, "POST", "/api/auth/register", json_body=body).status == 201
+    page.goto(f"{new}/members")
+    page.get_by_label("Invite").fill(guest.email)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("cell", name=guest.email, exact=True)).to_be_visible()
+    page.get_by_role("button", name="Leave this organization").click()
+    see(page)
+
+    link = page.locator(".token code").first.inner_text()
+    home = Dashboard(own.url, guest).sign_in(page.context)
+    page.goto(f"{own.url}/orgs/{home}/boxes")
+    expect(page.locator(".waits")).to_be_visible()
+    see(page)
+    page.goto(link)
+    expect(page.get_by_role("button", name="Accept")).to_be_visible()
+    see(page)
+
+
 def test_what_a_member_sees(page: Page, own: RunningServer) -> None:
     dashboard = Dashboard(own.url, Account(MEMBER_EMAIL, own.password))
     dashboard.sign_in(page.context)
-    for place in ("metrics", "failures", "runs", "boxes", "audit-log"):
+    for place in ("metrics", "failures", "runs", "boxes", "members", "audit-log"):
         page.goto(f"{own.url}/orgs/{own.org_id}/{place}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         see(page)

@@ -25,6 +25,7 @@ DEEDS = {
     "member.role": ("changed a role", "member@example.org"),
     "member.removed": ("removed a member", "member@example.org"),
     "invite.created": ("invited somebody", "new@example.org"),
+    "invite.withdrawn": ("withdrew an invitation", "new@example.org"),
     "ci_metrics.enabled": ("turned CI Metrics on", "the organization"),
 }
 
@@ -40,6 +41,7 @@ def do_all(own: Site) -> None:
     member("PATCH", f"members/{people[MEMBER_EMAIL]}", {"role": "admin"})
     member("DELETE", f"members/{people[MEMBER_EMAIL]}")
     member("POST", "invites", {"email": "new@example.org", "role": "member"})
+    member("DELETE", f"invites/{own.ask('invites')['items'][0]['id']}")
 
 
 def test_every_deed_is_told_in_words_with_who_and_which(page: Page, tmp_path: Path) -> None:

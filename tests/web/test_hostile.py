@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.server.asking import ask, bearer
 from tests.server.running import RunningServer
 from tests.web.conftest import Account, Dashboard
-from tests.web.hostile import HOSTILE, hostile_server, ids_of, in_address
+from tests.web.hostile import GUEST, HOSTILE, hostile_server, ids_of, in_address
 
 WATCH = """
 window.broken = [];
@@ -214,6 +214,25 @@ def test_the_pages_of_boxes_and_of_the_audit_log_show_each_as_text(visitor: Visi
         people |= visitor.texts("td[data-title=Who]")
     assert boxes == set(HOSTILE)
     assert set(HOSTILE) <= people
+
+
+def test_the_pages_of_members_and_invitations_show_each_as_text(visitor: Visitor) -> None:
+    people: set[str] = set()
+    for number in range(1, 5):
+        visitor.open(f"members?members.page={number}")
+        expect(visitor.page.locator("tbody tr").first).to_be_visible()
+        visitor.settled()
+        people |= visitor.texts("td[data-title=Name]")
+    assert set(HOSTILE) <= people
+
+    visitor.dashboard.sign_in(visitor.page.context, Account(GUEST, visitor.server.password))
+    organizations: set[str] = set()
+    for number in range(1, 4):
+        visitor.page.goto(f"{visitor.server.url}/invitations?invitations.page={number}")
+        expect(visitor.page.locator("tbody tr")).to_have_count(20)
+        visitor.settled()
+        organizations |= visitor.texts("td[data-title=Organization]")
+    assert organizations == set(HOSTILE)
 
 
 def test_an_organization_and_a_person_may_have_each_as_their_name(visitor: Visitor) -> None:

@@ -150,7 +150,10 @@ def test_faults_are_said_beside_their_fields(
     ("token", "said"),
     [
         ("", "Registration needs an invitation; ask an owner of your organization"),
-        ("#made-up", "The invitation is unknown, was used or has expired; ask for a new one"),
+        (
+            "#made-up",
+            "The invitation is unknown, was used or withdrawn, or has expired; ask for a new one",
+        ),
     ],
 )
 def test_without_a_good_invitation_one_is_told_whom_to_ask(
@@ -206,13 +209,13 @@ def test_who_has_no_organization_makes_one_in_the_page(
     quiet_console.clear()
 
 
-def test_who_has_no_organization_is_added_to_one_and_looks_again(
+def test_who_has_no_organization_joins_one_elsewhere_and_looks_again(
     page: Page, tmp_path: Path
 ) -> None:
     with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
         page.goto(f"{anyone.url}/setup")
         fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
-        expect(page.get_by_text("add alone@example.org")).to_be_visible()
+        expect(page.get_by_text("invite alone@example.org")).to_be_visible()
         alone = Dashboard(anyone.url, Account("alone@example.org", LONG)).token()
         join(anyone.url, str(anyone.org_id), anyone.token, alone)
 

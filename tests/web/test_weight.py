@@ -22,6 +22,7 @@ HEADINGS = {
     "failures": "Failures",
     "runs": "Runs",
     "boxes": "Boxes",
+    "members": "Members",
     "audit-log": "Audit log",
 }
 MODULES_NAMED = "links => links.map(link => link.href)"

@@ -54,6 +54,7 @@ PATHS = (
     "runs",
     "runs?status=running&from=2020-01-01T00:00:00Z&to=2099-12-31T23:59:59Z",
     "boxes",
+    "members",
     "audit-log",
     "runs/{run}",
 )

@@ -14,6 +14,7 @@ PAGES: Mapping[str, str] = {
     "/setup": "set_up",
     "/reset": "reset",
     "/account": "account",
+    "/invitations": "invitations",
     _ORGANIZATION: "metrics",
     f"{_ORGANIZATION}/metrics": "metrics",
     f"{_ORGANIZATION}/failures": "failures",
@@ -21,5 +22,6 @@ PAGES: Mapping[str, str] = {
     f"{_ORGANIZATION}/runs": "runs",
     f"{_ORGANIZATION}/runs/{{runId}}": "run",
     f"{_ORGANIZATION}/boxes": "boxes",
+    f"{_ORGANIZATION}/members": "members",
     f"{_ORGANIZATION}/audit-log": "audit_log",
 }

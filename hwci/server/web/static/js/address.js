@@ -11,6 +11,7 @@ const PAGES = {
   setup: "/setup",
   reset: "/reset",
   account: "/account",
+  invitations: "/invitations",
   organization: "/orgs/{orgId}",
   metrics: "/orgs/{orgId}/metrics",
   failures: "/orgs/{orgId}/failures",
@@ -18,6 +19,7 @@ const PAGES = {
   runs: "/orgs/{orgId}/runs",
   run: "/orgs/{orgId}/runs/{runId}",
   boxes: "/orgs/{orgId}/boxes",
+  members: "/orgs/{orgId}/members",
   "audit-log": "/orgs/{orgId}/audit-log",
 };
 

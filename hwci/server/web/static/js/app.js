@@ -19,6 +19,7 @@ const OPEN_TO_ALL = {
 };
 const OF_PERSON = {
   account: later(() => import("./pages/account.js"), "Account"),
+  invitations: later(() => import("./pages/invitations.js"), "Invitations"),
 };
 const OF_ORGANIZATION = {
   metrics: later(() => import("./pages/metrics.js"), "Metrics"),
@@ -27,6 +28,7 @@ const OF_ORGANIZATION = {
   runs: later(() => import("./pages/runs.js"), "Runs"),
   run: later(() => import("./pages/run.js"), "Run"),
   boxes: later(() => import("./pages/boxes.js"), "Boxes"),
+  members: later(() => import("./pages/members.js"), "Members"),
   "audit-log": later(() => import("./pages/audit_log.js"), "AuditLog"),
 };
 const NoneYet = later(() => import("./pages/no_organization.js"), "NoOrganization");
@@ -43,7 +45,9 @@ const TITLES = {
   failures: "Failures",
   runs: "Runs",
   boxes: "Boxes",
+  members: "Members",
   "audit-log": "Audit log",
+  invitations: "Invitations",
 };
 
 /** Load what draws the page that the address means, before anything is drawn. */
@@ -89,17 +93,17 @@ function entered(page, organization) {
   if (TITLES[page]) document.title = [TITLES[page], organization?.name, "hwci"].filter(Boolean).join(" · ");
 }
 
-function shown(Page, address, { data: me, again }, organization) {
+function shown(Page, address, { data: me, again, put }, organization) {
   if (address.page === null) return html`<${NoPage} ...${{ address, me, organization }} />`;
   const Own = OF_PERSON[address.page];
-  if (Own) return me ? html`<${Own} ...${{ address, me }} />` : html`<${Waiting} />`;
+  if (Own) return me ? html`<${Own} ...${{ address, me, put }} />` : html`<${Waiting} />`;
   if (me && Page && !organization) return html`<${NoOrganization} ...${{ address, me }} />`;
   if (!Page) {
     const none = me && me.organizations.length === 0;
     return none ? html`<${NoneYet} me=${me} made=${again} />` : html`<${Waiting} />`;
   }
   const { orgId } = address.params;
-  return html`<${Page} key=${address.page + orgId} ...${{ address, orgId, organization, me }} />`;
+  return html`<${Page} key=${address.page + orgId} ...${{ address, orgId, organization, me, put }} />`;
 }
 
 function NoPage({ address, me, organization }) {

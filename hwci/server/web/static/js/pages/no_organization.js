@@ -27,7 +27,7 @@ export function NoOrganization({ me, made }) {
   return html`<h1>You belong to no organization yet</h1>
     <section class="part first-steps">
       <h2>Join the one of your team</h2>
-      <p>Ask one of its owners or admins to add <strong>${me.user.email}</strong>, then come back.</p>
+      <p>Ask one of its owners or admins to invite <strong>${me.user.email}</strong>, and open the link that they send you.</p>
       <button type="button" onClick=${made}>Look again</button>
     </section>
     <section class="part first-steps">

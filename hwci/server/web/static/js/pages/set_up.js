@@ -2,8 +2,10 @@
 // Registering: the first user of a server, or somebody who was invited. The token stands in the
 // address after "#", which no browser sends anywhere. Who may register is the operator's to say.
 
-import { go } from "../address.js";
+import { addressOf, go } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { keepInvitation } from "../invitation.js";
+import { mark } from "../mark.js";
 import { Field, NEW_PASSWORD, faultsOf } from "../parts/field.js";
 import { useToken } from "../parts/link_token.js";
 import { signIn } from "../session.js";
@@ -20,7 +22,7 @@ const FIELDS = [
   { name: "password", title: "Password", ...NEW_PASSWORD },
 ];
 
-const WITH_LINK = "You came by a link that the server printed, or that invites you; it works once.";
+const WITH_LINK = "You came by a link that the server printed, or that invites you; it works once. You have an account?";
 const WITHOUT_LINK = "Without the link of an invitation this works only where anyone may register.";
 
 /** The set-up page. */
@@ -30,7 +32,13 @@ export function SetUp() {
   const [busy, setBusy] = useState(false);
   const form = useRef(null);
   useEffect(() => form.current.elements[0].focus(), []);
-  useEffect(() => setFault(null), [token]);
+  useEffect(() => {
+    setFault(null);
+    if (!token) return;
+    keepInvitation(token);
+    const toInvitations = () => go(addressOf("invitations"), { replace: true });
+    if (mark() !== undefined) window.queueMicrotask(toInvitations); // once somebody watches the address
+  }, [token]);
   const submit = async (event) => {
     event.preventDefault();
     if (busy) return;
@@ -39,6 +47,7 @@ export function SetUp() {
     setFault(null);
     try {
       await signIn("/api/auth/register", { ...Object.fromEntries(given), ...(token && { inviteToken: token }) });
+      keepInvitation(null);
       go("/", { replace: true });
     } catch (refused) {
       setFault(refused);
@@ -57,7 +66,7 @@ export function SetUp() {
       <button type="submit" class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Registering…" : "Register"}</button>
     </form>
     <p class="quiet" hidden=${refused}>
-      ${token ? WITH_LINK : WITHOUT_LINK} <a href="/sign-in">Sign in instead</a>
+      ${token ? WITH_LINK : WITHOUT_LINK} <a href="/sign-in">${token ? "Sign in to accept or decline" : "Sign in instead"}</a>
     </p>
   </main>`;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signing in, by password or through a provider of single sign-on (contract, "Auth").
 
-import { change, go, oursOnly } from "../address.js";
+import { addressOf, change, go, oursOnly } from "../address.js";
 import { getOpenly } from "../api.js";
 import { forget, given } from "../cookies.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { invitation } from "../invitation.js";
 import { signIn, watchSession } from "../session.js";
 import { keepWanted, takeWanted } from "../wanted.js";
 
@@ -18,7 +19,7 @@ export function SignIn({ address }) {
   const [first, password] = [useRef(null), useRef(null)];
   useEffect(() => first.current.focus(), []);
   const [kept] = useState(takeWanted); // a provider that refused led back here
-  const next = oursOnly(address.query.get("next")) ?? kept ?? "/";
+  const next = oursOnly(address.query.get("next")) ?? kept ?? (invitation() ? addressOf("invitations") : "/");
   // Signed in here, or in another tab.
   useEffect(() => watchSession((begun) => begun && go(next, { replace: true })), [next]);
   const submit = async (event) => {

@@ -2,6 +2,7 @@
 // What stands around every page: where one is, where one can go, who one is.
 
 import { addressOf, go } from "../address.js";
+import { counted } from "../format.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { signOut } from "../session.js";
 import { isAdmin } from "./roles.js";
@@ -13,6 +14,7 @@ const PLACES = [
   ["failures", "Failures"],
   ["runs", "Runs"],
   ["boxes", "Boxes"],
+  ["members", "Members"],
   ["audit-log", "Audit log"],
 ];
 const OF_ADMINS = new Set(["audit-log"]);
@@ -27,8 +29,16 @@ export function Frame({ address, me, organization, children }) {
       <${Places} address=${address} organization=${organization} />
       <${Person} me=${me} organization=${organization} page=${address.page} />
     </header>
+    ${me?.invitations > 0 && address.page !== "invitations" && html`<${Waits} number=${me.invitations} />`}
     <${Main} place=${JSON.stringify([address.page, address.params])}>${children}<//>
   `;
+}
+
+function Waits({ number }) {
+  return html`<aside class="waits" aria-label="What waits for you">
+    <a href=${addressOf("invitations")}>${counted(number, "invitation")}</a> to an organization${" "}
+    ${number === 1 ? "waits" : "wait"} for you.
+  </aside>`;
 }
 
 /** The page itself. Whoever comes to another page by a link is at its beginning, by keyboard too. */

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invitations that wait for whoever is signed in, to be accepted or declined (contract,
+// "Organizations"). What an inviter wrote stands in a cell that says what it is, never in a sentence of ours.
+
+import { addressOf, go } from "../address.js";
+import { post } from "../api.js";
+import { html, useState } from "../html.js";
+import { invitation, keepInvitation } from "../invitation.js";
+import { Deed } from "../parts/deed.js";
+import { PagedTable } from "../parts/table.js";
+import { ExactTimes, LongName, Time } from "../parts/values.js";
+
+/** The page. `put(me)`: who is signed in is a member of one more, or has an invitation less. */
+export function Invitations({ address, me, put }) {
+  const [turn, setTurn] = useState(0);
+  const fewer = (more) => put({ ...me, invitations: Math.max(0, me.invitations - 1), ...more });
+  const accept = async ({ id, needsToken }) => {
+    const joined = await post(`/api/invites/${id}/accept`, needsToken ? { inviteToken: invitation() } : {});
+    keepInvitation(null);
+    fewer({ organizations: [joined, ...me.organizations] });
+    go(addressOf("metrics", { orgId: joined.id }), { replace: true });
+  };
+  const decline = async ({ id }) => {
+    await post(`/api/invites/${id}/decline`);
+    fewer();
+    setTurn((was) => was + 1);
+  };
+  const columns = [
+    { key: "organization", title: "Organization", name: true, cell: ({ organization }) => html`<${LongName} name=${organization.name} />` },
+    { key: "role", title: "As", words: true, cell: ({ role }) => role },
+    { key: "by", title: "Invited by", name: true, cell: inviter },
+    { key: "until", title: "Ends", words: true, cell: ({ expiresAt }) => html`<${Time} at=${expiresAt} />` },
+    { key: "answer", title: "Your answer", cell: (one) => html`<${Answer} ...${{ one, accept, decline }} />` },
+  ];
+  return html`
+    <div class="page-head"><h1>Invitations</h1><${ExactTimes} /></div>
+    <p>Nobody becomes a member unasked. Who accepts sees the organization's pages, and its members see their name and e-mail.</p>
+    <section class="part">
+      <${PagedTable} name="invitations" label="Invitations" thing="invitation" path="/api/invites" query=${{}} turn=${turn}
+        address=${address} searched=${false} columns=${columns} rowKey=${({ id }) => id} empty=${nothing(me)} />
+    </section>
+  `;
+}
+
+function inviter({ invitedBy: { email, name } }) {
+  return html`<${LongName} name=${email} /> ${name && html`<span class="under">${name}</span>`}`;
+}
+
+function Answer({ one, accept, decline }) {
+  const may = !one.needsToken || invitation();
+  const to = one.organization.name;
+  return html`<div class="actions">
+      ${may && html`<${Deed} main label=${`Accept the invitation to ${to}`} act=${() => accept(one)}>Accept<//>`}
+      <${Deed} label=${`Decline the invitation to ${to}`} act=${() => decline(one)}>Decline<//>
+    </div>
+    ${!may && html`<span class="under">To accept it, open the link that the inviter has for you.</span>`}`;
+}
+
+function nothing(me) {
+  return html`No invitation waits for ${me.user.email}. One ends after seven days, or when it is withdrawn. A link that you
+    came by is for another e-mail, or was used: ask who invited you for a new one.`;
+}
