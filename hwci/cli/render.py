@@ -2,7 +2,8 @@
 """The only place that writes to the terminal: data to stdout, all else to stderr.
 
 What comes from outside (test ids, branches, commit subjects) is data: its control characters are
-shown escaped and its markup is inert. Which columns a table has is decided in `tables.py`.
+shown escaped, its markup is inert, no line of it is a command to a CI system, and no cell a formula
+to a spreadsheet (contract, "Command line"). Which columns a table has is decided in `tables.py`.
 """
 
 import json
@@ -29,8 +30,15 @@ WIDTH_WITHOUT_TERMINAL = 120
 DELETE = 0x7F  # the one control character that JSON leaves as it is
 # Controls, invisible formatting (bidirectional overrides among them), surrogates, line separators.
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-# What the agents of Azure and GitHub obey wherever it stands in a line of a job's output.
-_OBEYED = re.compile(r"##(?=vso\[|\[)", re.IGNORECASE)
+# What the agents of Azure, GitHub and TeamCity obey wherever it stands in a line of a job's output.
+_OBEYED = re.compile(r"##(?=vso\[|teamcity\[|\[)", re.IGNORECASE)
+# What GitHub obeys where a line begins with it, blanks aside; within a line it is part of many ids.
+_OBEYED_FIRST = re.compile(r"^(\s*):(?=:)")
+# Where a spreadsheet begins a cell (where `;` parts them, in the middle of ours, too), and what it
+# takes for a formula there: the signs, and their wide and small forms.
+_FORMULA = re.compile(
+    r"""(^|;)(?=[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])"""
+)
 
 
 class Format(StrEnum):
@@ -92,7 +100,12 @@ def nowhere() -> TextIO:
 
 
 def _write(stream: TextIO, line: str) -> None:
-    stream.write(safe(line) + "\n")
+    _put(stream, safe(line))
+
+
+def _put(stream: TextIO, line: str) -> None:
+    """Write a line in which letters are shown as they are to be: all but CI commands go here."""
+    stream.write(_OBEYED_FIRST.sub(r"\1: ", line) + "\n")
     stream.flush()
 
 
@@ -135,21 +148,23 @@ def _json_escape(letter: str) -> str:
 
 def emit_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write rows for a spreadsheet, one line each."""
-    import csv
-
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+    for row in (header, *rows):
+        _put(sys.stdout, ",".join(map(_csv_cell, row)))
 
 
 def _csv_cell(cell: object) -> str:
-    """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """Return a cell as it stands in a line. Text gets an apostrophe where a spreadsheet would begin
+    a formula, and quotes where one would part it; a number stays as it is.
+    """
+    if cell is None:
+        return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"  # as in JSON
-    if isinstance(cell, dict):
-        return safe(json.dumps(cell, ensure_ascii=False))
-    text = "" if cell is None else safe(cell)
-    return f"'{text}" if isinstance(cell, str) and text[:1] in {"=", "+", "-", "@"} else text
+    if isinstance(cell, int | float):
+        return str(cell)
+    plain = json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict) else cell
+    text = _FORMULA.sub(r"\1'", safe(plain))
+    return '"{}"'.format(text.replace('"', '""')) if any(sign in text for sign in ',;"') else text
 
 
 def emit_md(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -184,8 +199,11 @@ def console() -> "Console":
 def draw(*parts: "RenderableType") -> None:
     """Draw parts one below the other."""
     target = console()
-    for part in parts:
-        target.print(part)
+    with target.capture() as drawn:
+        for part in parts:
+            target.print(part)
+    for line in drawn.get().removesuffix("\n").split("\n"):
+        _put(sys.stdout, line)
 
 
 def unicode_fits() -> bool:

@@ -105,6 +105,15 @@ def test_the_tests_are_run_and_reported_with_their_times(
     assert started < ended
 
 
+def test_what_the_tests_print_passes_as_it_is(bench: Bench) -> None:
+    printed = "::error::by the tests\n##vso[task.x]y\n"
+
+    _, out, err = bench.run(*shell(f"printf '{printed}'; printf '{printed}' >&2"))
+
+    assert out == printed
+    assert err.startswith(printed)
+
+
 @pytest.mark.parametrize(("script", "code"), [("exit 3", 3), ("kill -9 $$", 137)])
 def test_the_exit_code_of_the_tests_is_kept_whatever_the_server_says(
     bench: Bench, script: str, code: int

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
+import csv
 import json
 import sys
 import unicodedata
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.text import Text
 
 from hwci.cli import render
 from hwci.cli.tables import View, ago, counted, keys, product, when
@@ -62,6 +69,88 @@ def test_a_spreadsheet_runs_no_formula(capsys: pytest.CaptureFixture[str]) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("  =1+1", "'  =1+1"),
+        ("\u3000\uff1d1", "'\u3000\uff1d1"),
+        ("\ufe631", "'\ufe631"),
+        ("\t=1", "\\t=1"),
+        ("a;b", '"a;b"'),
+        ("a;=1", '"a;\'=1"'),
+        ('a; "-1', '"a;\' ""-1"'),
+        ("a-b=c", "a-b=c"),
+        ("-5", "'-5"),
+        (-5, "-5"),
+        (-1.5, "-1.5"),
+        (True, "true"),
+        (None, ""),
+    ],
+)
+def test_text_is_no_formula_wherever_a_spreadsheet_parts_it_and_numbers_stay(
+    cell: object, written: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    render.emit_csv(["a", "b"], [["x", cell]])
+
+    assert capsys.readouterr().out.splitlines()[1] == f"x,{written}"
+
+
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20 \t\u00a0;,\"'a1"
+
+
+@given(st.lists(st.text(SIGNS, max_size=8), min_size=2, max_size=4))
+def test_no_cell_begins_a_formula_whichever_sign_parts_the_cells(cells: list[str]) -> None:
+    with redirect_stdout(StringIO()) as out:
+        render.emit_csv(["a"], [["x", *cells]])
+    line = out.getvalue().splitlines()[1]
+
+    for delimiter in (",", ";"):
+        for cell in next(csv.reader([line], delimiter=delimiter)):
+            assert cell.strip(' \u00a0"')[:1] not in set("=+-@\uff1d\uff0b\uff0d\uff20"), line
+
+
+@pytest.mark.parametrize(
+    "line", ["::error::x", "  ::set-output name=a::b", "\u00a0::add-mask::1", "##[error]x"]
+)
+@pytest.mark.parametrize("write", [render.say, render.note, lambda line: render.draw(Text(line))])
+def test_no_line_of_data_is_a_command_to_a_ci_system(
+    line: str, write: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(render.safe(line))
+
+    shown = "".join(capsys.readouterr()).strip()
+    assert not shown.startswith(("::", "##["))
+    assert shown.replace(" ", "") == line.strip().replace(" ", "")
+
+
+@pytest.mark.parametrize("obeyed", ["##vso[task.x]", "##[error]", "##teamcity[x]", "##VSO[x]"])
+def test_what_an_agent_obeys_anywhere_in_a_line_is_broken(obeyed: str) -> None:
+    assert render.safe(f"see {obeyed}") == f"see # {obeyed[1:]}"
+
+
+def test_a_table_that_folds_an_id_begins_no_line_with_a_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for length in range(60):
+        subject = "a" * length + "::error::x" * 5
+        render.draw(Text(subject, overflow="fold"))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith(": :") for line in lines)
+    assert not any(line.strip().startswith("::") for line in lines)
+
+
+def test_an_id_within_a_line_can_be_copied_and_our_own_commands_are_commands(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    render.say("test tests/uart.py::test_echo")
+    render.command_line("::warning title=hwci::x")
+
+    out = capsys.readouterr().out
+    assert out == "test tests/uart.py::test_echo\n::warning title=hwci::x\n"
+
+
 def test_markdown_of_data_is_inert() -> None:
     assert render.md("a|b <img> `c` *d* [e](f) & \\ \n") == (
         "a\\|b &lt;img> \\`c\\` \\*d\\* \\[e\\](f) &amp; \\\\ \\\\n"
@@ -72,8 +161,6 @@ def test_output_without_a_terminal_is_plain_and_of_one_width(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    from rich.text import Text
-
     render.draw(Text("x" * 121, style="bold red"))
 
     assert capsys.readouterr().out == f"{'x' * 120}\nx\n"
