@@ -40,8 +40,7 @@ def copied_while_open(server: RunningServer, folder: Path) -> Settings:
     folder.mkdir()
     for one in server.database.parent.glob("hwci.db*"):
         if one.suffix != ".sock":
-            shutil.copyfile(one, folder / one.name)
-    (folder / "hwci.db.key").chmod(0o600)
+            shutil.copy(one, folder / one.name)
     return Settings(database=str(folder / "hwci.db"), port=0, rate_limit="off")
 
 

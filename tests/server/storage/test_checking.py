@@ -170,7 +170,9 @@ class TestCheck:
         await asyncio.gather(one, return_exceptions=True)
         await storage.close()
 
-        assert {one.name for one in path.parent.iterdir()} == {"hwci.db", "hwci.db.lock"}
+        assert {one.name for one in path.parent.iterdir()} == {
+            *("hwci.db", "hwci.db.audit-key", "hwci.db.lock")
+        }
 
 
 async def crashed_copy(path: Path, folder: Path) -> Path:
@@ -181,7 +183,7 @@ async def crashed_copy(path: Path, folder: Path) -> Path:
     await fill(storage, 5, seed=2)
     for one in path.parent.glob("hwci.db*"):
         if not one.name.endswith("-shm"):
-            shutil.copyfile(one, crashed / one.name)
+            shutil.copy(one, crashed / one.name)
     await storage.close()
     return crashed / "hwci.db"
 

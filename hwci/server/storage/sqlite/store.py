@@ -174,6 +174,7 @@ class SqliteStorage(Storage):
             raise self._condition.met(error) from error
 
     def _back_up(self, to: Path, stopped: Stopped) -> None:
+        refuse_taken(to)
         refuse_taken(key_file(to))
         back_up(self._path, to, stopped)
         if self._writer.audit_key is not None:
