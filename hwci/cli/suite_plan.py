@@ -74,6 +74,11 @@ def plan(
         if number:
             render.say()
         _show(found)
+        if not found.complete:
+            render.note(
+                f"The server's time was over when it had looked at the newest {found.looked_at} of"
+                f" {found.failures} failures; ask for fewer with --days."
+            )
         shown = len(found.changes.items)
         if hint := paging.elsewhere("failure", found.changes.total, shown, page, limit):
             render.note(hint)

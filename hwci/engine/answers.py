@@ -201,11 +201,15 @@ class Reclassified:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What another configuration would change: the tile, and every failure seen otherwise."""
+    """What another configuration would change: the tile, and every failure seen otherwise, among
+    the newest `looked_at` of all `failures` of the period.
+    """
 
     before: ClassCounts
     after: ClassCounts
     changes: Sequence[Reclassified]
+    looked_at: int
+    failures: int
 
 
 class FileEvidence(NamedTuple):

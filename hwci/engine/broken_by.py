@@ -5,7 +5,6 @@ This module decides which commits under test are suspects. It does not know what
 """
 
 from hwci.engine.answers import BrokenBy
-from hwci.engine.files import touch
 from hwci.engine.groups import Group
 from hwci.engine.history import History
 from hwci.engine.questions import UnderTest
@@ -24,7 +23,7 @@ def broken_by(history: History, group: Group, under_test: UnderTest) -> BrokenBy
     suspects = {
         at: commit
         for at, commit in enumerate(changes.commits)
-        if touch(commit, files.firmware) is not None
+        if files.firmware_touch(commit) is not None
     }
     if not suspects:
         return None

@@ -106,7 +106,8 @@ class Classifier:
         self._asked_fix: dict[tuple[Product, str, str | None], _Checks] = {}
 
     def automatic(self, group: Group) -> Classification:
-        """Give the class that the checks give now, with their trace."""
+        """Return the class that the checks give now, with their trace."""
+        self._history.go_on()
         checks = _asked(VERDICT_ROWS, group)
         if not checks[-1].decided:
             checks += self._changes_checks(group)
@@ -118,8 +119,8 @@ class Classifier:
         return Classification(REASONS[reason].failure_class, reason, checks)
 
     def shown(self, group: Group) -> Classification:
-        """Give the class that people see: "A review replaces the automatic label"."""
-        return self.automatic(group) if group.review is None else _REVIEWED[group.review.action]
+        """Return the class that people see: "A review replaces the automatic label"."""
+        return shown_as(group, self.automatic(group))
 
     def under_test(self, group: Group) -> UnderTest:
         """Find the changes of the first run on the group's first commit (semantics, 5)."""
@@ -139,7 +140,9 @@ class Classifier:
         product = _product(group)
         if product not in self._files:
             config = self._instead.get(product) or self._history.config(product)
-            self._files[product] = None if config is None else product_files(config)
+            self._files[product] = (
+                None if config is None else product_files(config, self._history.go_on)
+            )
         return self._files[product]
 
     def _changes_checks(self, group: Group) -> _Checks:
@@ -157,6 +160,11 @@ class Classifier:
             subject = BeforeFix(files, group.last.key.sha, group.fix, self.walk(group))
             self._asked_fix[asked] = _asked(FIX_ROWS, subject)
         return self._asked_fix[asked]
+
+
+def shown_as(group: Group, automatic: Classification) -> Classification:
+    """Return the class that people see of a group that the checks class so."""
+    return automatic if group.review is None else _REVIEWED[group.review.action]
 
 
 def _product(group: Group) -> Product:

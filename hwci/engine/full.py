@@ -6,7 +6,7 @@ facts, or off the indexes that `lanes.py` and `runs.py` build once.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -47,7 +47,10 @@ from hwci.engine.vocabulary import Outcome
 class FullHistory:
     """One organization's history, from everything that is known of it."""
 
-    def __init__(self, org_id: UUID, facts: Facts) -> None:
+    def __init__(
+        self, org_id: UUID, facts: Facts, go_on: Callable[[], None] = lambda: None
+    ) -> None:
+        self.go_on = go_on
         self._org_id = org_id
         self._facts = facts
         self._lanes = Lanes(org_id, facts.reports)

@@ -164,8 +164,15 @@ class ProductState(NamedTuple):
     last_report_at: datetime | None
 
 
+class OutOfTimeError(Exception):
+    """The time for an answer is over. Any question of a history may raise it."""
+
+
 class History(Protocol):
     """One organization's history, read within one consistent snapshot."""
+
+    def go_on(self) -> None:
+        """Return while there is time for the answer. Asked in long work between two questions."""
 
     def extent(self, scope: Scope, period: Period) -> Period | None:
         """First and last start of a run or merge in the period: what decides all that it holds."""

@@ -6,15 +6,14 @@ pattern that decided. It does not know the order of the rows: a question may tak
 the rows before it did not decide. Nothing is concluded from a list that was cut short.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from hwci.engine.answers import CheckedRun, Finding
 from hwci.engine.facts import Changes, Commit
-from hwci.engine.files import ProductFiles, Touch, touch
+from hwci.engine.files import ProductFiles, Touch
 from hwci.engine.groups import Group
 from hwci.engine.history import RunChanges
-from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Verdict
 from hwci.engine.walk import Step
 
@@ -111,7 +110,7 @@ def _firmware_under_test(subject: UnderTest) -> Finding | None:
     assert subject.run is not None
     run = _checked(subject.run)
     pairs = ((run, commit) for commit in subject.run.changes.commits)
-    return _first_touch(pairs, subject.files.firmware, "A commit under test changed firmware")
+    return _first_touch(pairs, subject.files.firmware_touch, "A commit under test changed firmware")
 
 
 def changes_cut_short(subject: UnderTest) -> Answer:
@@ -156,8 +155,8 @@ def fix_unconnected(subject: BeforeFix) -> Answer:
 def fix_touched_harness(subject: BeforeFix) -> Answer:
     """Whether a commit with its whole file list changed harness files and no firmware file."""
     for run, commit in subject.commits():
-        harness = touch(commit, subject.files.harness)
-        if harness and not commit.files_truncated and not touch(commit, subject.files.firmware):
+        harness = subject.files.harness_touch(commit)
+        if harness and not commit.files_truncated and not subject.files.firmware_touch(commit):
             note = "A commit before the fix changed harness files and no firmware file"
             return Answer(True, Finding(note, run, commit.sha, *harness))
     return Answer(False, Finding("No commit before the fix is known to be one of harness alone"))
@@ -166,7 +165,7 @@ def fix_touched_harness(subject: BeforeFix) -> Answer:
 def fix_left_firmware(subject: BeforeFix) -> Answer:
     """Whether no commit of the range changed a firmware file, every file list being whole."""
     note = "A commit before the fix changed firmware"
-    firmware = _first_touch(subject.commits(), subject.files.firmware, note)
+    firmware = _first_touch(subject.commits(), subject.files.firmware_touch, note)
     if firmware is not None:
         return Answer(False, firmware)
     cut = _cut_short(subject)
@@ -178,8 +177,8 @@ def fix_left_firmware(subject: BeforeFix) -> Answer:
 def fix_mixed(subject: BeforeFix) -> Answer:
     """Whether one commit of the range changed both kinds of files."""
     for run, commit in subject.commits():
-        firmware = touch(commit, subject.files.firmware)
-        harness = touch(commit, subject.files.harness)
+        firmware = subject.files.firmware_touch(commit)
+        harness = subject.files.harness_touch(commit)
         if firmware and harness:
             note = f"A commit before the fix changed firmware, and the harness file {harness.file}"
             return Answer(True, Finding(note, run, commit.sha, *firmware))
@@ -203,10 +202,12 @@ def _cut_short(subject: BeforeFix) -> Finding | None:
 
 
 def _first_touch(
-    commits: Iterable[tuple[CheckedRun, Commit]], paths: PathList, note: str
+    commits: Iterable[tuple[CheckedRun, Commit]],
+    touch: Callable[[Commit], Touch | None],
+    note: str,
 ) -> Finding | None:
     for run, commit in commits:
-        found: Touch | None = touch(commit, paths)
+        found = touch(commit)
         if found is not None:
             return Finding(note, run, commit.sha, *found)
     return None

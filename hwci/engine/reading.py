@@ -68,7 +68,7 @@ def read_period(history: History, scope: Scope, period: Period) -> Reading:
     return Reading(
         tiles=Tiles(
             merges_checked=Tally(len(checked), len(merges)),
-            real_fw_bugs=counts(classes),
+            real_fw_bugs=counts({one: len(members) for one, members in classes.items()}),
             flaky_failures=flaky.total(),
             infra_runs=Tally(*history.run_counts(scope, period)),
         ),
@@ -96,24 +96,30 @@ def _by_check(merges: Sequence[Merge]) -> tuple[list[Announcement], list[Announc
 def by_class(
     groups: Sequence[Group], period: Period, classifier: Classifier
 ) -> dict[FailureClass, list[Group]]:
-    """Resolved failures, dated by "the start time of the first failing run"."""
+    """Return the resolved failures of a period by class."""
     classes: dict[FailureClass, list[Group]] = {one: [] for one in FailureClass}
-    for group in groups:
-        if (
-            group.label is Label.RESOLVED
-            and period.start <= group.first.first.started_at <= period.end
-        ):
-            classes[classifier.shown(group).failure_class].append(group)
+    for group in resolved_in(groups, period):
+        classes[classifier.shown(group).failure_class].append(group)
     return classes
 
 
-def counts(classes: Mapping[FailureClass, Sequence[Group]]) -> ClassCounts:
-    """Count the groups of each class."""
+def resolved_in(groups: Sequence[Group], period: Period) -> list[Group]:
+    """Return the resolved failures, dated by "the start time of the first failing run"."""
+    return [
+        group
+        for group in groups
+        if group.label is Label.RESOLVED
+        and period.start <= group.first.first.started_at <= period.end
+    ]
+
+
+def counts(classes: Mapping[FailureClass, int]) -> ClassCounts:
+    """Return how many groups there are of each class."""
     return ClassCounts(
-        real=len(classes[FailureClass.REAL_FW_BUG]),
-        bench_or_harness=len(classes[FailureClass.BENCH_OR_HARNESS]),
-        ambiguous=len(classes[FailureClass.AMBIGUOUS]),
-        dismissed=len(classes[FailureClass.DISMISSED]),
+        real=classes[FailureClass.REAL_FW_BUG],
+        bench_or_harness=classes[FailureClass.BENCH_OR_HARNESS],
+        ambiguous=classes[FailureClass.AMBIGUOUS],
+        dismissed=classes[FailureClass.DISMISSED],
     )
 
 

@@ -29,6 +29,13 @@ class Line:
     async def run(self, job: Callable[[], Result], most: int, refusal: str) -> Result:
         """Run a job in a thread. A caller that stops waiting does not stop a job that has begun.
 
+        Raises as `hand_over`.
+        """
+        return await asyncio.wrap_future(self.hand_over(job, most, refusal))
+
+    def hand_over(self, job: Callable[[], Result], most: int, refusal: str) -> Future[Result]:
+        """Put a job into the line. One that has not begun can be cancelled.
+
         Raises:
             OverloadedError: `most` jobs are not done yet; it says `refusal`.
             LineClosedError: it is closed.
@@ -42,7 +49,7 @@ class Line:
         with self._lock:
             self._undone += 1
         handed.add_done_callback(self._note_done)
-        return await asyncio.wrap_future(handed)
+        return handed
 
     def close(self) -> None:
         """Finish what waits, and end."""

@@ -201,7 +201,8 @@ class ReclassifiedFailure(Answer):
 
 class SuiteConfigPlan(Answer):
     """What a configuration would change, were it sent: resolved failures of the period by class,
-    and those that the checks would see otherwise.
+    and those that the checks would see otherwise. When the time of the request was over, only the
+    newest `looked_at` of all `failures` were looked at, and it is not `complete`.
     """
 
     period: PeriodAnswer
@@ -209,6 +210,9 @@ class SuiteConfigPlan(Answer):
     before: RealFwBugs
     after: RealFwBugs
     changes: ListPage[ReclassifiedFailure]
+    complete: bool = True
+    looked_at: int | None = None
+    failures: int | None = None
 
 
 class FlakyTestAnswer(Answer):

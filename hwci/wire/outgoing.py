@@ -355,17 +355,16 @@ def suite_config_plan(
     config: SuiteConfig, plan: answers.Plan, query: PlanQuery, period: Period
 ) -> metrics.SuiteConfigPlan:
     """Give what a configuration would change. `period`: the days of `query` that there are."""
-    rows = plan.changes[query.offset : query.offset + query.limit]
+    rows, paging = plan.changes[query.offset :][: query.limit], Paging(query.page, query.limit)
     return metrics.SuiteConfigPlan(
         period=period_answer(query.days, period),
         product=metrics.ProductKey(repo_key=config.repo_key, suite=config.suite),
         before=_by_class(plan.before),
         after=_by_class(plan.after),
-        changes=list_page(
-            [_reclassified(row) for row in rows],
-            len(plan.changes),
-            Paging(query.page, query.limit),
-        ),
+        changes=list_page([_reclassified(row) for row in rows], len(plan.changes), paging),
+        complete=plan.looked_at == plan.failures,
+        looked_at=plan.looked_at,
+        failures=plan.failures,
     )
 
 

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hwci.client import Client, calls
+from hwci.engine.answers import Plan
+from hwci.engine.plan import plan
 from hwci.engine.vocabulary import Label
+from hwci.server.services import metrics
 from tests.cli.conftest import Command
 from tests.cli.scene import CONFIGURATION, PRODUCT
 from tests.server.running import RunningServer
@@ -102,6 +107,22 @@ def test_the_rest_of_a_long_plan_is_a_page_away(signed_in: Command) -> None:
 
     assert (code, err) == (0, "… 1 more: --page 2 --limit 1\n")
     assert "2 failures would be seen otherwise" in out
+
+
+def test_a_plan_that_the_server_had_no_time_for_says_how_far_it_came(
+    signed_in: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hurried(*given: Any) -> Plan:
+        return replace(plan(*given), looked_at=1)
+
+    monkeypatch.setattr(metrics, "plan", hurried)
+    code, out, err = signed_in("suite-config", "plan")
+
+    assert code == 0
+    assert "2 failures would be seen otherwise" in out
+    assert "had looked at the newest 1 of 2 failures; ask for fewer with --days" in err
+    (told,) = json.loads(signed_in("suite-config", "plan", "--json").out)
+    assert (told["complete"], told["lookedAt"], told["failures"]) == (False, 1, 2)
 
 
 def test_a_faulty_configuration_is_not_asked_about(signed_in: Command, project: Path) -> None:

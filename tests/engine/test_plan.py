@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plan is the page of tomorrow: what it tells comes true when the configuration is sent."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 
 from hwci.engine.answers import ClassCounts, Classification, ResolvedFailure
 from hwci.engine.facts import Facts, Product, Review
 from hwci.engine.full import FullHistory
-from hwci.engine.history import History, Period, Scope
+from hwci.engine.history import History, OutOfTimeError, Period, Scope
 from hwci.engine.page import other_failures, real_bugs
 from hwci.engine.plan import plan
 from hwci.engine.reading import read_period
@@ -75,6 +75,41 @@ def test_a_review_stays_and_the_checks_below_it_are_told() -> None:
     assert one.before.failure_class is FailureClass.REAL_FW_BUG
     assert one.after.failure_class is FailureClass.BENCH_OR_HARNESS
     assert found.before == found.after == ClassCounts(0, 0, 0, 1)
+
+
+class Hurried(FullHistory):
+    """A history with time for so many looks at the clock."""
+
+    def __init__(self, facts: Facts, looks: int) -> None:
+        super().__init__(ORG, facts, self._look)
+        self._looks = looks
+
+    def _look(self) -> None:
+        self._looks -= 1
+        if self._looks < 0:
+            raise OutOfTimeError
+
+
+def test_a_plan_whose_time_is_over_tells_of_the_newest_failures_that_it_came_to() -> None:
+    facts, draw = drawn(3)
+    new = replace(draw.config(), repo_key=REPOS[0], suite=SUITES[0])
+    whole = plan(Hurried(facts, 10**9), EVER_DRAWN, new)
+    assert whole.looked_at == whole.failures > 3
+    seen: set[int] = set()
+    for looks in range(2_000):
+        try:
+            found = plan(Hurried(facts, looks), EVER_DRAWN, new)
+        except OutOfTimeError:
+            assert not seen, "with more time a plan comes further"
+            continue
+        assert found.failures == whole.failures
+        assert sum(astuple(found.before)) == sum(astuple(found.after)) == found.looked_at
+        assert list(found.changes) == list(whole.changes)[: len(found.changes)]
+        seen.add(found.looked_at)
+        if found == whole:
+            break
+
+    assert seen == set(range(1, whole.failures + 1))
 
 
 def drawn(seed: int) -> tuple[Facts, HistoryDraw]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readings are remembered: exact after every write, shared by readers, and bounded."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -36,7 +36,7 @@ from hwci.wire.queries import (
     PeriodQuery,
     ResolvedQuery,
 )
-from tests.server.storage.examples import ACME, ADA, NOON, REPORT
+from tests.server.storage.examples import ACME, ADA, NOON, OTHER, REPORT
 from tests.server.storage.histories import EVER, HistoryDraw
 
 MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
@@ -191,24 +191,36 @@ def asked(number: int, org: int = 1, version: int = 1) -> Asked:
     return Asked(UUID(int=org), version, Scope(f"r{number}"), EVER)
 
 
-def test_of_readers_at_once_one_reads_and_the_others_are_given_the_same() -> None:
-    reading, go_on = threading.Semaphore(0), threading.Event()
+@pytest.mark.parametrize("url", ["memory:", "hwci.db"])
+async def test_of_readers_at_once_one_reads_and_the_others_hold_no_thread_meanwhile(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[UUID] = []
+    reading, go_on = threading.Event(), threading.Event()
 
-    def wait() -> None:
-        reading.release()
+    def wait(history: History, scope: Scope, period: Period) -> Reading:
+        reads.append(ACME.id)
+        reading.set()
         go_on.wait(30)
+        return read_period(history, scope, period)
 
-    memory, history = Readings(), Told(wait)
-    with ThreadPoolExecutor(4) as threads:
-        waiting = [threads.submit(memory.of, asked(1), history) for _ in range(3)]
-        assert reading.acquire(timeout=30)
-        other = threads.submit(memory.of, asked(2), Told())
-        other.result(30)  # who asks for something else does not wait
-        assert not reading.acquire(timeout=0.2)
+    monkeypatch.setattr(readings, "read_period", wait)
+    storage = open_storage(url if url == "memory:" else tmp_path / url)
+    metrics = Metrics(storage, lambda: NOON)
+    query = MetricsQuery.model_validate(QUERY)
+    waiting = [asyncio.ensure_future(metrics.page(MEMBER, query)) for _ in range(8)]
+    try:
+        assert await asyncio.to_thread(reading.wait, 30)
+        if url != "memory:":  # that has one thread
+            assert await storage.read(lambda r: r.version(OTHER.id), organization=OTHER.id) == 0
+        assert not any(one.done() for one in waiting)
+    finally:
         go_on.set()
-        found = [one.result(30) for one in waiting]
+    found = await asyncio.gather(*waiting)
 
-    assert found[0] is found[1] is found[2]
+    assert len(reads) == 1
+    assert all(one == found[0] for one in found)
+    await storage.close()
 
 
 class Dated(FullHistory):
@@ -235,25 +247,6 @@ def test_dates_are_read_once_and_only_for_who_asks_for_them() -> None:
     assert memory.dates_of(asked(1), history) is first
     assert read == ["dates"]
     assert size(memory) == before + first.size
-
-
-def test_who_asks_for_a_page_does_not_wait_for_dates() -> None:
-    reading, go_on = threading.Semaphore(0), threading.Event()
-
-    def wait() -> None:
-        reading.release()
-        go_on.wait(30)
-
-    memory, history = Readings(), Dated(wait)
-    with ThreadPoolExecutor(4) as threads:
-        waiting = [threads.submit(memory.dates_of, asked(1), history) for _ in range(2)]
-        assert reading.acquire(timeout=30)
-        assert threads.submit(memory.of, asked(1), history).result(30).size == 0
-        assert not reading.acquire(timeout=0.2)
-        go_on.set()
-        found = [one.result(30) for one in waiting]
-
-    assert found[0] is found[1]
 
 
 def test_a_reading_that_failed_is_read_again() -> None:

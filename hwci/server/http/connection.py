@@ -12,8 +12,8 @@ connection. A connection that waits for a request when the server leaves is kept
 import asyncio
 import logging
 import select
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -33,6 +33,9 @@ HEAD_SECONDS = 15.0
 """So long may a connection wait for its first byte, and the head of a request for its end."""
 STUCK_SECONDS = 60.0
 """Who takes not one byte of an answer for so long has gone."""
+
+LISTEN_SECONDS = 1.0
+"""Who closes their side, as every program does that is ended, is waited for so long by a read."""
 
 GRACE_SECONDS = 0.5
 LEAVE_SECONDS = 6.5
@@ -56,6 +59,8 @@ class SpecProtocol(web.RequestHandler):
         "_gone",
         "_head_due",
         "_late",
+        "_leave",
+        "_leave_due",
         "_server",
         "_taken_due",
     )
@@ -75,6 +80,8 @@ class SpecProtocol(web.RequestHandler):
         self._ended = False  # the caller will send no more
         self._late = False  # a head did not arrive in time
         self._answered = False
+        self._leave: Callable[[], object] | None = None
+        self._leave_due: asyncio.TimerHandle | None = None
         self._head_due: asyncio.TimerHandle | None = None
         self._taken_due: asyncio.TimerHandle | None = None
 
@@ -87,6 +94,8 @@ class SpecProtocol(web.RequestHandler):
         """Forget what was due, and tell the server once nothing runs for this connection."""
         self._head_is_due(None)
         self._stop_watching()
+        if self._leave is not None:
+            self._leave()
         task = self._task_handler
         super().connection_lost(exc)
         self._gone()
@@ -116,6 +125,7 @@ class SpecProtocol(web.RequestHandler):
         TLS has no half that stays open.
         """
         self._ended = True
+        self._expect_leaving()
         working = self._waiter is None and self._request_count > 0 and not self._answered
         asked = bool(self._messages) or working
         streaming = (
@@ -187,6 +197,27 @@ class SpecProtocol(web.RequestHandler):
         stamp(request, response.headers)
         response.force_close()
         return response
+
+    @contextmanager
+    def while_there(self, leave: Callable[[], object]) -> Iterator[None]:
+        """Call `leave` if the caller leaves meanwhile. Who has only said all may still listen: they
+        have `LISTEN_SECONDS` more.
+        """
+        self._leave = leave
+        if self.transport is None:
+            leave()
+        elif self._ended:
+            self._expect_leaving()
+        try:
+            yield
+        finally:
+            self._leave = None
+            if self._leave_due is not None:
+                self._leave_due.cancel()
+
+    def _expect_leaving(self) -> None:
+        if self._leave is not None:
+            self._leave_due = self._loop.call_later(LISTEN_SECONDS, self._leave)
 
     def _head_is_due(self, seconds: float | None) -> None:
         if self._head_due is not None:

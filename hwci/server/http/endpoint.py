@@ -14,7 +14,7 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 from pydantic import BaseModel
 
-from hwci.server.errors import HwciServerError, LimiterError, StorageError
+from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, StorageError
 from hwci.server.http.body import THREAD_BYTES, parse, read_body, require_json
 from hwci.server.http.codings import takes_gzip
 from hwci.server.http.connection import SpecProtocol
@@ -35,6 +35,8 @@ from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
 
 LOG = logging.getLogger("hwci.server")
+
+_LEFT = "You closed the connection before the answer was there; ask again, and keep it open"
 
 
 async def admit(call: Call) -> None:
@@ -107,13 +109,28 @@ async def _answered(call: Call) -> Answered:
     The event loop would stand still for as long.
     """
     route = call.route
-    found = await route.handler(call)
+    found = await (_while_there(call) if route.may_stop else route.handler(call))
     if not isinstance(found, BaseModel):
         return found
     if route.metrics:
         gzip = takes_gzip(call.request)
         return await asyncio.to_thread(metrics_answer, found, route.status, compressed=gzip)
     return await asyncio.to_thread(written, found) if route.long else found
+
+
+async def _while_there(call: Call) -> Answered:
+    """Return what a handler answers that only reads; it is stopped when its caller leaves."""
+    protocol = call.request.protocol
+    assert isinstance(protocol, SpecProtocol)
+    reading = asyncio.ensure_future(call.route.handler(call))
+    try:
+        with protocol.while_there(reading.cancel):
+            return await reading
+    except asyncio.CancelledError:
+        this = asyncio.current_task()
+        if this is None or this.cancelling():
+            raise
+        raise OverloadedError(_LEFT) from None
 
 
 def _refusal(error: HwciServerError, call: Call) -> web.Response:

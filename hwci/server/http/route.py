@@ -66,7 +66,8 @@ class OwnLimit(Enum):
 class Route:
     """One row of the route table. `metrics`: only while CI Metrics is enabled. `media`: the content
     type of an answer that is no JSON, `text/event-stream` or none at all. `long`: its answer may be
-    so long that it is written in a thread; those with `metrics` always are.
+    so long that it is written in a thread; those with `metrics` always are. `reads`: it
+    keeps nothing, although it is a POST.
     """
 
     method: str
@@ -84,6 +85,13 @@ class Route:
     own_limit: OwnLimit | None = None
     media: str = "application/json"
     long: bool = False
+    reads: bool = False
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether it only reads for somebody, so that it ends when they leave."""
+        asks = self.method == "GET" and self.who in {Who.USER, Who.MEMBER, Who.ADMIN}
+        return asks or self.reads
 
     @property
     def limited(self) -> bool:

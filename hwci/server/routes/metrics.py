@@ -116,6 +116,7 @@ ROUTES = (
         query=PlanQuery,
         answer=SuiteConfigPlan,
         metrics=True,
+        reads=True,
     ),
     Route(
         "GET",

@@ -28,7 +28,7 @@ class AuditLog:
             items = [_answer(item) for item in found.items]
             return list_page(items, found.total, Paging(query.page, query.limit))
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
 
 def entry_of(

@@ -42,7 +42,7 @@ class Boxes:
             items = [_answer(box, reported_at, now) for box, reported_at in found.items]
             return list_page(items, found.total, Paging(query.page, query.limit))
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def create(self, member: Member, body: wire.NewBox) -> wire.BoxInstallAnswer:
         """Create a box, to be installed. Raises `ClashError` when the name is taken."""
@@ -92,7 +92,9 @@ class Boxes:
     async def heartbeat(self, box: Box) -> None:
         """Record that a box was heard of."""
         now = self._clock()
-        await self._storage.write(lambda writer: writer.touch_box(box.org_id, box.id, now))
+        await self._storage.write(
+            lambda writer: writer.touch_box(box.org_id, box.id, now), organization=box.org_id
+        )
 
 
 def _install(writer: Writer, box: Box, digest: bytes, key: str, now: datetime) -> None:

@@ -47,7 +47,7 @@ class CiKeys:
             items = [_answer(item) for item in found.items]
             return list_page(items, found.total, Paging(query.page, query.limit))
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def revoke(self, member: Member, key_id: UUID | None) -> None:
         """Revoke a key at once. Again: nothing changes. Raises `NotFoundError`."""

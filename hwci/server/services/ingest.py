@@ -50,4 +50,4 @@ class Ingest:
             writer.touch_ci_key(key.org_id, key.id, now)
             put(writer)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=key.org_id)

@@ -57,7 +57,7 @@ class LiveRuns:
             if known is None or known.lost:
                 _tell_start(writer, run, now)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=box.org_id)
         return wire.OpenedRun(id=run.id)
 
     async def feed(self, box: Box, run_record_id: UUID | None, body: wire.RunEvents) -> None:
@@ -78,7 +78,7 @@ class LiveRuns:
                 _tell_start(writer, run, now)
             _keep_tests(writer, run, tests, now)
 
-        await self._storage.write(work)
+        await self._storage.write(work, organization=box.org_id)
 
     async def sweep(self) -> None:
         """Tell which runs are lost."""

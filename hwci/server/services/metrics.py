@@ -73,7 +73,7 @@ class Metrics:
             found = page.metrics_page(*self._read(reader, member, scope, period), query.limit)
             return outgoing.metrics_page(member.org_id, found, query, period)
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def trend(self, member: Member, query: PeriodQuery) -> over_time.TrendAnswer:
         """Give the tiles over time."""
@@ -86,7 +86,7 @@ class Metrics:
             dates = self._readings.dates_of(asked, history)
             return over_time.trend(trend(dates, slots), query, period)
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def unchecked_merges(
         self, member: Member, query: MergesQuery
@@ -158,7 +158,7 @@ class Metrics:
             paging = Paging(query.page, query.limit)
             return over_time.flaky_history(strips(history, rows, slots), paging)
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def failures(self, member: Member, query: FailuresQuery) -> ListPage[wire.FailureAnswer]:
         """List failures with their labels."""
@@ -185,7 +185,7 @@ class Metrics:
                 raise NotFoundError("Failure not found")
             return outgoing.failure_evidence(member.org_id, found)
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def products(self, member: Member, query: PageQuery) -> ListPage[wire.ProductAnswer]:
         """List the products heard of: the last to report first, silent ones at the end."""
@@ -197,7 +197,7 @@ class Metrics:
             items = [outgoing.product(state) for state in rows]
             return outgoing.list_page(items, len(found), Paging(query.page, query.limit))
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def configs(self, member: Member, query: PageQuery) -> ListPage[wire.SuiteConfigAnswer]:
         """List configurations as sent."""
@@ -207,7 +207,7 @@ class Metrics:
             items = [outgoing.suite_config(config, at) for config, at in found.items]
             return outgoing.list_page(items, found.total, Paging(query.page, query.limit))
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def plan(
         self, member: Member, body: SuiteConfiguration, query: PlanQuery
@@ -220,7 +220,7 @@ class Metrics:
             found = plan(reader.history(member.org_id), period, configuration)
             return outgoing.suite_config_plan(configuration, found, query, period)
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def _table(
         self,
@@ -232,7 +232,8 @@ class Metrics:
         scope, period = _scope(query), self._period(query)
         paging = Paging(query.page, query.limit)
         return await self._storage.read(
-            lambda reader: shape(table(self._read(reader, member, scope, period)), paging)
+            lambda reader: shape(table(self._read(reader, member, scope, period)), paging),
+            organization=member.org_id,
         )
 
     def _read(self, reader: Reader, member: Member, scope: Scope, period: Period) -> Snapshot:

@@ -39,6 +39,8 @@ from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Storage, Writer
 from hwci.wire import limits
 
+REBUILD_SECONDS = 3_600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Secret:
@@ -115,7 +117,7 @@ class Operator:
             self._record(writer, command.org_id, "records.rebuilt")
             return CommandResult(org_id=command.org_id)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, seconds=REBUILD_SECONDS)
 
     async def _rotate_secret(self, command: RotateSecret) -> CommandResult:
         if self._secret.file is None:

@@ -7,7 +7,7 @@ are never asked for again. This module bounds how much is kept; it decides no fi
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
@@ -32,13 +32,9 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class _Place:
-    """Room for one reading, and for its dates once somebody asks for them. Each has a lock, held by
-    the one who reads: who asks for the reading does not wait for the dates.
-    """
+    """Room for one reading, and for its dates once somebody asks for them."""
 
-    lock: Lock = field(default_factory=Lock)
     reading: Reading | None = None
-    dates_lock: Lock = field(default_factory=Lock)
     dates: Dates | None = None
 
     @property
@@ -47,7 +43,9 @@ class _Place:
 
 
 class Readings:
-    """The readings asked for last, shared by the threads of all readers."""
+    """The readings asked for last, shared by the threads of all readers. An organization reads one
+    thing at a time (`Storage.read`), so no two threads read the same.
+    """
 
     def __init__(self, entries_max: int = ENTRIES_MAX, size_max: int = SIZE_MAX) -> None:
         self._entries_max = entries_max
@@ -56,23 +54,21 @@ class Readings:
         self._places: OrderedDict[Asked, _Place] = OrderedDict()
 
     def of(self, asked: Asked, history: History) -> Reading:
-        """Give the reading; of those who ask for it at once, one reads and the others wait."""
+        """Return the reading, read now if it is not kept."""
         place = self._place(asked)
-        with place.lock:
-            reading = place.reading
-            if reading is None:
-                reading = place.reading = read_period(history, asked.scope, asked.period)
+        if place.reading is None:
+            place.reading = read_period(history, asked.scope, asked.period)
+        reading = place.reading
         self._make_room()
         return reading
 
     def dates_of(self, asked: Asked, history: DatedHistory) -> Dates:
-        """Give the dates of what the reading counts."""
+        """Return the dates of what the reading counts."""
         reading = self.of(asked, history)
         place = self._place(asked)
-        with place.dates_lock:
-            dates = place.dates
-            if dates is None:
-                dates = place.dates = read_dates(history, asked.scope, asked.period, reading)
+        if place.dates is None:
+            place.dates = read_dates(history, asked.scope, asked.period, reading)
+        dates = place.dates
         self._make_room()
         return dates
 

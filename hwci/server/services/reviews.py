@@ -19,6 +19,8 @@ from hwci.wire import outgoing
 from hwci.wire.metrics import ResolvedFailureAnswer
 
 RESET = "reset"
+REVIEW_SECONDS = 5.0
+"""The checks are made while nobody else can write; those of a page have longer."""
 
 
 class Reviews:
@@ -56,7 +58,7 @@ class Reviews:
             )
             return outgoing.resolved_failure(org_id, after)
 
-        return await self._storage.write(work)
+        return await self._storage.write(work, organization=org_id, seconds=REVIEW_SECONDS)
 
 
 def _plan(

@@ -45,7 +45,7 @@ class Runs:
             items = [run_answer(record) for record in found.items]
             return list_page(items, found.total, Paging(query.page, query.limit))
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)
 
     async def show(self, member: Member, run_record_id: UUID | None) -> wire.RunDetail:
         """Show one run record. Raises `NotFoundError`."""
@@ -59,4 +59,4 @@ class Runs:
                 raise NotFoundError("Run not found")
             return run_detail(found)
 
-        return await self._storage.read(work)
+        return await self._storage.read(work, organization=member.org_id)

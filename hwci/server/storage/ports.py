@@ -23,6 +23,7 @@ from uuid import UUID
 
 from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
+from hwci.server.deadline import ANSWER_SECONDS
 from hwci.server.storage.account_ports import (
     Accounts,
     AccountsWriter,
@@ -264,17 +265,34 @@ class Writer(
 class Storage(Protocol):
     """A driver."""
 
-    async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
-        """Run `work` on one consistent snapshot.
+    async def read(
+        self,
+        work: Callable[[Reader], Result],
+        *,
+        short: bool = False,
+        organization: UUID | None = None,
+    ) -> Result:
+        """Run `work` on one consistent snapshot. It ends when the caller stops waiting, or when its
+        time is over (`deadline.py`), whichever question it asks then.
 
         `short`: `work` looks up a few rows by key (who is calling, is the store there). It has a
         lane of its own, so that nobody waits for a page to be computed to be let in.
+        `organization`: whom it is for. One read of each is done at a time, the others wait.
+
+        Raises:
+            OverloadedError: too many wait already, or its time is over.
         """
 
-    async def write(self, work: Callable[[Writer], Result]) -> Result:
-        """Run `work` in one transaction, committed to disk before this returns.
-
-        Raises, as `read` does, `OverloadedError` when too many wait already.
+    async def write(
+        self,
+        work: Callable[[Writer], Result],
+        *,
+        organization: UUID | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Result:
+        """Run `work` in one transaction, committed to disk before this returns. It does not begin
+        when it has waited for `seconds`; once begun it is kept whole, or, when it takes so long
+        itself, not at all. `organization`, and what it raises: as `read`.
         """
 
     def listen(self, heard: Callable[[UUID], None]) -> Callable[[], None]:

@@ -1,20 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that run transactions, and the line before them.
 
-This module decides how long the line may be: a request that would wait behind hundreds is better
-refused at once, and its memory given back. It does not know what a transaction does.
+This module decides how long the line may be, and how long a job may stand in it: a request that
+would wait behind hundreds, or for too long, is better refused, and its memory given back. It does
+not know what a transaction does.
 """
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
+from math import inf
 from typing import TypeVar
+from uuid import UUID
 
-from hwci.server.errors import StorageError
+from hwci.engine.history import OutOfTimeError
+from hwci.server.deadline import Deadline
+from hwci.server.errors import OverloadedError, StorageError
 from hwci.server.line import Line, LineClosedError
+from hwci.server.storage.turns import Turns
 
 Result = TypeVar("Result")
 
 WAITING_MAX = 256
 _FULL = "Too many requests wait for the database; try again in seconds"
+_NOT_BEGUN = (
+    "The database was busy with earlier requests for too long, and nothing of this one was done;"
+    " try again in seconds"
+)
+_TOO_LONG = (
+    "This would take longer than a request may; ask for less at once, such as fewer days or one"
+    " product"
+)
 
 
 class Threads:
@@ -23,16 +39,38 @@ class Threads:
     def __init__(self, name: str, database: str, count: int = 1) -> None:
         self._database = database
         self._line = Line(name, count)
+        self._turns = Turns()
 
-    async def run(self, job: Callable[[], Result]) -> Result:
-        """Run a job in a thread. A caller that stops waiting does not stop a job that has begun.
+    async def run(
+        self,
+        job: Callable[[], Result],
+        deadline: Deadline | None = None,
+        organization: UUID | None = None,
+    ) -> Result:
+        """Run a job in a thread, at its organization's turn if it is of one. A job whose deadline
+        passes before it has begun never begins. One that has begun ends by itself, as it sees
+        that its deadline has passed or was given up: so it is when the caller stops waiting.
 
         Raises:
-            OverloadedError: too many wait already.
+            OverloadedError: too many wait already, or the deadline has passed.
             StorageError: the threads have ended.
         """
+        deadline = deadline or Deadline(inf)
         try:
-            return await self._line.run(job, WAITING_MAX, _FULL)
+            handed = await self._at_its_turn(job, deadline, organization)
+            waiting = asyncio.wrap_future(handed)
+            try:
+                done, _ = await asyncio.wait({waiting}, timeout=deadline.left)
+                if not done and handed.cancel():
+                    raise OverloadedError(_NOT_BEGUN)
+                return await waiting
+            finally:
+                handed.cancel()  # one that has begun cannot be
+        except asyncio.CancelledError:
+            deadline.give_up()
+            raise
+        except OutOfTimeError as error:
+            raise OverloadedError(_TOO_LONG) from error
         except LineClosedError as error:
             raise StorageError(
                 f"The database {self._database} is closed", "start the server"
@@ -41,3 +79,21 @@ class Threads:
     def close(self) -> None:
         """Finish what waits, and end."""
         self._line.close()
+
+    async def _at_its_turn(
+        self, job: Callable[[], Result], deadline: Deadline, organization: UUID | None
+    ) -> Future[Result]:
+        """Hand a job over when it is its organization's turn, which ends when the job is done."""
+        try:
+            async with asyncio.timeout(deadline.left):
+                end_turn = await self._turns.take(organization)
+        except TimeoutError as error:
+            raise OverloadedError(_NOT_BEGUN) from error
+        loop = asyncio.get_running_loop()
+        try:
+            handed = self._line.hand_over(job, WAITING_MAX, _FULL)
+        except BaseException:
+            end_turn()
+            raise
+        handed.add_done_callback(lambda _: loop.call_soon_threadsafe(end_turn))
+        return handed

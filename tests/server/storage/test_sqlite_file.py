@@ -377,11 +377,10 @@ class TestFaultsWhileRunning:
         path = tmp_path / "hwci.db"
         storage = open_storage(path)
         assert isinstance(storage, SqliteStorage)
-        storage._writer.execute("PRAGMA busy_timeout = 10")
         tool = sqlite3.connect(path, isolation_level=None)
         tool.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageBusyError, match="busy; try again"):
-            await storage.write(found)
+            await storage.write(found, seconds=0.1)
         await storage.ready()
         tool.execute("ROLLBACK")
         tool.close()

@@ -2,7 +2,7 @@
 # ruff: noqa: D102 - the port says what each method promises
 """What CI and people sent, in memory, after the identities of semantics 1.5."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -19,6 +19,8 @@ from hwci.server.storage.records import Slice
 class MemoryRecords:
     """What CI and people sent, of one state."""
 
+    _go_on: Callable[[], None]
+
     def __init__(self, state: State) -> None:
         self._state = state
 
@@ -34,7 +36,7 @@ class MemoryRecords:
         return self._kept(org_id)
 
     def history(self, org_id: UUID) -> DatedHistory:
-        return FullHistory(org_id, self.facts(org_id))
+        return FullHistory(org_id, self.facts(org_id), self._go_on)
 
     def version(self, org_id: UUID) -> int:
         return self._state.versions.get(org_id, 0)

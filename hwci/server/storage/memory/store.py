@@ -11,7 +11,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+from uuid import UUID
 
+from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import StorageError
 from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.location import MEMORY
@@ -45,6 +47,10 @@ class MemoryTransaction(
 ):
     """A `Writer` over one state."""
 
+    def __init__(self, state: State, go_on: Callable[[], None] = lambda: None) -> None:
+        super().__init__(state)
+        self._go_on = go_on
+
 
 class MemoryStorage(Storage):
     """Storage in this process's memory: one writer at a time, readers on the last state."""
@@ -56,12 +62,26 @@ class MemoryStorage(Storage):
         self._reading = Threads("hwci-reader", MEMORY)
         self._looking_up = Threads("hwci-look-up", MEMORY)
 
-    async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
-        threads = self._looking_up if short else self._reading
-        return await threads.run(lambda: work(MemoryTransaction(self._state)))
+    async def read(
+        self,
+        work: Callable[[Reader], Result],
+        *,
+        short: bool = False,
+        organization: UUID | None = None,
+    ) -> Result:
+        threads, deadline = self._looking_up if short else self._reading, Deadline(ANSWER_SECONDS)
+        return await threads.run(
+            lambda: work(MemoryTransaction(self._state, deadline.go_on)), deadline, organization
+        )
 
-    async def write(self, work: Callable[[Writer], Result]) -> Result:
-        return await self._writing.run(lambda: self._write(work))
+    async def write(
+        self,
+        work: Callable[[Writer], Result],
+        *,
+        organization: UUID | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Result:
+        return await self._writing.run(lambda: self._write(work), Deadline(seconds), organization)
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         return self._listeners.listen(heard)

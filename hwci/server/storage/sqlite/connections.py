@@ -8,13 +8,17 @@ masks of test lists, which never change once committed.
 
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from sqlite3 import Cursor
 from typing import Any
 
 from sqlite_utils import Database
 
+from hwci.engine.history import OutOfTimeError
+from hwci.server.deadline import Deadline
 from hwci.server.errors import StorageError
 from hwci.server.storage.audit_chain import AuditKey
 from hwci.server.storage.sqlite import codec
@@ -27,6 +31,7 @@ _CACHE_KIB = 8 * 1024
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 _MASKS = 2048  # a mask of 5,000 tests is 640 bytes
 _STATEMENTS = 256
+_STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, a few milliseconds
 _SOUND = (3, 51, 3)
 
 
@@ -42,6 +47,7 @@ class Connection:
             path, isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
         )
         self.mask = lru_cache(maxsize=_MASKS)(self._load_mask)
+        self._deadline: Deadline | None = None
         for pragma in (
             f"busy_timeout = {_BUSY_MS}",
             "synchronous = FULL",
@@ -51,8 +57,31 @@ class Connection:
         ):
             self.raw.execute(f"PRAGMA {pragma}")
 
-    def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+    @contextmanager
+    def until(self, deadline: Deadline) -> Iterator[None]:
+        """Run each statement within only while there is time: else they raise `OutOfTimeError`."""
+        self._deadline = deadline
+        try:
+            yield
+        finally:
+            self._deadline = None
+
+    def go_on(self) -> None:
+        """Return while there is time for what is done now. Raises `OutOfTimeError` after it."""
+        if self._deadline is not None:
+            self._deadline.go_on()
+
+    def interrupt_late_statements(self) -> None:
+        """Stop a statement in its midst when there is no time for it any more."""
+        self.raw.set_progress_handler(self._is_late, _STEPS_BETWEEN_LOOKS)
+
+    def wait_for_locks(self, seconds: float) -> None:
+        """Wait so long, from the next statement on, while another process holds the file."""
+        self.raw.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor:
         """Run one statement."""
+        self.go_on()
         return self.raw.execute(statement, values)
 
     def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
@@ -61,12 +90,29 @@ class Connection:
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Give all rows of a query."""
-        return self.raw.execute(statement, values).fetchall()
+        found: list[tuple[Any, ...]] = self._fetched(Cursor.fetchall, statement, values)
+        return found
 
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         """Give the first row of a query, or None."""
-        found: tuple[Any, ...] | None = self.raw.execute(statement, values).fetchone()
+        found: tuple[Any, ...] | None = self._fetched(Cursor.fetchone, statement, values)
         return found
+
+    def _fetched(
+        self, fetch: Callable[[Cursor], Any], statement: str, values: Sequence[object]
+    ) -> Any:  # noqa: ANN401 - what `fetch` returns
+        try:
+            return fetch(self.execute(statement, values))
+        except sqlite3.OperationalError:
+            self.go_on()  # it may have been interrupted
+            raise
+
+    def _is_late(self) -> bool:
+        try:
+            self.go_on()
+        except OutOfTimeError:
+            return True
+        return False
 
     def _load_mask(self, org: bytes, template_id: int) -> int:
         """Give the set of tests of a test list. `mask` is this, remembered."""
@@ -138,6 +184,7 @@ def open_reader(path: Path) -> Connection:
     connection = Connection(path)
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA query_only = ON")
+    connection.interrupt_late_statements()
     return connection
 
 

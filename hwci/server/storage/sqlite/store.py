@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded `Storage`: one writer thread, two reader threads, one for short reads, one that
+"""The embedded `Storage`: one writer thread, four reader threads, one for short reads, one that
 copies; one file, one process.
 
 This module decides where a transaction begins and ends and which thread runs it. Writers wait in
@@ -7,6 +7,7 @@ line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BE
 """
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,7 +15,9 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
+from uuid import UUID
 
+from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import DamagedError
 from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -36,7 +39,8 @@ from hwci.server.storage.threads import Threads
 
 Result = TypeVar("Result")
 
-_READERS = 2
+_READERS = 4
+"""One organization has one at a time; so many can read a long history at once."""
 
 
 class ReadLane:
@@ -48,13 +52,18 @@ class ReadLane:
         for connection in connections:
             self._idle.put(connection)
 
-    def read(self, work: Callable[[Reader], Result]) -> Result:
+    def read(self, work: Callable[[Reader], Result], deadline: Deadline) -> Result:
         """Run `work` on one snapshot; the connection comes back whatever happens."""
         connection = self._idle.get()
         try:
             connection.leave_snapshot()  # one that could not be left when it should have been
+            connection.wait_for_locks(deadline.left)
             connection.execute("BEGIN")
-            return work(Transaction(connection))
+            with connection.until(deadline):
+                return work(Transaction(connection))
+        except sqlite3.OperationalError:
+            deadline.go_on()  # it may have been interrupted
+            raise
         finally:
             try:
                 connection.leave_snapshot()
@@ -106,14 +115,29 @@ class SqliteStorage(Storage):
         self._held.callback(reader.close)
         return reader
 
-    async def read(self, work: Callable[[Reader], Result], *, short: bool = False) -> Result:
+    async def read(
+        self,
+        work: Callable[[Reader], Result],
+        *,
+        short: bool = False,
+        organization: UUID | None = None,
+    ) -> Result:
         """Run `work` on one consistent snapshot, in a reader's thread."""
-        lane = self._short if short else self._long
-        return await self._run(lane.threads, lambda: lane.read(work))
+        lane, deadline = self._short if short else self._long, Deadline(ANSWER_SECONDS)
+        job = partial(lane.read, work, deadline)
+        return await self._run(lane.threads, job, deadline, organization)
 
-    async def write(self, work: Callable[[Writer], Result]) -> Result:
+    async def write(
+        self,
+        work: Callable[[Writer], Result],
+        *,
+        organization: UUID | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""
-        return await self._run(self._writing, lambda: self._write(work))
+        deadline = Deadline(seconds)
+        job = partial(self._write, work, deadline, seconds)
+        return await self._run(self._writing, job, deadline, organization)
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         """Have `heard` called after each commit that appended events. No one else writes here."""
@@ -159,8 +183,14 @@ class SqliteStorage(Storage):
         """Finish what was begun, then close the file and let go of its lock."""
         await asyncio.to_thread(self._close)
 
-    async def _run(self, threads: Threads, job: Callable[[], Result]) -> Result:
-        return await threads.run(lambda: self._guarded(job))
+    async def _run(
+        self,
+        threads: Threads,
+        job: Callable[[], Result],
+        deadline: Deadline | None = None,
+        organization: UUID | None = None,
+    ) -> Result:
+        return await threads.run(lambda: self._guarded(job), deadline, organization)
 
     def _guarded(self, job: Callable[[], Result]) -> Result:
         """Run a job in its thread, unless the file must not be used, and note what it met."""
@@ -180,11 +210,14 @@ class SqliteStorage(Storage):
         if self._writer.audit_key is not None:
             write_key(to, self._writer.audit_key)
 
-    def _write(self, work: Callable[[Writer], Result]) -> Result:
+    def _write(self, work: Callable[[Writer], Result], waited: Deadline, seconds: float) -> Result:
+        """Write: one that has begun has its own time, and is kept whole or not at all."""
+        self._writer.wait_for_locks(min(waited.left, ANSWER_SECONDS))
         self._writer.execute("BEGIN IMMEDIATE")
         try:
             transaction = Transaction(self._writer)
-            result = work(transaction)
+            with self._writer.until(Deadline(seconds)):
+                result = work(transaction)
             self._writer.execute("COMMIT")
             self._condition.wrote()
         except BaseException:

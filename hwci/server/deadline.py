@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The time that a request has for its data, waiting and work together (contract, "Everywhere").
+
+This module decides when that time is over: after so many seconds, or when nobody waits for the
+answer any more. It does not know what is waited for.
+"""
+
+from time import monotonic
+
+from hwci.engine.history import OutOfTimeError
+
+ANSWER_SECONDS = 10.0
+"""So long may a request wait for the database and be worked on."""
+
+
+class Deadline:
+    """The end of a request's time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._at = monotonic() + seconds
+        self._given_up = False
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self._at - monotonic())
+
+    def give_up(self) -> None:
+        """End the time now: nobody waits any more."""
+        self._given_up = True
+
+    def go_on(self) -> None:
+        """Return while there is time. Raises `OutOfTimeError` after it."""
+        if self._given_up or monotonic() > self._at:
+            raise OutOfTimeError

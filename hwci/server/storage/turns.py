@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose turn it is: of the work of one organization one piece at a time, in the order of coming.
+
+Who waits for a turn holds no thread, so other organizations go ahead. This module decides how many
+may wait; it does not know what for.
+"""
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+from hwci.server.errors import OverloadedError
+
+WAITING_OF_ONE_MAX = 64
+_FULL = "Too many requests of this organization wait for the database; try again in seconds"
+
+
+class _Turn:
+    """The turn of one organization. There is one as long as somebody has it or waits for it."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._waiting = 0
+
+    async def take(self) -> None:
+        if self._waiting >= WAITING_OF_ONE_MAX:
+            raise OverloadedError(_FULL)
+        self._waiting += 1
+        try:
+            await self._lock.acquire()
+        finally:
+            self._waiting -= 1
+
+    def end(self) -> None:
+        self._lock.release()
+
+
+class Turns:
+    """The turns of all organizations."""
+
+    def __init__(self) -> None:
+        self._turns: WeakValueDictionary[UUID, _Turn] = WeakValueDictionary()
+
+    async def take(self, organization: UUID | None) -> Callable[[], None]:
+        """Wait for an organization's turn, and return what ends it; None waits for nobody.
+
+        Raises:
+            OverloadedError: too many of the organization wait already.
+        """
+        if organization is None:
+            return lambda: None
+        turn = self._turns.setdefault(organization, _Turn())
+        await turn.take()
+        return turn.end
