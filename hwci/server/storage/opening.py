@@ -12,7 +12,7 @@ from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
 from hwci.server.storage.sqlite.audit import begin_anew
 from hwci.server.storage.sqlite.audit_key import key_file, put_back_key, read_audit_key
-from hwci.server.storage.sqlite.checking import check
+from hwci.server.storage.sqlite.checking import check, damage_of_sent
 from hwci.server.storage.sqlite.condition import Condition, note_damage
 from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after
 from hwci.server.storage.sqlite.copying import put_back
@@ -74,7 +74,7 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
     path = _file(Location(str(where)))
     with database_lock(path) as note:
         arriving = read_audit_key(key_file(copy))  # one of no use is told before anything moves
-        kept = put_back(path, copy)
+        kept = put_back(path, copy, damage_of_sent)
         put_back_key(path, kept, arriving)
         note_damage(note, ())
         return kept

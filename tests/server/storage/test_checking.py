@@ -8,6 +8,7 @@ import asyncio
 import re
 import shutil
 import sqlite3
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +20,7 @@ from hwci.server.errors import DamagedError, NotReadyError, StorageError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import check_storage, open_storage, restore_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.sqlite import checking, condition
+from hwci.server.storage.sqlite import checking, condition, store
 from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.examples import ANNOUNCEMENT, CONFIG, FAILURE, NOON, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
@@ -162,6 +163,7 @@ class TestCheck:
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(checking, "STEPS_PER_LOOK", 1)
+        before = {one.name for one in path.parent.iterdir()}
         storage = open_storage(path)
         one = asyncio.ensure_future(storage.check())
         while not part_of(path).exists():
@@ -170,9 +172,7 @@ class TestCheck:
         await asyncio.gather(one, return_exceptions=True)
         await storage.close()
 
-        assert {one.name for one in path.parent.iterdir()} == {
-            *("hwci.db", "hwci.db.audit-key", "hwci.db.lock")
-        }
+        assert {one.name for one in path.parent.iterdir()} == before
 
 
 async def crashed_copy(path: Path, folder: Path) -> Path:
@@ -206,13 +206,16 @@ def damage_page(path: Path, table: str) -> None:
 
 class TestAfterAStopThatWasNotClean:
     async def test_nobody_reads_or_writes_until_the_file_was_looked_over(
-        self, path: Path, tmp_path: Path
+        self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        go_on, look_over = threading.Event(), checking.look_over
+        monkeypatch.setattr(store, "look_over", lambda *given: go_on.wait(60) and look_over(*given))
         storage = open_storage(await crashed_copy(path, tmp_path))
         await storage.look_over()
         for use in (storage.ready(), fill(storage), storage.read(lambda r: r.version(ORG))):
             with pytest.raises(NotReadyError, match="looks its database over"):
                 await use
+        go_on.set()
         await settled(storage)
         await storage.ready()
         await fill(storage)

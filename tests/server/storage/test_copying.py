@@ -295,6 +295,18 @@ async def damaged(copy: Path) -> None:
     damage(copy)
 
 
+async def altered(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as database:
+        database.execute("UPDATE report SET branch = 'mayn' WHERE id = 7")
+        database.commit()
+
+
+async def no_text(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as database:
+        database.execute("UPDATE report SET branch = CAST(x'ff' AS TEXT) WHERE id = 7")
+        database.commit()
+
+
 async def cut_short(copy: Path) -> None:
     copy.write_bytes(copy.read_bytes()[:-8192])
 
@@ -317,6 +329,8 @@ async def in_use(copy: Path) -> None:
         (newer, "newer hwci"),
         (damaged, "copy.db is damaged: "),
         (cut_short, "copy.db is damaged: "),
+        (no_text, "copy.db is damaged: a value in it cannot be read"),
+        (altered, r"copy.db is damaged: Report 7 .* is not what was sent; take an earlier"),
         (text, "is not a database"),
         (nothing, "There is no backup"),
         (in_use, "in use or was not closed"),

@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -29,7 +29,7 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
 )
 from hwci.server.storage.sqlite.copying import STEPS_PER_LOOK, STOPPED, scratch_copy
-from hwci.server.storage.sqlite.locking import check_header
+from hwci.server.storage.sqlite.locking import check_header, read_header
 from hwci.server.storage.sqlite.records import KEPT
 
 LOG = logging.getLogger("hwci.server")
@@ -120,6 +120,23 @@ def check(path: Path, stopped: Stopped) -> Checked:
     return Checked(found.reports, found.without_digest, tuple(found.damage), tuple(found.stale))
 
 
+def damage_of_sent(path: Path) -> Sequence[str]:
+    """Return which reports and the like of a file that nobody writes are not as they were sent.
+    One of the version before has no digests, or not where they are looked for.
+    """
+    header = read_header(path)
+    if header is None or header.user_version < known_version():
+        return ()
+    found = _Found()
+    try:
+        with closing(open_reader(path, "immutable=1")) as reader:
+            for (org,) in reader.rows(_ORGANIZATIONS):
+                _look_at_sent(reader, org, found)
+    except FAULTS:
+        found.damage.append("a value in it cannot be read")
+    return found.damage
+
+
 @dataclass(slots=True)
 class _Found:
     """What a check has found so far."""
@@ -152,16 +169,20 @@ def _look_at_contents(writer: Connection, reader: Connection, found: _Found) -> 
     """Look at each organization by itself; what is derived only where what was sent is whole."""
     for (org,) in reader.rows(_ORGANIZATIONS):
         before = len(found.damage)
-        for verdict in reports.verdicts(reader, org):
-            found.reports += 1
-            found.without_digest += verdict is False
-            if isinstance(verdict, DamagedError):
-                found.damage.append(verdict.cause)
-        for table, columns in KEPT.items():
-            _look_at_rows(reader, org, table, columns, found)
+        _look_at_sent(reader, org, found)
         if len(found.damage) == before:
             _compare(writer, reader, org, found)
     del found.damage[_MOST:]
+
+
+def _look_at_sent(reader: Connection, org: bytes, found: _Found) -> None:
+    for verdict in reports.verdicts(reader, org):
+        found.reports += 1
+        found.without_digest += verdict is False
+        if isinstance(verdict, DamagedError):
+            found.damage.append(verdict.cause)
+    for table, columns in KEPT.items():
+        _look_at_rows(reader, org, table, columns, found)
 
 
 def _look_at_rows(reader: Connection, org: bytes, table: str, columns: str, found: _Found) -> None:

@@ -41,10 +41,14 @@ class Connection:
     audit_key: AuditKey | None = None
     """What entries of the audit log are sealed with; of the writer, where it has one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mode: str = "mode=rw") -> None:
         self.path = path
         self.raw = sqlite3.connect(
-            path, isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
+            f"{path.absolute().as_uri()}?{mode}",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=_STATEMENTS,
         )
         self.mask = lru_cache(maxsize=_MASKS)(self._load_mask)
         self._deadline: Deadline | None = None
@@ -179,9 +183,11 @@ def open_writer(path: Path) -> Connection:
     return connection
 
 
-def open_reader(path: Path) -> Connection:
-    """Open a connection that can only read and never checkpoints."""
-    connection = Connection(path)
+def open_reader(path: Path, mode: str = "mode=rw") -> Connection:
+    """Open a connection that can only read and never checkpoints. `mode`: "immutable=1" of a file
+    that nobody writes, so that no trace is left beside it.
+    """
+    connection = Connection(path, mode)
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA query_only = ON")
     connection.interrupt_late_statements()

@@ -10,14 +10,15 @@ removed that might be the only one of its kind.
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import part_of
-from hwci.server.storage.sqlite.connections import known_version, open_reader
+from hwci.server.storage.sqlite.condition import FAULTS
+from hwci.server.storage.sqlite.connections import Connection, known_version, open_reader
 from hwci.server.storage.sqlite.locking import FORMER, check_header
 
 _PAGES_PER_STEP = 1_024
@@ -36,7 +37,7 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
     refuse_taken(to)
     with _part(to) as part:
         with closing(open_reader(path)) as reader:
-            _copy_pages(reader.raw, part, stopped)
+            _copy_pages(reader, part, stopped)
         _require_whole(part, to, stopped)
         _sync(part)
         refuse_taken(to)
@@ -46,17 +47,20 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
         _sync(to.parent)
 
 
-def put_back(path: Path, copy: Path) -> Path | None:
+def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]]) -> Path | None:
     """Put a copy in the place of the database at `path`, whose lock must be held; give what its
     former file is called now, None when there was none. At no moment is there no database.
 
     Raises:
-        StorageError: it is no whole database of ours, or a newer one, or cannot be written.
+        StorageError: it is no whole database of ours, or a newer one, or cannot be written, or
+            `damage_of` it is told.
     """
     _require_copy(path, copy)
     with _part(path) as part:
         shutil.copyfile(copy, part)
         _require_whole(part, copy, lambda: False)
+        for damage in damage_of(part):
+            raise StorageError(f"{copy} is damaged: {damage}", "take an earlier backup")
         _give_to_owner(part)
         _sync(part)
         kept = _keep_former(path)
@@ -77,8 +81,7 @@ def scratch_copy(path: Path, stopped: Stopped) -> Iterator[Path]:
     with _part(path) as part:
         try:
             _remove_logs(part)
-            uri = f"{path.absolute().as_uri()}?{'mode=ro' if logged else 'immutable=1'}"
-            with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as source:
+            with closing(open_reader(path, "mode=ro" if logged else "immutable=1")) as source:
                 _copy_pages(source, part, stopped)
             yield part
         finally:
@@ -118,7 +121,7 @@ def _part(to: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def _copy_pages(source: sqlite3.Connection, part: Path, stopped: Stopped) -> None:
+def _copy_pages(source: Connection, part: Path, stopped: Stopped) -> None:
     """Copy page by page from one snapshot, so that a writer does not make it begin again."""
 
     def look(_status: int, _remaining: int, _total: int) -> None:
@@ -131,7 +134,7 @@ def _copy_pages(source: sqlite3.Connection, part: Path, stopped: Stopped) -> Non
         # It is read back and synced below: a journal would guard what has no name yet.
         target.execute("PRAGMA journal_mode = OFF")
         target.execute("PRAGMA synchronous = OFF")
-        source.backup(target, pages=_PAGES_PER_STEP, progress=look)
+        source.raw.backup(target, pages=_PAGES_PER_STEP, progress=look)
 
 
 def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
@@ -141,7 +144,7 @@ def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
         probe.set_progress_handler(stopped, STEPS_PER_LOOK)
         try:
             (found,) = probe.execute("PRAGMA integrity_check(1)").fetchone()
-        except sqlite3.DatabaseError as fault:
+        except FAULTS as fault:
             if stopped():
                 raise StorageError(*STOPPED) from fault
             found = str(fault)

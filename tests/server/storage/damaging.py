@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ASYNC240, T201 - nothing else runs on the loop; a program that prints
+"""Damaged copies of a database that is in use, and what becomes of each: `python -m
+tests.server.storage.damaging [SEEDS]` tries many, the tests a few.
+
+A copy is damaged in its main file (bytes flipped, or cut short) or in its log. It may be refused,
+not ready, found by a check, or hold just what was committed at one moment. All else is a fault.
+"""
+
+import asyncio
+import random
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from hwci.engine.identity import failure_id
+from hwci.server.errors import NotReadyError, StorageError
+from hwci.server.storage.opening import check_storage, open_storage
+from hwci.server.storage.ports import Writer
+from tests.server.storage.examples import ACME, ADA, ANNOUNCEMENT, CONFIG, FAILURE, NOON, REVIEW
+from tests.server.storage.histories import ORG, HistoryDraw
+
+PAGE = 4096
+NO_DIGESTS = {
+    *("organization", "user", "membership", "session", "refresh_token", "identity", "invite"),
+    *("ci_key", "box", "audit", "live_run", "live_test", "event", "history_version"),
+}
+"""Tables of what neither CI nor a review sent: a check sees damage of their structure only."""
+
+Dump = Mapping[str, frozenset[tuple[object, ...]]]
+
+
+@dataclass(frozen=True)
+class Original:
+    """A database that was copied while it was open. `states`: each moment that was committed."""
+
+    main: bytes
+    log: bytes
+    states: tuple[Dump, ...]
+
+
+def dump(path: Path) -> Dump:
+    """Give the rows of all tables."""
+    with closing(sqlite3.connect(path)) as database:
+        tables = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        return {
+            name: frozenset(database.execute(f'SELECT * FROM "{name}"').fetchall())
+            for (name,) in tables
+        }
+
+
+async def original(folder: Path) -> Original:
+    """Make a database with a history, some of it still in its log."""
+    path, draw = folder / "hwci.db", HistoryDraw(7)
+
+    def begin(writer: Writer) -> None:
+        writer.add_organization(ACME)
+        writer.add_user(ADA)
+        for _ in range(150):
+            writer.put_report(ORG, draw.next_report())
+        writer.announce(ORG, ANNOUNCEMENT)
+        writer.put_config(ORG, CONFIG, NOON)
+        writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
+
+    storage = open_storage(path)
+    await storage.write(begin)
+    await storage.close()
+    storage = open_storage(path)
+    states = [dump(path)]
+    for _ in range(4):
+        await storage.write(lambda writer: writer.put_report(ORG, draw.next_report()))
+        states.append(dump(path))
+    copied = [Path(f"{path}{suffix}").read_bytes() for suffix in ("", "-wal")]
+    await storage.close()
+    return Original(copied[0], copied[1], tuple(states))
+
+
+def damaged(of: Original, seed: int) -> tuple[bytes, bytes]:
+    """Give the main file and the log, one of them damaged."""
+    draw = random.Random(seed)
+    files = [bytearray(of.main), bytearray(of.log)]
+    spoiled = files[seed % 2]
+    match draw.randrange(4):
+        case 0:
+            del spoiled[draw.randrange(len(spoiled)) :]
+        case 1:  # within a value: the structure of the file stays whole
+            letters = [place for place, byte in enumerate(spoiled) if chr(byte).isalnum()]
+            spoiled[draw.choice(letters)] ^= 1
+        case 2:
+            for _ in range(draw.randint(2, 64)):
+                spoiled[draw.randrange(len(spoiled))] ^= draw.randrange(1, 256)
+        case 3:
+            start = draw.randrange(len(spoiled)) // PAGE * PAGE
+            spoiled[start : start + PAGE] = draw.randbytes(len(spoiled[start : start + PAGE]))
+    return bytes(files[0]), bytes(files[1])
+
+
+async def became(of: Original, seed: int, folder: Path) -> str:
+    """Give what becomes of a damaged copy; a word that begins with FAULT when it is served."""
+    path = folder / "hwci.db"
+    for suffix, content in zip(("", "-wal"), damaged(of, seed), strict=True):
+        Path(f"{path}{suffix}").write_bytes(content)
+    try:
+        storage = open_storage(path)
+    except StorageError as refused:
+        return "FAULT: more than a line" if "\n" in str(refused) else "refused"
+    try:
+        await storage.look_over()
+        if not await _ready(storage):
+            return "not ready"
+    finally:
+        await storage.close()
+    found = check_storage(path)
+    if found.damage or found.stale:
+        return "found by a check"
+    now = dump(path)
+    if now in of.states:
+        return "as committed"
+    state = min(of.states, key=lambda state: len(_differing(state, now)))
+    unseen = _differing(state, now) - NO_DIGESTS
+    return f"FAULT: served with other rows of {', '.join(unseen)}" if unseen else "no digest"
+
+
+async def _ready(storage: object) -> bool:
+    """Wait until a file was looked over, and tell whether it is served."""
+    while True:
+        try:
+            await storage.ready()  # type: ignore[attr-defined]
+        except NotReadyError as why:
+            if "is damaged" in str(why):
+                return False
+            await asyncio.sleep(0.01)
+        except StorageError:
+            return False
+        else:
+            return True
+
+
+def _differing(one: Dump, other: Dump) -> set[str]:
+    return {table for table in one.keys() | other.keys() if one.get(table) != other.get(table)}
+
+
+async def main(seeds: int) -> int:
+    """Try so many; return 1 when one of them was served."""
+    told: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="hwci-damage-") as name:
+        of = await original(Path(name))
+        for seed in range(seeds):
+            folder = Path(name, f"{seed}")
+            folder.mkdir()
+            word = await became(of, seed, folder)
+            shutil.rmtree(folder)
+            told[f"{('main file', 'log')[seed % 2]}: {word}"] += 1
+            if word.startswith("FAULT"):
+                print(f"seed {seed}: {word}", flush=True)
+    for word, times in sorted(told.items()):
+        print(f"{times:5}  {word}")
+    return int(any("FAULT" in word for word in told))
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)))
