@@ -241,7 +241,6 @@ def test_who_is_a_member_is_not_invited(server: RunningServer) -> None:
 def test_nothing_that_was_offered_before_brings_back_who_has_left_or_was_removed(
     tmp_path: Path, leaves: bool
 ) -> None:
-    """A database of the version before may hold several invitations of one e-mail."""
     with running_in_thread(tmp_path) as server:
         person, invite_id, token = invited(server, "back@example.org")
         user_id = ask(server.url, "GET", "/api/auth/me", bearer(person)).json["user"]["id"]
