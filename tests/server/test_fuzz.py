@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import schemathesis
@@ -122,18 +123,23 @@ def note(event: events.EngineEvent, found: Findings) -> None:
 
 @contextmanager
 def staying(server: RunningServer, token: str) -> Iterator[None]:
-    """Keep the asker in the organization while the block runs. Answers name its members, of whom
-    some are made owners and some are removed: the asker, too, with the luck of the ids, and from
-    then on everything is 404. What would be done to the asker is done to another member.
+    """Keep the asker signed in and in the organization while the block runs. Answers name its
+    members, of whom some are made owners and some are removed, and the asker's sessions, which are
+    ended: with the luck of the ids from then on everything is 404 or 401. What would be done to the
+    asker is done to another member, and what to the asker's session to one that is not there.
     """
     members = ask(server.url, "GET", f"/api/orgs/{server.org_id}/members", bearer(token)).json
     own = ask(server.url, "GET", "/api/auth/me", bearer(token)).json["user"]["id"]
     ids = [member["user"]["id"] for member in members["items"]]
+    sessions = ask(server.url, "GET", "/api/auth/sessions", bearer(token)).json["items"]
+    session = next(one["id"] for one in sessions if one["current"])
     another = next(user_id for user_id in ids if user_id != own)
 
     def before_call(_: schemathesis.HookContext, case: schemathesis.Case[Any], **__: Any) -> None:
         if case.path_parameters.get("userId") == own:
             case.path_parameters["userId"] = another
+        if case.path_parameters.get("sessionId") == session:
+            case.path_parameters["sessionId"] = str(uuid4())
 
     schemathesis.hook(before_call)
     try:
