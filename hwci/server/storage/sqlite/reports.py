@@ -187,7 +187,10 @@ def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         assert row is not None
         report = _whole(connection, org, row, test_names)
         tests = _listed(connection, org, row)
-        derived = {**_derived(org, report, tests), "digest": digests.of_whole(org, report)}
+        derived = {
+            **_derived(org, report, tests),
+            "digest": row[22] or digests.of_whole(org, report),
+        }
         connection.execute(
             f"UPDATE report SET {' = ?, '.join(derived)} = ? WHERE +org_id = ? AND id = ?",
             (*derived.values(), org, number),
