@@ -26,9 +26,9 @@ _DIRECTORIES = re.compile(r"(?<![^/])(?:\*\*/)+")
 # Three stars are two and one, and `**` followed by `*` says no more than `**`.
 _STARS = re.compile(r"\*{2,}")
 
-_TOGETHER_MAX = 2_048
-"""Sets of states that patterns come to together. One alone has up to 1,024 that follow each other;
-lists that people write come to some hundred.
+_TOGETHER_MAX = 1_024
+"""Sets of states that patterns come to together. One alone has some hundred that follow each other;
+and so have lists that people write.
 """
 _STATE_BYTES = 512
 _STEP_BYTES = 128

@@ -13,7 +13,7 @@ from hwci.engine.room import ROOM
 LENGTH_MAX = 1_024
 """Characters of a pattern. No path of a source tree is longer."""
 _FORBIDDEN = "?+[]{}\\"  # "A pattern containing any of ... is invalid" (rule 4)
-_ENTRY_BYTES = 256
+_ENTRY_BYTES = 160
 _CHARACTER_BYTES = 4
 
 
