@@ -125,7 +125,8 @@ def test_a_server_writes_a_line_per_request_unless_it_is_quiet(
         assert process.stderr is not None
         rest = process.stderr.read().splitlines()
 
-    first_user, page, *requests = rest
+    told = [line for line in rest if not line.startswith("SQLite ")]  # where it is an old one
+    first_user, page, *requests = told
     assert "hwci register" in first_user
     assert "/setup#" in page
     assert sum("GET /api/openapi.json " in line for line in requests) == len(requests) == lines
