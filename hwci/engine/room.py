@@ -34,4 +34,4 @@ class Room:
         self._keepers[id(keeper)] = keeper
 
 
-ROOM = Room(48 * 1024 * 1024)
+ROOM = Room(24 * 1024 * 1024)
