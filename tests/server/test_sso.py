@@ -19,7 +19,7 @@ from tests.server.asking import Reply, ask, bearer, read_reply, say
 from tests.server.browsing import Browser, browsing
 from tests.server.joining import accept, invite, received
 from tests.server.providers import mock_provider, sso_file
-from tests.server.running import EMAIL, MEMBER_EMAIL, RunningServer, running_in_thread
+from tests.server.running import EMAIL, MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 
 LOGIN = "/api/auth/sso/acme/login"
 CALLBACK = "/api/auth/sso/acme/callback"
@@ -166,6 +166,24 @@ async def test_who_is_invited_comes_in_and_joins_once_they_accept_without_a_toke
     assert other.error[0] == 403, "a token that is sent must be the right one"
     joined = accept(server.url, token, waiting["id"], None).json
     assert (joined["id"], joined["role"]) == (str(server.org_id), "admin")
+
+
+async def test_who_has_a_password_needs_the_token_although_a_provider_knows_them(
+    issuer: str, tmp_path: Path
+) -> None:
+    """Somebody else may have registered the e-mail with a password before its owner came."""
+    with serving(tmp_path, issuer, Registration.OPEN) as server:
+        body = {"email": "new@example.org", "password": PASSWORD}
+        registered = ask(server.url, "POST", "/api/auth/register", json_body=body).json
+        invite(server, server.token, "new@example.org")
+        async with browsing(sub="new") as browser:
+            await browser.open(server.url + LOGIN)
+            owner = refreshed(server, browser).json["accessToken"]
+
+        for token in (registered["accessToken"], owner):
+            (waiting,) = received(server.url, token)
+            assert waiting["needsToken"] is True
+            assert accept(server.url, token, waiting["id"], None).error[0] == 403
 
 
 async def test_an_invitation_of_who_may_not_invite_any_more_lets_nobody_in(

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwci.server.clock import system_clock
-from hwci.server.errors import RateLimitedError
+from hwci.server.errors import ConflictError, RateLimitedError
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services import streams
@@ -45,9 +45,9 @@ class Followers:
         self._held, self._streams = held, all_streams
         self.streams: list[streams.Stream] = []
 
-    async def come(self, org: UUID, address: str) -> bool:
+    async def come(self, org: UUID, address: str, after: int | None = None) -> bool:
         """Follow; return whether there was a place."""
-        wish = streams.Wish(None, None, lambda: True, address)
+        wish = streams.Wish(None, after, lambda: True, address)
         try:
             stream = self._streams.following(member(org), wish)
             self.streams.append(await self._held.enter_async_context(stream))
@@ -81,6 +81,16 @@ async def test_many_accounts_of_one_organization_leave_others_their_share(
     assert came == [True] * 3 + [False] * 3
     assert (followers.of(ORGS[0]), followers.of(ORGS[1])) == (3, 3)
     assert [one.gives_way for one in followers.streams[:PLACES]] == [False] * 3 + [True] * 3
+
+
+async def test_who_cannot_begin_takes_nobodys_place(followers: Followers) -> None:
+    for _ in range(PLACES):
+        assert await followers.come(ORGS[0], THERE)
+
+    with pytest.raises(ConflictError):
+        await followers.come(ORGS[1], HERE, after=10**6)
+
+    assert followers.of(ORGS[0]) == PLACES
 
 
 async def test_many_organizations_of_one_address_leave_others_their_share(

@@ -24,12 +24,22 @@ from hwci.server.http.reading import read_model
 from hwci.server.http.responses import answer, error_answer, stamp_response
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator import Operator, Secret
-from hwci.server.services.operator_commands import COMMANDS, Command, CommandResult
+from hwci.server.services.operator_commands import (
+    COMMANDS,
+    Check,
+    Command,
+    CommandResult,
+    ListOrganizations,
+    ReadAudit,
+    VerifyAudit,
+)
 from hwci.server.storage.ports import Storage
 from hwci.wire import limits
 from hwci.wire.errors import ErrorBody
 
 LOG = logging.getLogger("hwci.server")
+
+_THAT_ONLY_READ = (Check, ListOrganizations, ReadAudit, VerifyAudit)
 
 
 @asynccontextmanager
@@ -37,7 +47,7 @@ async def operator_site(
     path: Path, storage: Storage, clock: Clock, secret: Secret, base_url: str | None
 ) -> AsyncIterator[None]:
     """Take operators' commands at a socket while the block runs. The database's lock must be held.
-    Each that is carried out is told in the log.
+    Each that changes something is told in the log.
 
     Raises `ListenError`.
     """
@@ -69,7 +79,8 @@ def _operator_app(operator: Operator) -> web.Application:
             running.add(task)
             task.add_done_callback(running.discard)
             result = await task
-            LOG.warning("the operator's command was carried out: %r", command)
+            if not isinstance(command, _THAT_ONLY_READ):
+                LOG.warning("the operator's command was carried out: %r", command)
             return answer(result, HTTPStatus.OK)
         except HwciServerError as error:
             return _refusal(error)

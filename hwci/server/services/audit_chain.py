@@ -127,18 +127,18 @@ def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> Aud
     Raises:
         ConflictError: a line is none of an export, or `noted` is no head.
     """
-    walk, head = AuditWalk(key, _read_head(noted)), None
+    walk, head, seal = AuditWalk(key, _read_head(noted)), None, None
     for number, line in enumerate(lines, 1):
         try:
             if head is not None:
                 raise ValueError
             if '"headSeal"' in line:
                 head = AuditHead.model_validate_json(line)
+                seal = None if head.head_seal is None else bytes.fromhex(head.head_seal)
             else:
                 walk.take(_row(AuditLine.model_validate_json(line)))
         except (ValidationError, ValueError):
             raise ConflictError(f"Line {number} is none of an export of the audit log") from None
-    seal = None if head is None or head.head_seal is None else bytes.fromhex(head.head_seal)
     walk.end(seal)
     return _report(walk, key)
 

@@ -14,6 +14,9 @@ from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import CiKey
 from hwci.wire import incoming, reports
 
+WRITE_SECONDS = 30.0
+"""A report of 64 MiB on a slow disk takes longer than a page may; refused, it would come again."""
+
 
 class Ingest:
     """Keeps announcements, reports and configurations."""
@@ -50,4 +53,4 @@ class Ingest:
             writer.touch_ci_key(key.org_id, key.id, now)
             put(writer)
 
-        await self._storage.write(work, organization=key.org_id)
+        await self._storage.write(work, organization=key.org_id, seconds=WRITE_SECONDS)

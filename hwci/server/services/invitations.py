@@ -119,7 +119,7 @@ class Invitations:
 
         def work(reader: Reader) -> ListPage[wire.ReceivedInvite]:
             found = reader.open_invites(user.email_key, now, query.offset, query.limit)
-            needs_token = not reader.has_identity(user.id)
+            needs_token = not _verified(reader, user)
             items = [
                 _received(reader, one, one.offer, needs_token) for one in found.items if one.offer
             ]
@@ -178,13 +178,18 @@ def _own(reader: Reader, user: User, invite_id: UUID | None, now: datetime) -> t
 
 
 def _require_proof(reader: Reader, user: User, invite: Invite, token: str | None) -> None:
-    """Accept who can show that the e-mail is theirs: anyone may have registered it with a password.
-    Who was invited has the token; of who is linked to a provider, the provider verified the e-mail.
-    """
-    if token is None and not reader.has_identity(user.id):
+    """Accept who can show that the e-mail is theirs. Who was invited has the token."""
+    if token is None and not _verified(reader, user):
         raise ForbiddenError(_TOKEN_NEEDED)
     if token is not None and not same_digest(token_digest(token), invite.digest):
         raise ForbiddenError(_OTHER_TOKEN)
+
+
+def _verified(reader: Reader, user: User) -> bool:
+    """Whether a provider has verified the e-mail of everybody who signs in to this account. Anyone
+    may have registered it with a password before its owner came by a provider.
+    """
+    return user.password_hash is None and reader.has_identity(user.id)
 
 
 def _audit(writer: Writer, actor: User, now: datetime, action: str, offer: Offer) -> None:

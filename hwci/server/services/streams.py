@@ -147,11 +147,11 @@ class Streams:
             ConflictError: there is no such event to go on after.
         """
         self.require_open()
-        self._make_place(member, wish)
         stream = Stream(self, self._tail(member.org_id), member, wish)
         self._open[stream] = None
         try:
             await stream.begin()
+            self._make_place(stream)  # last: who cannot begin takes nobody's place
             yield stream
         finally:
             del self._open[stream]
@@ -171,9 +171,10 @@ class Streams:
         for tail in self._tails.values():
             tail.hear()
 
-    def _make_place(self, member: Member, wish: Wish) -> None:
+    def _make_place(self, new: Stream) -> None:
         """See that there is a place for a stream, if need be another's."""
-        held = [stream for stream in self._open if stream.holds]
+        member = new.member
+        held = [stream for stream in self._open if stream.holds and stream is not new]
         theirs = sum(stream.member.user.id == member.user.id for stream in held)
         if theirs >= limits.STREAMS_PER_USER:
             raise RateLimitedError(
@@ -183,7 +184,7 @@ class Streams:
             )
         if len(held) < limits.STREAMS_PER_SERVER:
             return
-        gives_way = _gives_way(held, (member.org_id, wish.address))
+        gives_way = _gives_way(held, new.holders)
         if gives_way is None:
             raise RateLimitedError(
                 "As many streams as this server can serve are followed, and no organization holds"

@@ -291,8 +291,8 @@ class Storage(Protocol):
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns. It does not begin
-        when it has waited for `seconds`; once begun it is kept whole, or, when it takes so long
-        itself, not at all. `organization`, and what it raises: as `read`.
+        when it has waited for as long as a read may; once begun it is kept whole, or, when it takes
+        more than `seconds`, not at all. `organization`, and what it raises: as `read`.
         """
 
     def listen(self, heard: Callable[[UUID], None]) -> Callable[[], None]:

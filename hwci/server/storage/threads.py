@@ -28,8 +28,8 @@ _NOT_BEGUN = (
     " try again in seconds"
 )
 _TOO_LONG = (
-    "This would take longer than a request may; ask for less at once, such as fewer days or one"
-    " product"
+    "This would take longer than a request may; try again in seconds, and ask for less at once,"
+    " such as fewer days or one product"
 )
 
 
@@ -65,6 +65,7 @@ class Threads:
                     raise OverloadedError(_NOT_BEGUN)
                 return await waiting
             finally:
+                waiting.cancel()  # nobody waits any more, for what it gives or raises
                 handed.cancel()  # one that has begun cannot be
         except asyncio.CancelledError:
             deadline.give_up()

@@ -3,6 +3,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from uuid import UUID
 import pytest
 
 from hwci.engine.identity import failure_id
-from hwci.server.errors import StorageError
+from hwci.server.errors import ConflictError, StorageError
 from hwci.server.services.audit_chain import AuditChain, AuditReport, verify_export
 from hwci.server.storage.audit_chain import BEFORE_ALL, AuditKey, Tip, link_of
 from hwci.server.storage.opening import open_storage, read_audit_key
@@ -320,3 +321,12 @@ def test_an_export_is_looked_at_without_the_database(database: Path) -> None:
     assert [found.number for found in verify_export(forged, key, None).findings] == [5]
     assert verify_export(lines[:-9], key, None).findings[0].number == REVIEWS - 7
     assert not verify_export(lines, AuditKey(b"another" * 9), None).whole
+
+
+def test_a_damaged_line_of_an_export_is_named(database: Path) -> None:
+    lines, key = list(exported(database)), key_of(database)
+    no_seal = re.sub("Seal.*", 'Seal":"zz"}', lines[-1])
+    for number, line in ((3, lines[2][:-9]), (len(lines), no_seal)):
+        damaged = [*lines[: number - 1], line, *lines[number:]]
+        with pytest.raises(ConflictError, match=f"Line {number} is none of an export"):
+            verify_export(damaged, key, None)

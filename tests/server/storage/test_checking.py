@@ -245,6 +245,26 @@ class TestAfterAStopThatWasNotClean:
         with pytest.raises(DamagedError, match=r"was found damaged: .*; run `hwci admin check`"):
             open_storage(crashed)
 
+    async def test_a_look_that_fails_of_a_fault_of_ours_keeps_nobody_out(
+        self,
+        path: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        def fail(*_: object) -> None:
+            raise MemoryError
+
+        monkeypatch.setattr(store, "look_over", fail)
+        storage = open_storage(await crashed_copy(path, tmp_path))
+        await storage.look_over()
+        with pytest.raises(MemoryError):
+            await settled(storage)
+        await storage.ready()
+        await storage.close()
+
+        assert "was not looked over" in caplog.text
+
     async def test_a_file_that_takes_too_long_is_served_and_the_log_says_so(
         self,
         path: Path,

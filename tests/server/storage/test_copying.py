@@ -18,7 +18,7 @@ from hwci.server.errors import StorageError, StorageLockedError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import missing_steps, open_storage, restore_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.sqlite import copying
+from hwci.server.storage.sqlite import copying, store
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import ACME, REPORT
@@ -103,6 +103,21 @@ def test_a_writer_does_not_make_a_copy_begin_again(
     writer.close()
 
     assert asyncio.run(run_ids(tmp_path / "copy.db")) == {0}
+
+
+async def test_a_copy_whose_key_cannot_be_written_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise StorageError("Cannot write the key", "make room")
+
+    monkeypatch.setattr(store, "write_key", refuse)
+    storage = open_storage(tmp_path / "hwci.db")
+    with pytest.raises(StorageError, match="Cannot write the key"):
+        await storage.backup(tmp_path / "copy.db")
+    await storage.close()
+
+    assert not (tmp_path / "copy.db").exists()
 
 
 async def test_a_copy_is_one_file_and_its_key_that_its_owner_alone_can_read(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ reads hold up nobody else (contract, "Everywhere").
 """
 
 import asyncio
+import gc
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -80,6 +81,28 @@ async def test_a_read_ends_soon_when_its_caller_stops_waiting(storage: Storage) 
     reading.cancel()
 
     assert await asyncio.to_thread(ended.wait, 5), "it would go on for ten seconds"
+
+
+async def test_nothing_is_logged_of_a_read_whose_caller_has_left(
+    storage: Storage, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun = threading.Event()
+
+    def work(reader: Reader) -> None:
+        begun.set()
+        endless(reader)
+
+    reading = asyncio.ensure_future(storage.read(work, organization=ACME.id))
+    assert await asyncio.to_thread(begun.wait, 30)
+    reading.cancel()
+    with suppress(asyncio.CancelledError):
+        await reading
+    del reading
+    await storage.read(lambda r: r.version(ACME.id), organization=ACME.id)  # its turn is over
+    await asyncio.sleep(0)
+    gc.collect()
+
+    assert caplog.messages == []
 
 
 @contextmanager

@@ -81,7 +81,8 @@ class MemoryStorage(Storage):
         organization: UUID | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
-        return await self._writing.run(lambda: self._write(work), Deadline(seconds), organization)
+        deadline = Deadline(min(seconds, ANSWER_SECONDS))
+        return await self._writing.run(lambda: self._write(work), deadline, organization)
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         return self._listeners.listen(heard)

@@ -7,6 +7,7 @@ line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BE
 """
 
 import asyncio
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -37,6 +38,7 @@ from hwci.server.storage.sqlite.locking import check_header, database_lock, refu
 from hwci.server.storage.sqlite.transaction import Transaction
 from hwci.server.storage.threads import Threads
 
+LOG = logging.getLogger("hwci.server")
 Result = TypeVar("Result")
 
 _READERS = 4
@@ -135,7 +137,7 @@ class SqliteStorage(Storage):
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` in one transaction, committed to disk before this returns."""
-        deadline = Deadline(seconds)
+        deadline = Deadline(min(seconds, ANSWER_SECONDS))
         job = partial(self._write, work, deadline, seconds)
         return await self._run(self._writing, job, deadline, organization)
 
@@ -160,6 +162,13 @@ class SqliteStorage(Storage):
             self._condition.hold()
             look = partial(look_over, self._path, self._condition, self._closing.is_set)
             self._looking_over = asyncio.ensure_future(self._copying.run(look))
+            self._looking_over.add_done_callback(self._looked_over)
+
+    def _looked_over(self, looking: "asyncio.Future[None]") -> None:
+        """Let everybody in after a look that failed of a fault of ours, as after one cut short."""
+        if not looking.cancelled() and (fault := looking.exception()) is not None:
+            LOG.error("The database %s was not looked over", self._path, exc_info=fault)
+            self._condition.looked_over()
 
     async def check(self) -> Checked:
         """Look for damage in a copy, in the thread that copies; who stops waiting stops it."""
@@ -207,8 +216,13 @@ class SqliteStorage(Storage):
         refuse_taken(to)
         refuse_taken(key_file(to))
         back_up(self._path, to, stopped)
-        if self._writer.audit_key is not None:
+        if self._writer.audit_key is None:
+            return
+        try:
             write_key(to, self._writer.audit_key)
+        except BaseException:
+            to.unlink(missing_ok=True)  # without its key it is no backup
+            raise
 
     def _write(self, work: Callable[[Writer], Result], waited: Deadline, seconds: float) -> Result:
         """Write: one that has begun has its own time, and is kept whole or not at all."""
