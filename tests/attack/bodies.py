@@ -50,6 +50,10 @@ def largest(number: int) -> bytes:
     return json.dumps(report(run_id=number, changes=changes), separators=(",", ":")).encode()
 
 
+UNCLOSED = b'{"a":1,"a":1,"' + b'\\"' * ((limits.BODY_BYTES - 14) // 2)
+"""Names twice, and text that does not end, of nothing but quotes: who is not known may send it."""
+
+
 async def _bodies(scene: Scene) -> None:
     bombs = await asyncio.to_thread(_bombs)
     legal = await asyncio.to_thread(largest, 1)
@@ -57,14 +61,21 @@ async def _bodies(scene: Scene) -> None:
         answers = await asyncio.gather(*(_sent(http, legal, {}) for _ in range(AT_ONCE)))
         assert {*answers} <= {TAKEN, LATER}, answers
         assert TAKEN in answers, answers
+        for path in ("/api/auth/login", PATH):
+            answers = await asyncio.gather(
+                *(_sent(http, UNCLOSED, {}, path) for _ in range(AT_ONCE))
+            )
+            assert {*answers} <= REFUSED, answers
         for bomb in bombs:
             coded = {"Content-Encoding": "gzip"}
             answers = await asyncio.gather(*(_sent(http, bomb, coded) for _ in range(AT_ONCE)))
             assert {*answers} <= REFUSED | {TAKEN, LATER}, answers
 
 
-async def _sent(http: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> int:
-    async with http.post(PATH, data=body, headers=headers) as answer:
+async def _sent(
+    http: aiohttp.ClientSession, body: bytes, headers: dict[str, str], path: str = PATH
+) -> int:
+    async with http.post(path, data=body, headers=headers) as answer:
         return answer.status
 
 

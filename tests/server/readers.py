@@ -2,7 +2,9 @@
 """Bodies that look at who reads them. A process of its own does, so it imports little."""
 
 import os
+import signal
 import threading
+from pathlib import Path
 
 from pydantic import field_validator
 
@@ -38,3 +40,16 @@ class Greedy(CiBody):
             raise MemoryError
         os.kill(os.getpid(), int(how))
         return how
+
+
+class Endless(CiBody):
+    """A body that is never read to its end. It leaves the number of who reads it in a file."""
+
+    file: str
+
+    @field_validator("file")
+    @classmethod
+    def _begun(cls, file: str) -> str:
+        Path(file).write_text(f"{os.getpid()}\n")
+        signal.pause()
+        return file

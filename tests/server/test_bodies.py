@@ -7,9 +7,12 @@ import asyncio
 import gzip
 import json
 import os
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -25,13 +28,13 @@ from hwci.server.http.faults import (
 )
 from hwci.server.http.large_bodies import LargeBodies, Room
 from hwci.server.http.reading import read_model
-from hwci.server.http.strict_json import VALUES_MAX
+from hwci.server.http.strict_json import _SIGN, _STEP, VALUES_MAX
 from hwci.wire import limits
 from hwci.wire.base import Body, CiBody
 from hwci.wire.lists import ListRule
 from hwci.wire.reports import RunReport
 from hwci.wire.runs import RunEvents
-from tests.server.readers import Greedy, Reader
+from tests.server.readers import Endless, Greedy, Reader
 from tests.server.running import report
 
 LIMIT = limits.RUN_REPORT_BYTES
@@ -137,10 +140,41 @@ async def test_who_reads_may_be_ended_and_the_server_goes_on(
         await parse(holding(data), Greedy, LIMIT, compressed=False)
 
 
+def test_who_takes_too_long_is_told_from_who_is_ended() -> None:
+    """Over the second of two limits, or of two that are equal, the system sends SIGKILL."""
+    code = (
+        "from hwci.server.http import apart\n"
+        "apart.CPU_SECONDS = 1\n"
+        "apart._be_modest()\n"
+        "while True: pass"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", code], check=False)
+
+    assert ended.returncode == -signal.SIGXCPU
+
+
+async def test_who_reads_is_gone_with_its_request(tmp_path: Path) -> None:
+    file = tmp_path / "reader"
+    data = long(f'{{"file": "{file}"') + b"}"
+    parsing = asyncio.create_task(parse(holding(data), Endless, LIMIT, compressed=False))
+    while not (file.exists() and file.read_text().endswith("\n")):
+        await asyncio.sleep(0.01)
+        assert not parsing.done()
+    parsing.cancel()
+    await asyncio.wait([parsing])
+
+    assert parsing.cancelled()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(file.read_text()), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("python", ["/nowhere/python", "false"])
 async def test_without_a_process_to_read_it_a_body_comes_again(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, python: str
 ) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    """There is none, or it ends before it has taken the body."""
+    monkeypatch.setattr(sys, "executable", python)
 
     with pytest.raises(OverloadedError):
         await parse(holding(long("{") + b"}"), Reader, LIMIT, compressed=False)
@@ -203,6 +237,19 @@ def test_names_that_stand_twice_are_counted_up_to_a_hundred() -> None:
     plain = b'{"x": [' + b'{"a": 1, "a": 1}, ' * 100_000 + b"and so on"  # which is not reached
 
     assert faults_of(plain, Reader) == [["body", "x", place, "a"] for place in range(100)]
+
+
+UNCLOSED = b'{"a": 1, "a": 1, "'
+
+
+@pytest.mark.parametrize("rest", [rb"\"", rb"\\\"", rb" \"", b'\\"\n', rb"\":"])
+@pytest.mark.parametrize("end", [b"", b"\\"])
+def test_text_that_does_not_end_is_looked_at_once(rest: bytes, end: bytes) -> None:
+    """A quote that no step takes is one from which the rest was looked at for nothing."""
+    plain = UNCLOSED + rest * 50 + end
+
+    assert [b'"' in steps.sub(b"", plain) for steps in (_SIGN, _STEP)] == [False, False]
+    assert faults_of(plain, Reader) == [["body", "a"]]
 
 
 @pytest.mark.parametrize("deep", [b'{"a": ', b'[{"a": 1, "a": '])

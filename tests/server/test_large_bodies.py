@@ -238,6 +238,44 @@ async def test_who_is_read_does_not_give_way(bodies: LargeBodies) -> None:
             other.room.take(bytes(1))
 
 
+async def test_who_holds_nothing_cannot_give_way(bodies: LargeBodies) -> None:
+    """Even if its organization holds the most, by a body that is read."""
+    async with bodies.room() as read:
+        read.belong("a", "1")
+        read.take(bytes(60))
+        await read.turn()
+        empty, other = await holders(bodies, ("a", "1", 0), ("b", "1", 40))
+        with pytest.raises(OverloadedError):
+            other.room.take(bytes(1))
+        assert not await empty.gave_way()
+
+
+async def test_who_runs_out_of_time_just_now_gives_way_too(bodies: LargeBodies) -> None:
+    greedy, other = await holders(bodies, ("a", "1", 60), ("b", "1", 40))
+    assert greedy.room._waiting is not None
+    greedy.room._waiting.reschedule(0)
+    await asyncio.sleep(0)  # its time is up, and it has not been told yet
+
+    other.room.take(bytes(10))
+
+    assert [await holder.gave_way() for holder in (greedy, other)] == [True, False]
+
+
+async def test_who_gives_way_as_its_turn_comes_is_not_read(bodies: LargeBodies) -> None:
+    """It is empty now: read, it would be refused for good, and never sent again."""
+    async with bodies.room() as newcomer:
+        newcomer.belong("b", "key")
+        async with bodies.room() as first:
+            await first.turn()
+            leaving = asyncio.create_task(one_turn(bodies, "a", 90))
+            await asyncio.sleep(0.01)
+        newcomer.take(bytes(20))
+        await asyncio.wait([leaving])
+
+    assert isinstance(leaving.exception(), OverloadedError)
+    assert bodies.read is None
+
+
 async def test_nothing_is_left_of_those_who_went(bodies: LargeBodies) -> None:
     found = await holders(bodies, *[(str(number), "key", 10) for number in range(10)])
     found[0].task.cancel()

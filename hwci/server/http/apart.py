@@ -7,6 +7,7 @@ body, as `python -m` with the model's name; the body goes in by its stdin, and o
 or what was refused. `large_bodies.py` decides how many there are at once: one.
 """
 
+import asyncio
 import logging
 import os
 import pickle
@@ -33,21 +34,40 @@ _TOO_MUCH = {-signal.SIGXCPU, -signal.SIGABRT}
 """How it ends when it takes more: the parser aborts when there is no memory."""
 
 
-def read_apart(
+async def read_apart(
     pieces: list[bytearray], model: type[Model], limit: int, *, compressed: bool
 ) -> Model:
     """Return the model that a body is; its pieces are given away, and gone here.
 
-    It waits for the other process: it is called in a thread.
+    The process is gone when this ends, however it ends.
 
     Raises:
         RefusedError: it is none, or more than the limit.
         OverloadedError: the system has no process, or has ended it.
     """
+    reader = _start(model, limit, _GZIP if compressed else _PLAIN)
+    reading = asyncio.ensure_future(asyncio.to_thread(_exchange, reader, pieces))
+    try:
+        await asyncio.wait([reading])
+    except asyncio.CancelledError:
+        reader.kill()
+        await asyncio.wait([reading])
+        raise
+    read = reading.result()
+    if read is None and reader.returncode in _TOO_MUCH:
+        raise TooCostlyError
+    if read is None:
+        raise _unread("ended", reader.returncode)
+    if isinstance(read, RefusedError):
+        raise read
+    return cast("Model", read)
+
+
+def _start(model: type[Model], limit: int, coding: str) -> subprocess.Popen[bytes]:
     command = (sys.executable, "-m", __name__, model.__module__, model.__qualname__, str(limit))
     try:
-        reader = subprocess.Popen(  # noqa: S603 - no word of it comes from outside
-            (*command, _GZIP if compressed else _PLAIN),
+        return subprocess.Popen(  # noqa: S603 - no word of it comes from outside
+            (*command, coding),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -55,24 +75,22 @@ def read_apart(
         )
     except OSError as fault:
         raise _unread("could not be started", fault) from fault
+
+
+def _exchange(reader: subprocess.Popen[bytes], pieces: list[bytearray]) -> object:
+    """Return what the process answers, once it has ended; None: it ended without an answer."""
     with reader:
         assert reader.stdin is not None
         assert reader.stdout is not None
-        with suppress(BrokenPipeError):  # it has ended; how, is seen below
+        with suppress(BrokenPipeError), reader.stdin as body:  # it has ended; how, is seen below
             pieces.reverse()
             while pieces:
-                reader.stdin.write(pieces.pop())
-            reader.stdin.close()
+                body.write(pieces.pop())
         try:
-            read = pickle.load(reader.stdout)  # noqa: S301 - written by us
-        except (EOFError, pickle.UnpicklingError) as fault:
+            return pickle.load(reader.stdout)  # noqa: S301 - written by us
+        except (EOFError, pickle.UnpicklingError):
             reader.kill()
-            if reader.wait() in _TOO_MUCH:
-                raise TooCostlyError from None
-            raise _unread("ended", reader.returncode) from fault
-    if isinstance(read, RefusedError):
-        raise read
-    return cast("Model", read)
+            return None
 
 
 def _unread(what: str, why: object) -> OverloadedError:
@@ -99,7 +117,8 @@ def _be_modest() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is for the server, which waits for us
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        # At the second limit the signal is SIGKILL, which does not say why.
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES, ADDRESS_BYTES))
         os.nice(NICENESS)
 

@@ -107,7 +107,7 @@ async def parse(room: Room, model: type[Model], limit: int, *, compressed: bool)
     plain = _short(room, limit, compressed=compressed)
     if plain is None:
         await room.turn()
-        return await asyncio.to_thread(read_apart, room.pieces, model, limit, compressed=compressed)
+        return await read_apart(room.pieces, model, limit, compressed=compressed)
     if len(plain) > THREAD_BYTES:
         return await asyncio.to_thread(read_model, plain, model)
     return read_model(plain, model)

@@ -85,11 +85,12 @@ class Room:
                 self._bodies.movable.add(self)
                 yield self._waiting
         except TimeoutError:
-            if self._gave_way:
-                raise OverloadedError(_FULL) from None
-            raise
+            if not self._gave_way:
+                raise
         finally:
             self._bodies.movable.discard(self)
+        if self._gave_way:  # perhaps just as what it waited for came
+            raise OverloadedError(_FULL)
 
     async def turn(self) -> None:
         """Wait until this body may be read; no other large one is, until its request is answered.
@@ -134,7 +135,7 @@ class Room:
     def _give_way(self) -> None:
         self._gave_way = True
         self._leave()
-        if self._waiting is not None:
+        if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
     async def __aenter__(self) -> "Room":
@@ -175,7 +176,8 @@ class LargeBodies:
         """Return who gives way: of the organization that holds the most, the largest body of the
         key that does; among equals the claimant.
         """
-        return max({*self.movable, claimant}, key=lambda room: (*room.weight, room is claimant))
+        able = {room for room in self.movable if room.size} | {claimant}
+        return max(able, key=lambda room: (*room.weight, room is claimant))
 
     def next(self) -> Room | None:
         """Return whose turn it is: of the organization, and of its key, that had the fewest."""

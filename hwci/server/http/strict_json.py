@@ -25,7 +25,9 @@ read: without a limit, 64 MiB of `[],[],[]` would take gigabytes.
 DEPTH_MAX = 200
 """The parser goes no deeper."""
 
-_STRING = rb'"((?:[^"\\]++|\\.)*+)"'
+_STRING = rb'"((?:[^"\\]++|\\.)*+)"?'
+"""One that does not end is a string too: else each quote in it would begin another look to the end.
+"""
 _SIGN = re.compile(_STRING + rb"|[,:\[{]", re.DOTALL)
 _STEP = re.compile(_STRING + rb"(\s*+:)?|[,\[{\]}]", re.DOTALL)
 _NUL = rb"\u0000"
