@@ -356,6 +356,21 @@ async def test_who_goes_out_of_the_line_leaves_the_turn_to_the_next(
     assert leaving.cancelled() or isinstance(leaving.exception(), OverloadedError)
 
 
+async def test_who_is_cancelled_as_its_turn_comes_leaves_it_to_the_next(
+    bodies: LargeBodies,
+) -> None:
+    async with bodies.room() as first:
+        await first.turn()
+        leaving = asyncio.create_task(one_turn(bodies, "a", 1))
+        staying = asyncio.create_task(one_turn(bodies, "b", 1))
+        await asyncio.sleep(0.01)
+    leaving.cancel()
+    await staying
+
+    assert leaving.cancelled()
+    assert (bodies.read, bodies.line) == (None, [])
+
+
 async def test_who_waits_too_long_for_a_turn_comes_again(
     bodies: LargeBodies, monkeypatch: pytest.MonkeyPatch
 ) -> None:

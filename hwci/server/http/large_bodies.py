@@ -41,7 +41,7 @@ class _Share:
 
 class Room:
     """The room of one request. `pieces`: of the body, as far as it has arrived, `size` bytes; their
-    memory is free once it gave way.
+    memory is free once it gave way. `called`: its turn has come.
     """
 
     def __init__(self, bodies: "LargeBodies") -> None:
@@ -51,6 +51,7 @@ class Room:
         self._names: tuple[Hashable, ...] = ()
         self._shares: tuple[_Share, ...] = ()
         self._waiting: asyncio.Timeout | None = None
+        self.called = asyncio.Event()
         self._gave_way = False
 
     def belong(self, organization: Hashable, key: Hashable) -> None:
@@ -98,17 +99,16 @@ class Room:
         Raises:
             OverloadedError: its turn does not come in time.
         """
-        bodies = self._bodies
-        bodies.line.append(self)
+        self._bodies.line.append(self)
+        self._bodies.call_next()
         try:
-            async with self.patience(TURN_SECONDS), bodies.changed:
-                await bodies.changed.wait_for(lambda: bodies.next() is self)
-                bodies.read = self
+            async with self.patience(TURN_SECONDS):
+                await self.called.wait()
         except TimeoutError:
             raise OverloadedError(_FULL) from None
         finally:
-            bodies.line.remove(self)
-            await bodies.tell()
+            if not self.called.is_set():
+                self._bodies.line.remove(self)
         for share in self._shares:
             share.turns += 1
 
@@ -154,7 +154,7 @@ class Room:
                 del self._bodies.shares[name]
         if self._bodies.read is self:
             self._bodies.read = None
-            await self._bodies.tell()
+            self._bodies.call_next()
 
 
 class LargeBodies:
@@ -166,7 +166,6 @@ class LargeBodies:
         self.movable: set[Room] = set()
         self.line: list[Room] = []
         self.read: Room | None = None
-        self.changed = asyncio.Condition()
 
     def room(self) -> Room:
         """Return a request's claim to room."""
@@ -179,13 +178,11 @@ class LargeBodies:
         able = {room for room in self.movable if room.size} | {claimant}
         return max(able, key=lambda room: (*room.weight, room is claimant))
 
-    def next(self) -> Room | None:
-        """Return whose turn it is: of the organization, and of its key, that had the fewest."""
-        if self.read is not None:
-            return None
-        return min(self.line, key=lambda room: room.turns, default=None)
-
-    async def tell(self) -> None:
-        """Let those in the line look whether it is their turn."""
-        async with self.changed:
-            self.changed.notify_all()
+    def call_next(self) -> None:
+        """Call who is next, if none is read: of the organization, and of its key, that had the
+        fewest turns. Nothing is awaited, so nobody's end can leave the others uncalled.
+        """
+        if self.read is None and self.line:
+            self.read = min(self.line, key=lambda room: room.turns)
+            self.line.remove(self.read)
+            self.read.called.set()
