@@ -105,7 +105,7 @@ def test_a_changed_row_is_named_with_its_organization(cli: Command, free: Path) 
     assert cause.startswith("cause: 1 of ")
     assert row.strip().startswith("row 2 of organization ")
     assert org.lower() in row.replace("-", "")
-    assert fix.startswith("fix: Keep a copy of the database")
+    assert fix.startswith("fix: Put the key back if it is missing")
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,35 @@ def test_readyz_tells_a_full_disk_and_that_there_is_room_again(
         assert page(server.url, server).status == 200
         monkeypatch.undo()
         assert ask(server.url, "GET", "/readyz").status == 200
+
+
+@pytest.mark.parametrize("how", ["emptied", "removed"])
+def test_a_database_that_is_gone_is_not_begun_anew(tmp_path: Path, how: str) -> None:
+    """In an empty one the first who comes could register as the first user."""
+    with running_in_thread(tmp_path) as server:
+        pass
+    server.database.unlink()
+    if how == "emptied":
+        server.database.touch()
+
+    settings = Settings(database=str(server.database), port=0)
+    with (
+        pytest.raises(StorageError, match=r"was removed or emptied.*hwci admin restore"),
+        in_thread(serving(settings)),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+def test_a_database_that_goes_under_a_server_keeps_nothing_that_is_acknowledged(
+    tmp_path: Path, how: str
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        for one in server.database.parent.glob("hwci.db*"):
+            if one.suffix in {".db", ".db-wal", ".db-shm"}:
+                one.unlink()
+        if how == "replaced":
+            server.database.write_bytes(b"another file")
+
+        assert "is damaged" in refused(send(server.url, server))
+        assert ask(server.url, "GET", "/readyz").status == 503

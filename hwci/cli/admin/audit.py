@@ -136,6 +136,7 @@ def _broken(report: "AuditReport") -> Failing:
     return Failing(
         "The audit log is not whole",
         f"{report.findings_total} of what was looked at is not as it was written",
-        "Keep a copy of the database as it is, then compare it with an export or a backup",
+        "Put the key back if it is missing (it stands beside a backup); else keep a copy of the"
+        " database as it is, and compare it with an export or a backup",
         details=(*rows, *([f"… {more} more"] if more else [])),
     )

@@ -16,6 +16,7 @@ from pathlib import Path
 from hwci.server.errors import SettingsError, StorageError
 from hwci.server.private_file import require_private, sync_folder, write_private
 from hwci.server.storage.audit_chain import AuditKey, Tip
+from hwci.server.storage.sqlite.locking import read_header
 
 _BYTES = 32
 _LINE = re.compile(rb"[!-~]{32,}")
@@ -110,6 +111,21 @@ def set_aside(database: Path, former: Path | None = None) -> None:
         free = (file.with_name(f"{file.name}.former-{n}") for n in count(1))
         file.rename(next(name for name in chain(beside, free) if not name.exists()))
         sync_folder(file.parent)
+
+
+def refuse_lost(database: Path) -> None:
+    """Refuse to make a database where there was one: its audit log's key is still there. In an
+    empty one in its place anybody could register as the first user.
+
+    Raises:
+        StorageError: the file is missing or empty, and the key is there.
+    """
+    if read_header(database) is None and key_file(database).exists():
+        raise StorageError(
+            f"The database {database} was removed or emptied: the key of its audit log is there",
+            "restore a backup with `hwci admin restore`, or move"
+            f" {key_file(database).name} away to begin a new database",
+        )
 
 
 def open_key(raw: sqlite3.Connection, database: Path) -> AuditKey | None:

@@ -61,6 +61,15 @@ def storage_error(error: Exception, path: Path) -> StorageError:
     return StorageError(f"The database {path} failed: {error}", "see the server's log")
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return which file a path leads to, None if to none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def note_damage(note: Note, damage: Sequence[str]) -> None:
     """Note for the next process what is damaged, or that nothing is."""
     note.write(f"{_DAMAGED}{damage[0]}" if damage else "")
@@ -82,6 +91,7 @@ class Condition:
 
     def opened(self) -> None:
         """Note that the file is in use: only a clean stop takes that back."""
+        self._file = _identity(self._path)
         self._note.write(_OPEN)
 
     def closed(self) -> None:
@@ -93,6 +103,12 @@ class Condition:
         """Raises `NotReadyError`: nothing is read or written now."""
         if self._held is not None:
             raise NotReadyError(self._held)
+
+    def require_there(self) -> None:
+        """Raises `NotReadyError`: the file was removed or replaced; what it keeps is lost."""
+        if _identity(self._path) != self._file:
+            self.damaged("it was removed or replaced while the server used it")
+            self.require_usable()
 
     def require_room(self) -> None:
         """Raises `NotReadyError`: the disk has no room for reports."""

@@ -23,7 +23,7 @@ from hwci.server.errors import DamagedError
 from hwci.server.storage.listening import Heard, Listeners
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Checked
-from hwci.server.storage.sqlite.audit_key import key_file, open_key, write_key
+from hwci.server.storage.sqlite.audit_key import key_file, open_key, refuse_lost, write_key
 from hwci.server.storage.sqlite.checking import check, look_over
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
@@ -99,6 +99,7 @@ class SqliteStorage(Storage):
 
     def _open(self) -> None:
         check_header(self._path, known_version())
+        refuse_lost(self._path)
         note = self._held.enter_context(database_lock(self._path))
         refuse_second_names(self._path)
         self._condition = Condition(self._path, note)
@@ -185,6 +186,7 @@ class SqliteStorage(Storage):
     async def ready(self) -> None:
         """Return when the database answers. The writer is left to those who write."""
         self._condition.require_usable()
+        self._condition.require_there()
         self._condition.require_room()
         await self.read(lambda reader: reader.organization(NOBODY), short=True)
 
@@ -226,6 +228,7 @@ class SqliteStorage(Storage):
 
     def _write(self, work: Callable[[Writer], Result], waited: Deadline, seconds: float) -> Result:
         """Write: one that has begun has its own time, and is kept whole or not at all."""
+        self._condition.require_there()
         self._writer.wait_for_locks(min(waited.left, ANSWER_SECONDS))
         self._writer.execute("BEGIN IMMEDIATE")
         try:
