@@ -47,6 +47,7 @@ def test_who_registers_is_signed_in(server: RunningServer) -> None:
     assert me(server, answer["accessToken"]).json == {
         "user": answer["user"],
         "organizations": [{**answer["organization"], "ciMetricsEnabled": False}],
+        "invitations": 0,
     }
 
 
@@ -114,6 +115,7 @@ def test_a_sign_in_answers_as_a_registration_does(server: RunningServer) -> None
         "refreshToken",
         "tokenType",
         "expiresIn",
+        "deviceToken",
     }
 
 

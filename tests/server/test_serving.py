@@ -117,12 +117,13 @@ async def test_what_was_taken_is_answered_before_the_server_stops(tmp_path: Path
     taken, go_on = asyncio.Event(), threading.Event()
 
     def clock() -> datetime:
-        taken.set()  # a sign-in looks at the clock right before it writes
+        taken.set()  # a request looks at the clock as soon as it was read
         return system_clock()
 
     held = asyncio.create_task(storage.write(lambda _: go_on.wait(30)))
     context = serving(Settings(database=str(database), port=0), clock=clock, storage=storage)
     server = await context.__aenter__()
+    taken.clear()  # the server looked at the clock, too, to start
     body = {"email": EMAIL, "password": PASSWORD}
     answer = asyncio.create_task(
         asyncio.to_thread(ask, server.url, "POST", "/api/auth/login", json_body=body)

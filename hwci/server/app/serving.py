@@ -2,9 +2,10 @@
 """A server's life: open the database, listen, answer, finish what was taken, close."""
 
 import asyncio
+import ctypes
 import gc
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from ssl import SSLContext
@@ -32,6 +33,7 @@ from hwci.server.storage.ports import Storage
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle;
 # looking for cycles after every 700, as Python does, is a quarter of the time that it takes.
 _VALUES_PER_COLLECTION = 50_000
+_M_ARENA_MAX, _ARENAS = -8, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,20 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
         log_requests()
     raise_limit()
     gc.set_threshold(_VALUES_PER_COLLECTION)
+    _keep_memory_together()
     stop = Stop(settings.drain_seconds)
     try:
         asyncio.run(_run(settings, announce, stop))
     finally:
         stop.done()
+
+
+def _keep_memory_together() -> None:
+    """Let the threads share arenas of memory, where the C library is glibc: what one of many
+    arenas of their own has freed would be of no use to the others.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str], None]) -> None:
@@ -143,9 +154,9 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
     shown = Location(settings.database).shown
     async with serving(settings) as server:
         announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
+        _announce_set_up(settings, server, announce)
         if doubt := driver_doubt():
             announce(doubt)
-        _announce_set_up(settings, server, announce)
         notify(READY)
         await stop.told.wait()
         notify(STOPPING)
