@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hwci.ci.results import BoxResults, FileResults, merged
-from hwci.ci.results_file import read_results
-from hwci.ci.verdicts import BUILT_IN
+from hwci.ci.results.model import BoxResults, FileResults, merged
+from hwci.ci.results.read import read_results
+from hwci.ci.results.verdicts import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hwci.pytest_plugin
-from hwci.ci.pytest_results import id_of
+from hwci.ci.results.pytest_results import id_of
 from hwci.engine.vocabulary import Verdict
 from tests.pytest_running import (
     FLAKY,

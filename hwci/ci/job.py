@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hwci.ci.fields import BY_NAME, FIELDS
-from hwci.ci.revisions import HINTS, full_hash, in_full
+from hwci.ci.git.revisions import HINTS, full_hash, in_full
 from hwci.ci.run_ids import product_run_id
 from hwci.ci.systems import detected
 from hwci.ci.systems.system import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from hwci.ci.checkout import Checkout
+    from hwci.ci.git.checkout import Checkout
     from hwci.ci.project import Project
 
 NO_SYSTEM = "no CI system that is known"

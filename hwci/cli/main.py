@@ -10,34 +10,34 @@ from typing import Annotated
 import typer
 
 from hwci import __version__
-from hwci.cli.accounts import login, logout, orgs, whoami
-from hwci.cli.admin import admin
-from hwci.cli.announce import HELP as MERGE_ANNOUNCE_HELP
-from hwci.cli.announce import merge_announce
-from hwci.cli.audit_log import audit_log
-from hwci.cli.box import box
-from hwci.cli.boxes import boxes
-from hwci.cli.demo import demo
-from hwci.cli.doctor import doctor
-from hwci.cli.env import env
-from hwci.cli.exec import exec_command
-from hwci.cli.failing import Commands
-from hwci.cli.failures import failures
-from hwci.cli.invitations import invitations
-from hwci.cli.keys import keys
-from hwci.cli.members import members
-from hwci.cli.metrics import metrics
-from hwci.cli.password import password
-from hwci.cli.register import register
-from hwci.cli.render import nowhere, say
-from hwci.cli.report import HELP as REPORT_RUN_HELP
-from hwci.cli.report import report_run
-from hwci.cli.runs import runs
-from hwci.cli.serve import serve
-from hwci.cli.sessions import sessions
-from hwci.cli.spool import spool
-from hwci.cli.suite_config import suite_config
-from hwci.cli.watch import watch_runs
+from hwci.cli.commands.accounts import login, logout, orgs, whoami
+from hwci.cli.commands.admin import admin
+from hwci.cli.commands.audit_log import audit_log
+from hwci.cli.commands.box import box
+from hwci.cli.commands.boxes import boxes
+from hwci.cli.commands.demo import demo
+from hwci.cli.commands.doctor import doctor
+from hwci.cli.commands.env import env
+from hwci.cli.commands.exec import exec_command
+from hwci.cli.commands.failures import failures
+from hwci.cli.commands.invitations import invitations
+from hwci.cli.commands.keys import keys
+from hwci.cli.commands.members import members
+from hwci.cli.commands.merge_announce import HELP as MERGE_ANNOUNCE_HELP
+from hwci.cli.commands.merge_announce import merge_announce
+from hwci.cli.commands.metrics import metrics
+from hwci.cli.commands.password import password
+from hwci.cli.commands.register import register
+from hwci.cli.commands.report_run import HELP as REPORT_RUN_HELP
+from hwci.cli.commands.report_run import report_run
+from hwci.cli.commands.runs import runs
+from hwci.cli.commands.serve import serve
+from hwci.cli.commands.sessions import sessions
+from hwci.cli.commands.spool import spool
+from hwci.cli.commands.suite_config import suite_config
+from hwci.cli.commands.watch import watch_runs
+from hwci.cli.terminal.errors import Commands
+from hwci.cli.terminal.render import nowhere, say
 
 app = typer.Typer(
     name="hwci",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hwci.ci.asking import ask
-from hwci.ci.base import find_base
 from hwci.ci.job import Job, find_job
+from hwci.ci.reporting.base import find_base
 from hwci.ci.state import State
 from hwci.ci.systems.buildkite import run_id_of
 from hwci.ci.told import Told

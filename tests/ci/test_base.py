@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.asking import AskError, ask
-from hwci.ci.base import find_base, lane_of
 from hwci.ci.job import find_job
+from hwci.ci.reporting.base import find_base, lane_of
 from hwci.ci.run_ids import product_run_id
 from hwci.ci.state import State
 from hwci.ci.told import Told

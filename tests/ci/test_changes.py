@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.changes import FilesUnknownError, Push, collect, covered, touched
-from hwci.ci.commits import commit_of
-from hwci.ci.git import GitError, Repository
+from hwci.ci.git.changes import FilesUnknownError, Push, collect, covered, touched
+from hwci.ci.git.commits import commit_of
+from hwci.ci.git.repository import GitError, Repository
 from tests.ci.histories import Story, git
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.changes import collect, covered
-from hwci.ci.git import Repository
+from hwci.ci.git.changes import collect, covered
+from hwci.ci.git.repository import Repository
 from hwci.wire.reports import Changes, CommitItem
 from tests.ci.histories import SHAPES, Shape, Story, git, random_graph
 from tests.ci.history_oracle import Oracle

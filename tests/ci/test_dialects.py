@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.results import BoxResults, merged
-from hwci.ci.results_file import ResultsFileError, read_results
-from hwci.ci.verdicts import BUILT_IN
+from hwci.ci.results.model import BoxResults, merged
+from hwci.ci.results.read import ResultsFileError, read_results
+from hwci.ci.results.verdicts import BUILT_IN
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from hwci.ci.base import find_base
+from hwci.ci.reporting.base import find_base
 from hwci.ci.state import State
 from tests.ci.answering import answering
 from tests.ci.apis import (

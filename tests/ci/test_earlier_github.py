@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hwci.ci.asking import ask
-from hwci.ci.base import find_base
 from hwci.ci.job import find_job
+from hwci.ci.reporting.base import find_base
 from hwci.ci.state import State
 from tests.ci.answering import answering
 from tests.ci.apis import (

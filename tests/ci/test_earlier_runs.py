@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hwci.ci.base import find_base, lane_of
 from hwci.ci.earlier.apis import REQUESTS
+from hwci.ci.reporting.base import find_base, lane_of
 from hwci.ci.state import State
 from tests.ci.answering import answering
 from tests.ci.apis import (

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.junit import junit_results
-from hwci.ci.junit.controls import CONTROLS, Spelled
-from hwci.ci.results import FileResults
-from hwci.ci.results_file import read_results
-from hwci.ci.verdicts import BUILT_IN
+from hwci.ci.results.junit import junit_results
+from hwci.ci.results.junit.controls import CONTROLS, Spelled
+from hwci.ci.results.model import FileResults
+from hwci.ci.results.read import read_results
+from hwci.ci.results.verdicts import BUILT_IN
 from hwci.engine.vocabulary import Verdict
 
 LOG = b"""<testsuite name="hil" time="3">

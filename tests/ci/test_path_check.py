@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.git import GitError, Repository
-from hwci.ci.path_check import PathCheck, Tracked, check_paths, tracked
+from hwci.ci.git.path_check import PathCheck, Tracked, check_paths, tracked
+from hwci.ci.git.repository import GitError, Repository
 from hwci.wire.reports import SuiteConfiguration
 
 FILES = ("src/main.c", "src/a/b.c", "src/README.md", "hil/test.py", "hil/fw.c", "docs/x.md", "top")

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from hwci.ci.git import Repository
+from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job, find_job
+from hwci.ci.reporting.under_test import UnderTest, remember, under_test
 from hwci.ci.state import State
-from hwci.ci.under_test import UnderTest, remember, under_test
 from tests.ci.answering import Answering, answering
 from tests.ci.apis import APIS, AZURE, BUILDKITE, asking, history, job_of
 from tests.ci.histories import Story

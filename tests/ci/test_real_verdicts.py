@@ -15,9 +15,9 @@ from typing import cast
 
 import pytest
 
-from hwci.ci.results import FileResults
-from hwci.ci.results_file import read_results
-from hwci.ci.verdicts import BUILT_IN, Rule, judge, never_built
+from hwci.ci.results.model import FileResults
+from hwci.ci.results.read import read_results
+from hwci.ci.results.verdicts import BUILT_IN, Rule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 

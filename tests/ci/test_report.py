@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hwci.ci.parts import part_run_id
-from hwci.ci.report import ReportHead, StartUnknownError, run_reports, written_reports
-from hwci.ci.results import BoxResults, FileResults, merged
+from hwci.ci.reporting.parts import part_run_id
+from hwci.ci.reporting.report import ReportHead, StartUnknownError, run_reports, written_reports
+from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from hwci.ci.results import stable_id
+from hwci.ci.results.model import stable_id
 
 
 @pytest.mark.parametrize(

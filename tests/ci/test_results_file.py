@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.results_file import ResultsFileError, read_results
-from hwci.ci.verdicts import BUILT_IN
+from hwci.ci.results.read import ResultsFileError, read_results
+from hwci.ci.results.verdicts import BUILT_IN
 
 SAMPLES = Path(__file__).parent / "samples"
 BEGIN = {"kind": "hwci-results", "version": 1, "started_at": "2026-03-02T09:15:30+00:00"}

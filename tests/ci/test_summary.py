@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from hwci.ci.summary import (
+from hwci.ci.reporting.summary import (
     ROWS_MAX,
     Shown,
     azure_warning,

@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from hwci.ci.git import Repository
+from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job, find_job
+from hwci.ci.reporting.under_test import UnderTest, remember, under_test
 from hwci.ci.state import State
-from hwci.ci.under_test import UnderTest, remember, under_test
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import PartOf
 from tests.ci.histories import Story, git

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from hwci.ci.verdicts import BUILT_IN, judge, never_built, with_built_in
+from hwci.ci.results.verdicts import BUILT_IN, judge, never_built, with_built_in
 from hwci.engine.vocabulary import Verdict
 
 BENCH = [

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli.credentials import Profile, default_credentials
+from hwci.cli.session.credentials import Profile, default_credentials
 from hwci.server.storage.sqlite.connections import open_reader
 from tests.cli.conftest import Command
 from tests.client.answering import Answer as Answered
@@ -182,7 +182,7 @@ import os, sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from ipaddress import ip_network
-from hwci.cli.credentials import default_credentials
+from hwci.cli.session.credentials import default_credentials
 from hwci.cli.main import app
 LATER = datetime(9000, 1, 1, tzinfo=UTC)
 kept = default_credentials(os.environ)

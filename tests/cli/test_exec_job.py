@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.base import lane_of
 from hwci.ci.job import find_job
+from hwci.ci.reporting.base import lane_of
 from hwci.ci.state import State
 from tests.ci.answering import answering as answering_api
 from tests.ci.apis import APIS, NEWER, answers_of

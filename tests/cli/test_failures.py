@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import hwci
-from hwci.cli import checks, options
-from hwci.cli.evidence import sections
+from hwci.cli.terminal import checks, options
+from hwci.cli.terminal.evidence import sections
 from hwci.client import Client, calls
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.metrics import FailureEvidence

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli.credentials import default_credentials
+from hwci.cli.session.credentials import default_credentials
 from tests.cli.conftest import Command
 from tests.server.running import (
     ADMIN_EMAIL,

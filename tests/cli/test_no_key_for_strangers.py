@@ -23,7 +23,7 @@ CONFIG = {"repo_key": "r", "suite": "s", "firmware_paths": ["a/**"], "harness_pa
 def guess(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnsweringServer]:
     """A stranger at the address that a person tries hwci with."""
     with answering(Answer(200, PORTAL)) as stranger:
-        monkeypatch.setattr("hwci.cli.settings.DEFAULT_URL", stranger.url)
+        monkeypatch.setattr("hwci.cli.session.settings.DEFAULT_URL", stranger.url)
         yield stranger
 
 

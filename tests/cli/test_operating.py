@@ -14,8 +14,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from hwci.cli.failing import CommandError
-from hwci.cli.serve import server_errors
+from hwci.cli.commands.serve import server_errors
+from hwci.cli.terminal.errors import CommandError
 from hwci.server.errors import HwciServerError, StorageError
 
 HWCI = (sys.executable, "-m", "hwci")

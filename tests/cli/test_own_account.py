@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from hwci.cli.credentials import default_credentials
+from hwci.cli.session.credentials import default_credentials
 from tests.cli.conftest import Answer, Command
 from tests.client.answering import Answer as Answered
 from tests.client.answering import answering

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli.page import Scope, pending_command
+from hwci.cli.terminal.metrics_page import Scope, pending_command
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.cli.scene import PRODUCT, A, E, report

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from hwci.cli import render
-from hwci.cli.tables import View, ago, counted, keys, product, when
+from hwci.cli.terminal import render
+from hwci.cli.terminal.tables import View, ago, counted, keys, product, when
 from hwci.wire.accounts import Actor
 from hwci.wire.hashes import short
 from hwci.wire.metrics import CommitSubject

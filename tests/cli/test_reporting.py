@@ -11,8 +11,8 @@ from threading import Thread
 import pytest
 
 from hwci.ci.state import Lane, State
-from hwci.cli.needs import way
-from hwci.cli.options import flag_of
+from hwci.cli.reporting.needs import way
+from hwci.cli.terminal.options import flag_of
 from hwci.server.app import CreateUser
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command

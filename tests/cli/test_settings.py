@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli.credentials import ARRIVES_WITHIN, Profile, default_credentials
-from hwci.cli.failing import CommandError
-from hwci.cli.settings import DEFAULT_URL, Flags, resolve
+from hwci.cli.session.credentials import ARRIVES_WITHIN, Profile, default_credentials
+from hwci.cli.session.settings import DEFAULT_URL, Flags, resolve
+from hwci.cli.terminal.errors import CommandError
 
 KEPT = Profile("https://kept.example", "ada@example.org", "kept-token", "refresh", 4e9)
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from hwci.cli.unsent import failing_to_send
+from hwci.cli.reporting.unsent import failing_to_send
 from hwci.client import Call, Client, calls
 from hwci.client.dispatch import Letter, Outcome, Patience, Unsent
 from hwci.client.errors import ConnectionFailedError

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli import loopback
+from hwci.cli.session import loopback
 from tests.cli.conftest import Command
 from tests.server import browsing
 from tests.server.providers import mock_provider, sso_file

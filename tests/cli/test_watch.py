@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli import options
+from hwci.cli.terminal import options
 from hwci.client import Client, calls
 from hwci.client.following import Follower
 from hwci.server.app import sweeping

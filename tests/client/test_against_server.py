@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.ci.parts import part_run_id
-from hwci.ci.report import ReportHead, run_reports
-from hwci.ci.results import BoxResults
+from hwci.ci.reporting.parts import part_run_id
+from hwci.ci.reporting.report import ReportHead, run_reports
+from hwci.ci.results.model import BoxResults
 from hwci.client import AsyncClient, Client, calls, errors
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Reason, Trigger, Verdict
 from hwci.wire.accounts import TokenPair

@@ -12,8 +12,8 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from hwci.cli.checks import STEPS
-from hwci.cli.tables import duration
+from hwci.cli.terminal.checks import STEPS
+from hwci.cli.terminal.tables import duration
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from hwci.cli.tables import duration
+from hwci.cli.terminal.tables import duration
 from hwci.engine.identity import run_record_id
 from tests.server.running import report
 from tests.web.conftest import Dashboard

@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 import hwci.server.web
-from hwci.cli import tables
+from hwci.cli.terminal import tables
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 # The module is pure, and imports nothing: it needs no page around it.

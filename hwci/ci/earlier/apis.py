@@ -4,7 +4,7 @@ of the CI system tells.
 
 This module decides which system is asked, with which token, and how often. A CI system knows how a
 job ended, not whether it reached the hardware: what failed may have failed before it came to a
-bench. Who knows better is asked in `hwci.ci.base`.
+bench. Who knows better is asked in `hwci.ci.reporting.base`.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the path patterns of products fit a repository: its files, and what was changed lately
+(spec, "Path pattern rules"; semantics, 11).
+
+This module decides what is suspicious; which patterns are legal at all is decided by the engine,
+and it is the engine that matches. No file is opened.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hwci.ci.git.files import files_of
+from hwci.ci.git.repository import LOCAL_SECONDS, Repository
+from hwci.engine.files import ProductFiles, product_files
+from hwci.engine.patterns import PathList
+from hwci.engine.vocabulary import FileKind
+from hwci.wire.base import Answer
+from hwci.wire.incoming import config_fact
+from hwci.wire.reports import SuiteConfiguration
+
+COMMITS_MAX = 200
+"""Commits that count as lately."""
+EXAMPLES = 3
+LISTS = ("firmware_paths", "harness_paths", "trigger_paths")
+TOP = "."
+"""Stands for the files at the root."""
+
+
+class Suspicion(Answer):
+    """What is legal and hardly meant. `pattern` null: it is about the product as a whole."""
+
+    repo_key: str
+    suite: str
+    paths: str | None
+    pattern: str | None
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.repo_key}:{self.suite}"
+        where = f"{place}: {self.paths}: {self.pattern}" if self.pattern else place
+        return f"{where}: {self.message}"
+
+
+class CommitKinds(Answer):
+    """Commits by what they changed of a product."""
+
+    repo_key: str
+    suite: str
+    firmware: int
+    harness: int
+    both: int
+    neither: int
+
+
+class DirectoryCount(Answer):
+    """Changed files below a directory of the root."""
+
+    directory: str
+    files: int
+
+
+class PathCheck(Answer):
+    """What patterns make of a repository. `changed_files` are those of the last `commits`, each
+    once; `known_files` those that are firmware or harness of some product.
+    """
+
+    products: Sequence[CommitKinds]
+    commits: int
+    changed_files: int
+    known_files: int
+    neither: Sequence[DirectoryCount]
+    warnings: Sequence[Suspicion]
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """The files of a repository, and those that each of its last commits changed."""
+
+    files: tuple[str, ...]
+    commits: tuple[tuple[str, ...], ...]
+
+
+def tracked(repository: Repository) -> Tracked:
+    """Ask git. A commit without files, and one whose parents the clone lacks, says nothing.
+
+    Raises:
+        GitError: there is no repository, or git failed.
+    """
+    raw = repository.run("ls-files", "-z", "--full-name", "--", ":/")
+    files = [path.decode("utf-8", "replace") for path in raw.split(b"\0") if path]
+    head = repository.head()
+    lately = ("rev-list", f"--max-count={COMMITS_MAX}", head, "--") if head else None
+    shas = repository.run(*lately).decode().split() if lately else []
+    changed = files_of(repository, repository.commits(shas), LOCAL_SECONDS)
+    return Tracked(tuple(files), tuple(one.paths for one in changed.values() if one.paths))
+
+
+def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) -> PathCheck:
+    """Look at every product."""
+    products = [(one, product_files(config_fact(one))) for one in configurations]
+    changed = {path for commit in known.commits for path in commit}
+    unknown = [
+        path for path in changed if all(files.kind(path) is FileKind.OTHER for _, files in products)
+    ]
+    directories = Counter(path.partition("/")[0] if "/" in path else TOP for path in unknown)
+    kinds = [_commit_kinds(one, files, known) for one, files in products]
+    return PathCheck(
+        products=kinds,
+        commits=len(known.commits),
+        changed_files=len(changed),
+        known_files=len(changed) - len(unknown),
+        neither=[
+            DirectoryCount(directory=name, files=count)
+            for name, count in sorted(directories.items(), key=lambda item: (-item[1], item[0]))
+        ],
+        warnings=[
+            suspicion
+            for (one, files), counts in zip(products, kinds, strict=True)
+            for suspicion in _suspicions(one, files, known, counts)
+        ],
+    )
+
+
+def _commit_kinds(
+    configuration: SuiteConfiguration, files: ProductFiles, known: Tracked
+) -> CommitKinds:
+    kinds = Counter(_kind_of(commit, files) for commit in known.commits)
+    return CommitKinds(
+        repo_key=configuration.repo_key,
+        suite=configuration.suite,
+        firmware=kinds[FileKind.FIRMWARE],
+        harness=kinds[FileKind.HARNESS],
+        both=kinds[FileKind.BOTH],
+        neither=kinds[FileKind.OTHER],
+    )
+
+
+def _kind_of(commit: Sequence[str], files: ProductFiles) -> FileKind:
+    firmware = any(files.firmware.matches(path) for path in commit)
+    harness = any(files.harness.matches(path) for path in commit)
+    if firmware:
+        return FileKind.BOTH if harness else FileKind.FIRMWARE
+    return FileKind.HARNESS if harness else FileKind.OTHER
+
+
+def _suspicions(
+    configuration: SuiteConfiguration, files: ProductFiles, known: Tracked, counts: CommitKinds
+) -> Iterator[Suspicion]:
+    repo_key, suite = configuration.repo_key, configuration.suite
+
+    def suspicion(message: str, paths: str | None = None, pattern: str | None = None) -> Suspicion:
+        return Suspicion(
+            repo_key=repo_key, suite=suite, paths=paths, pattern=pattern, message=message
+        )
+
+    for name in LISTS:
+        for pattern, message in _idle(getattr(configuration, name) or (), known.files):
+            yield suspicion(message, name, pattern)
+    both = [path for path in known.files if files.kind(path) is FileKind.BOTH]
+    if both:
+        shown = ", ".join([*both[:EXAMPLES], *(["…"] if len(both) > EXAMPLES else [])])
+        yield suspicion(f"firmware and harness at once are {len(both)} of its files: {shown}")
+    if known.commits and not counts.firmware + counts.both:
+        yield suspicion(f"none of the last {len(known.commits)} commits changed its firmware")
+
+
+def _idle(patterns: Sequence[str], files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Give each pattern that does nothing, and what is probably meant."""
+    plain = [pattern for pattern in patterns if not pattern.startswith("!")]
+    excluding = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    matched = list(filter(PathList.parse(plain).matches, files))
+    idle = _unmatched(plain, matched)
+    idle |= {f"!{pattern}" for pattern in _unmatched(excluding, matched)}
+    for pattern in patterns:
+        if pattern in idle:
+            yield pattern, _hint(pattern.removeprefix("!"), files, excludes=pattern[0] == "!")
+
+
+def _unmatched(patterns: Sequence[str], files: Sequence[str]) -> set[str]:
+    """Give the patterns that match no file. All are matched at once: each round finds those that
+    are the first to match some file, until none is.
+    """
+    left = set(patterns)
+    while left:
+        found = left & set(map(PathList.parse(sorted(left)).deciding, files))
+        if not found:
+            break
+        left -= found
+    return left
+
+
+def _hint(pattern: str, files: Sequence[str], *, excludes: bool) -> str:
+    sign = "!" if excludes else ""
+    if pattern.startswith(("/", "./")):
+        meant = pattern.removeprefix(".").lstrip("/")
+        return f"matches nothing: paths begin at the root without /; write {sign}{meant}"
+    folder = pattern.rstrip("/") + "/"
+    if any(path.startswith(folder) for path in files):
+        return f"matches nothing: it is a directory; write {sign}{folder}**"
+    return "takes no file out of the list" if excludes else "matches no file of the repository"

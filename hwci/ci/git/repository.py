@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions to git, as one asks a program: what it is started with, how long it may take, and what
+its failures mean for people.
+
+Only plumbing is asked: its answers do not change with what a person has configured. What the
+answers mean for a report is decided in `hwci.ci.git.changes`. Paths are bytes here,
+as git keeps them.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from hwci.ci.git.commits import Commit, commit_of
+from hwci.wire.hashes import is_hash
+
+LOCAL_SECONDS = 60.0
+"""How long a question may take that needs no network."""
+
+STATUS_SECONDS = 10.0
+"""How long the look at all files may take: it leads to a warning only."""
+
+_LEFT_OUT = frozenset(
+    (
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REF_PARANOIA",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    )
+)
+"""Variables that name another repository than the folder's, as a hook of that repository sees."""
+
+_SAID_TO_GIT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GCM_INTERACTIVE": "never",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # the history that everyone has, not one retouched here
+    "GIT_GRAFT_FILE": os.devnull,
+    "LC_ALL": "C",  # its words are read below
+    "LANGUAGE": "",
+}
+
+_OPTIONS = (
+    "--no-pager",
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false"),
+    *("-c", "fetch.prune=false"),
+    *("-c", "fetch.pruneTags=false"),
+    *("-c", "fetch.writeCommitGraph=false"),
+)
+
+_FIXES = (
+    (
+        re.compile(r"dubious ownership(?s:.*)(?P<told>git config --global --add safe\.dir.+)"),
+        "If you trust who owns the checkout: {told}",
+    ),
+    (re.compile(r"not a git repository"), "Call hwci in the checkout that was tested"),
+)
+"""What git says, and what to do about it; `told`: its own advice."""
+
+_SECRET_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+class GitError(Exception):
+    """Git is not there, or did not do what it was asked. `fix`: what to do next, if it is known;
+    `status`: with which git ended.
+    """
+
+    def __init__(self, what: str, fix: str = "", status: int | None = None) -> None:
+        super().__init__(what)
+        self.fix = fix
+        self.status = status
+
+
+class Repository:
+    """The repository that a folder is in, by the git of this machine."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str] | None = None) -> None:
+        self._folder = folder
+        kept = os.environ if environ is None else environ
+        self._environ = {name: kept[name] for name in kept if name not in _LEFT_OUT}
+        self._environ |= _SAID_TO_GIT
+
+    def run(self, *words: str, given: bytes = b"", seconds: float = LOCAL_SECONDS) -> bytes:
+        """Give what git prints.
+
+        Raises:
+            GitError: there is no git, it failed, or it took too long.
+        """
+        program = shutil.which("git", path=self._environ.get("PATH"))
+        if program is None:
+            raise GitError("there is no git on this machine", "Install git, or add it to PATH")
+        try:
+            process = subprocess.Popen(  # noqa: S603 - a list of words, none of them a shell's
+                [program, *_OPTIONS, *words],
+                cwd=self._folder,
+                env=self._environ,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # No terminal: ssh cannot ask there for a password. And one group to end.
+                start_new_session=True,
+            )
+        except OSError as fault:
+            raise GitError(
+                f"git cannot be started in {self._folder}: {fault.strerror}",
+                "Call hwci in a folder that this user may look into",
+            ) from fault
+        return _answer(process, given, seconds, words)
+
+    def asked(self, *words: str) -> str | None:
+        """Give what git prints as one text, None when it fails or prints nothing."""
+        try:
+            return self.run(*words).decode(errors="replace").strip() or None
+        except GitError:
+            return None
+
+    def fault(self) -> GitError | None:
+        """Give why nothing can be asked here, None when all is well."""
+        try:
+            self.run("rev-parse", "--git-dir")
+        except GitError as fault:
+            return fault
+        return None
+
+    # What a job asks of its checkout
+
+    def top(self) -> Path | None:
+        """Give the root of the work tree."""
+        found = self.asked("rev-parse", "--show-toplevel")
+        return None if found is None else Path(found)
+
+    def head(self) -> str | None:
+        """Give the full hash of the commit that is checked out."""
+        return self.asked("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+
+    def resolved(self, revision: str) -> str | None:
+        """Give the full hash of the commit that a revision names here: `main`, `HEAD~1`, `v1.2`."""
+        if revision.startswith("-"):  # git would take it for an option
+            return None
+        found = self.asked("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        return found if found and is_hash(found) else None
+
+    def branch(self) -> str | None:
+        """Give the branch that is checked out; a detached head has none."""
+        return self.asked("symbolic-ref", "--quiet", "--short", "HEAD")
+
+    def default_branch(self) -> str | None:
+        """Give the branch that the remote calls its own, as far as the clone knows it."""
+        remote = self.remote()
+        found = remote and self.asked(
+            "symbolic-ref", "--quiet", "--short", f"refs/remotes/{remote}/HEAD"
+        )
+        return found.removeprefix(f"{remote}/") if found else None
+
+    def remote(self) -> str | None:
+        """Give the remote that this was cloned from: `origin`, else the first."""
+        names = (self.asked("remote") or "").split("\n")
+        return "origin" if "origin" in names else names[0] or None
+
+    def remote_url(self) -> str | None:
+        """Give the address that it was cloned from."""
+        remote = self.remote()
+        return remote and self.asked("config", "--get", f"remote.{remote}.url")
+
+    def committed_at(self, sha: str) -> datetime | None:
+        """Give when a commit was made."""
+        known = self.commit(sha)
+        return None if known is None else self.commits([known])[known].committed_at
+
+    def changed_files(self) -> list[str]:
+        """Give the tracked files that differ from the commit that is checked out, as git prints
+        them: an odd name quoted. New files are none of them, in submodules neither.
+
+        Raises:
+            GitError: git failed, or took too long.
+        """
+        # Without renames, whose search could fetch what a partial clone left out.
+        options = ("--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
+        out = self.run("status", *options, "--no-renames", seconds=STATUS_SECONDS)
+        return [line[len("XY ") :] for line in out.decode(errors="replace").splitlines()]
+
+    # What is here
+
+    def commit(self, sha: str) -> str | None:
+        """Give the full hash of a commit that is in this clone. It fetches nothing."""
+        if not is_hash(sha):
+            return None
+        return self.asked(
+            "rev-list", "--no-walk", "--missing=allow-any", "--max-count=1", sha, "--"
+        )
+
+    def among(self, shas: Collection[str]) -> list[str]:
+        """Give those commits that are in this clone, by their full hashes. It fetches nothing.
+
+        Raises:
+            GitError: git failed.
+        """
+        given = "".join(f"{sha}\n" for sha in shas).encode()
+        options = ("--no-walk", "--missing=allow-any", "--ignore-missing", "--stdin")
+        return self.run("rev-list", *options, given=given).decode().split() if shas else []
+
+    def is_ancestor(self, sha: str, of: str) -> bool:
+        """Tell whether a commit is an ancestor of another, or is it, by what is in this clone.
+
+        Raises:
+            GitError: one of them is not.
+        """
+        try:
+            self.run("merge-base", "--is-ancestor", sha, of)
+        except GitError as fault:
+            if fault.status != 1:
+                raise
+            return False
+        return True
+
+    def cut(self) -> frozenset[str]:
+        """Give the commits at which a shallow clone ends: it lacks their parents."""
+        try:
+            return frozenset(self._shallow_file.read_text().split())
+        except FileNotFoundError:
+            return frozenset()
+        except OSError as fault:
+            raise GitError(f"{self._shallow_file} cannot be read: {fault}") from fault
+
+    @cached_property
+    def _shallow_file(self) -> Path:
+        path = self.run("rev-parse", "--git-path", "shallow").decode().rstrip("\n")
+        return self._folder / path
+
+    def commits(self, shas: Sequence[str]) -> dict[str, Commit]:
+        """Read commits that are in this clone.
+
+        Raises:
+            GitError: one is not, or git failed.
+        """
+        given = "".join(f"{sha}\n" for sha in shas).encode()
+        rest = self.run("cat-file", "--batch", given=given)
+        found = {}
+        for sha in shas:
+            line, _, rest = rest.partition(b"\n")
+            words = line.split()
+            if len(words) != len(("hash", "kind", "size")) or words[1] != b"commit":
+                raise GitError(f"{sha} is no commit of this clone")
+            size = int(words[2])
+            found[sha], rest = commit_of(rest[:size]), rest[size + 1 :]
+        return found
+
+    def fetch(self, *words: str, seconds: float, given: bytes = b"") -> None:
+        """Fetch from the remote, and from no submodule's.
+
+        Raises:
+            GitError: there is no remote, it cannot be reached, or it has no such thing.
+        """
+        remote = self.remote()
+        if remote is None:
+            raise GitError("the clone has no remote")
+        options = ("--quiet", "--no-tags", "--no-recurse-submodules")
+        before, after = words[:-1], words[-1:]
+        self.run("fetch", *options, *before, remote, *after, given=given, seconds=seconds)
+
+
+def _answer(
+    process: "subprocess.Popen[bytes]", given: bytes, seconds: float, words: Sequence[str]
+) -> bytes:
+    """Wait for what git prints; what it started ends with it."""
+    try:
+        out, told = process.communicate(given, timeout=max(seconds, 0.1))
+    except subprocess.TimeoutExpired as fault:
+        _end(process)
+        raise GitError(f"git {words[0]} did not end within {seconds:.0f} s") from fault
+    except BaseException:
+        _end(process)
+        raise
+    if process.returncode == 0:
+        return out
+    text = _SECRET_IN_ADDRESS.sub("", told.decode(errors="replace")).strip()
+    lines = [line for line in text.split("\n") if line.startswith(("fatal:", "error:"))]
+    why = (lines or text.split("\n"))[0] or f"exit status {process.returncode}"
+    found = ((fix, pattern.search(text)) for pattern, fix in _FIXES)
+    fix = next((fix.format_map(match.groupdict()) for fix, match in found if match), "")
+    raise GitError(f"git {words[0]}: {why}", fix, process.returncode)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End git with all that it started, which would hold its pipes open."""
+    with contextlib.suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.communicate()

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job knows and what its result files say, as run reports (spec, "Run report").
+
+This module decides what stands in a report when nobody said it: its times and `hello_ok`. One
+report per box, in parts where it holds more tests than one may; a report that was written whole
+is cut the same way. Sending is others' work.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic_core import from_json
+
+from hwci.ci.reporting.parts import Part, in_parts
+from hwci.ci.results.model import BoxResults
+from hwci.engine.vocabulary import Trigger
+from hwci.wire import limits
+from hwci.wire.lists import ListRule
+from hwci.wire.reports import Changes, RunReport, TestItem, repeated_tests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportHead:
+    """What is the same for each box of a run, under the spec's names. None: nobody said it."""
+
+    repo_key: str
+    workflow: str
+    run_id: int
+    run_attempt: int
+    trigger: Trigger
+    branch: str
+    sha: str
+    conclusion: str
+    suite: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    hello_ok: bool | None = None
+    covers_shas: Sequence[str] | None = None
+    changes: Changes | None = None
+
+
+class StartUnknownError(Exception):
+    """Neither the caller nor any result file of the box says when the run started."""
+
+    def __init__(self, box_key: str) -> None:
+        super().__init__(box_key)
+        self.box_key = box_key
+
+    def __str__(self) -> str:
+        return (
+            f"Nothing says when the run on {self.box_key} started: its result files hold no "
+            "timestamp. Give the start of the run (--started-at)"
+        )
+
+
+def run_reports(head: ReportHead, boxes: Mapping[str, BoxResults]) -> list[RunReport]:
+    """Give the reports of a run, box after box, part after part.
+
+    Raises:
+        StartUnknownError: nothing says when the run started.
+        pydantic.ValidationError: a field breaks the field rules.
+    """
+    return [
+        RunReport.model_validate(_body(told, box_key, part))
+        for box_key, results in boxes.items()
+        for told in [_told(head, box_key, results)]
+        for part in in_parts(head.run_id, results.tests)
+    ]
+
+
+def draft(head: ReportHead, box_key: str | None, results: BoxResults | None) -> RunReport:
+    """Give what a report would say so far: nothing is checked, and what nobody told is left out.
+    `results` None: there are none yet.
+
+    Raises:
+        StartUnknownError: there are results, and nothing says when the run started.
+    """
+    told = _given(head) if results is None else _told(head, box_key or "the box", results)
+    if box_key is not None:
+        told["box_key"] = box_key
+    if results is not None:
+        told["tests"] = results.tests
+    order = [name for name in RunReport.model_fields if name in told]
+    return RunReport.model_construct(**{name: told[name] for name in order})
+
+
+def _given(head: ReportHead) -> dict[str, Any]:
+    given = {field.name: getattr(head, field.name) for field in fields(head)}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _told(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, Any]:
+    """Fill in what nobody said from the results of the box."""
+    started_at = head.started_at or results.started_at
+    if started_at is None:
+        raise StartUnknownError(box_key)
+    told = _given(head)
+    told.setdefault("started_at", started_at)
+    # A CI may say that the run started long before its tests did: they waited for the bench.
+    ended_at = started_at + results.took
+    told.setdefault("ended_at", max(ended_at, results.ran_until or ended_at))
+    # Only a connectivity check that failed says false: results without tests blame no bench.
+    told.setdefault("hello_ok", True)
+    return told
+
+
+def _body(told: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dict[str, object]:
+    body = {**told, "box_key": box_key, "run_id": part.run_id, "tests": part.tests}
+    if part.part_of is not None:
+        body["part_of"] = part.part_of
+    return body
+
+
+class WholeReport(RunReport):
+    """A run report before it is cut: all its rules, over as many tests as there are."""
+
+    tests: Annotated[Sequence[TestItem], ListRule(limits.INTEGER_MAX, repeated_tests)]
+
+
+def written_reports(body: bytes) -> list[RunReport]:
+    """Give the reports of a body that was written whole: itself, or its parts.
+
+    A body that says itself which part it is of has to fit one report.
+
+    Raises:
+        pydantic.ValidationError: it breaks the field rules; faults are placed in the body as it is.
+    """
+    model = RunReport if _says_its_part(body) else WholeReport
+    whole = model.model_validate_json(body)
+    told = {name: getattr(whole, name) for name in whole.model_fields_set}
+    return [
+        RunReport.model_validate(_body(told, whole.box_key, part))
+        for part in in_parts(whole.run_id, whole.tests)
+    ]
+
+
+def _says_its_part(body: bytes) -> bool:
+    try:
+        read = from_json(body)
+    except ValueError:
+        return False
+    return isinstance(read, dict) and read.get("part_of") is not None

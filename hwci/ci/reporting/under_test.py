@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run has under test: its changes and the commits that it covers, the same for each of its
+boxes and attempts (spec, "Run report"; semantics, 5.1).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hwci.ci.asking import Ask, patient, remembering
+from hwci.ci.git.changes import PATIENCE_S, Deadline, collect, covered
+from hwci.ci.git.repository import Repository
+from hwci.ci.job import Job
+from hwci.ci.reporting.base import STATE_FILE, find_base, lane_of
+from hwci.ci.reporting.push import covers_less, stood_before
+from hwci.ci.state import Lane, State
+from hwci.ci.told import Told
+from hwci.engine.vocabulary import Trigger
+from hwci.wire import limits
+from hwci.wire.hashes import short
+from hwci.wire.reports import Changes, RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class UnderTest:
+    """`changes` None: nothing can be said. `base`: who told it. `notes`: for people."""
+
+    changes: Changes | None
+    covers_shas: tuple[str, ...]
+    base: Told[str | None]
+    notes: tuple[str, ...] = ()
+
+
+def under_test(
+    job: Job, repository: Repository, state: State, ask: Ask, patience_s: float = PATIENCE_S
+) -> UnderTest:
+    """Find what a job has under test. The job knows its commit."""
+    deadline, ask = Deadline(patience_s), remembering(patient(ask))
+    changes, base, notes = _changes(job, repository, state, ask, deadline)
+    covers, more = _covers(job, repository, ask, deadline)
+    return UnderTest(changes, covers, base, (*notes, *more))
+
+
+def base_of(job: Job, state: State, ask: Ask) -> tuple[Told[str | None], tuple[str, ...]]:
+    """Give since when a report of a job would count changes, and what people should know of it."""
+    first, ask = _first_attempt(job, state), patient(ask)
+    return find_base(job, state, ask) if first is None else (Told(first.base_sha, STATE_FILE), ())
+
+
+def _first_attempt(job: Job, state: State) -> Changes | None:
+    """Give what the first attempt of a run said, if this machine knows it and nobody says more."""
+    lane, run_id, sha = lane_of(job), job.value("run_id"), job.value("sha")
+    if lane is None or run_id is None or sha is None or "base_sha" in job.fields:
+        return None
+    return state.first_attempt(lane, run_id, sha.lower())
+
+
+def remember(state: State, reports: Sequence[RunReport]) -> Callable[[], None]:
+    """Keep that a run was reported, for its next attempts and the runs after it: by what its
+    reports say, whoever told it. `reports`: of one run, as many boxes and parts as there are. Give
+    what takes it back.
+
+    Raises:
+        StateError: it cannot be written.
+    """
+    first = reports[0]
+    lane = Lane(first.repo_key, first.workflow, first.branch, first.suite or first.workflow)
+    run_id = first.part_of.run_id if first.part_of else first.run_id
+    tested = any(report.hello_ok and report.tests for report in reports)
+    return state.tested(lane, run_id, first.sha.lower(), hello_ok=tested, changes=first.changes)
+
+
+def _changes(
+    job: Job, repository: Repository, state: State, ask: Ask, deadline: Deadline
+) -> tuple[Changes | None, Told[str | None], tuple[str, ...]]:
+    """Give the changes of a run: those of its first attempt, if this machine knows them."""
+    first = _first_attempt(job, state)
+    if first is not None:
+        return first, Told(first.base_sha, STATE_FILE), ()
+    lane, sha = lane_of(job), job.value("sha").lower()
+    base, notes = find_base(job, state, ask)
+    collected = collect(repository, sha, base.value, deadline.left())
+    if collected.changes is None and lane is not None:
+        # A commit that was tested before has the changes that were under test then.
+        earlier = state.first_changes(lane, sha)
+        if earlier is not None:
+            return earlier, Told(earlier.base_sha, STATE_FILE), notes
+    return collected.changes, base, (*notes, *collected.notes)
+
+
+def _covers(
+    job: Job, repository: Repository, ask: Ask, deadline: Deadline
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the commits of the push: as told, by git, as the CI lists them; always the last one.
+    And what people should know of them.
+    """
+    said = job.value("covers_shas")
+    sha = job.value("sha").lower()
+    if said is not None:
+        return tuple(said), ()
+    before = stood_before(job, ask)
+    if before.commit is None:
+        return _with_last(job.pushed_shas, sha), before.notes
+    known = covered(repository, before.commit, sha, deadline.left(), before.built)
+    if known is not None:
+        return known, before.notes
+    if job.pushed_shas or job.value("trigger") != Trigger.MERGE:
+        return _with_last(job.pushed_shas, sha), before.notes
+    why = f"what came after {short(before.commit)} is not in this clone, nor to be had"
+    return (sha,), (*before.notes, *covers_less(job, why))
+
+
+def _with_last(shas: Sequence[str], last: str) -> tuple[str, ...]:
+    listed = [sha for sha in dict.fromkeys(shas) if sha != last]
+    return tuple([*listed, last][-limits.COVERS_MAX :])

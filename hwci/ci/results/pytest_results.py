@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `pytest --hwci-results` writes: a line of JSON for each thing that happened.
+
+This module decides what the lines mean to a report. They are written as the tests run, so that a
+file of a run that was killed tells what ran until then: a test that began and did not come to its
+end has failed, unless pytest itself had the time to say that it stopped.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ValidationError
+
+from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, one_line
+from hwci.ci.results.entries import Entry, attempts_of
+from hwci.ci.results.model import FileResults, stable_id
+from hwci.ci.results.times import Seconds, moment
+from hwci.ci.results.verdicts import Rule, judge
+from hwci.engine.vocabulary import Verdict
+
+KIND = "hwci-results"
+VERSION = 1
+
+
+class _Line(BaseModel):
+    """One line. Which of the fields it has says what happened."""
+
+    version: int | None = None
+    started_at: str = ""
+    begun: str | None = None
+    tried: str | None = None
+    outcome: Literal["pass", "fail", "skip"] = "fail"
+    duration_s: Seconds = 0.0
+    message: str = ""
+    verdict: Verdict | None = None
+    ended_at: str | None = None
+
+
+def is_pytest_results(content: bytes) -> bool:
+    """Tell the file from other JSON by its first line."""
+    try:
+        first = json.loads(content.split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and first.get("kind") == KIND
+
+
+def pytest_results(content: bytes, rules: Sequence[Rule]) -> FileResults:
+    """Read the content of one file, up to a line that is broken: what stands before it is true.
+
+    Raises:
+        ContentError: it is broken before its first result, or of a later hwci.
+    """
+    lines, fault = _lines(content)
+    if fault is not None and not any(line.tried for line in lines):
+        raise fault
+    if lines[0].version != VERSION:
+        raise ContentError(
+            f"It was written by another hwci, as version {lines[0].version}",
+            "Use one version of hwci to write and to read it",
+        )
+    tried = [entry for line in lines if line.tried for entry in (_entry(line, rules),)]
+    # Behind a broken line there may stand how a test ended that began before it.
+    entries = [*tried, *(() if fault else _died(lines))]
+    return FileResults(
+        faults=() if fault is None else (_cut(fault, len(tried)),),
+        attempts=attempts_of(entries),
+        skipped=sum(not entry.run for entry in entries),
+        started_at=moment(lines[0].started_at),
+        duration_s=_duration_s(lines),
+    )
+
+
+def _lines(content: bytes) -> tuple[list[_Line], ContentError | None]:
+    """Read the lines up to one that is broken, and its fault; the last one may have been cut short
+    by whatever killed the run.
+    """
+    whole, _, _ = content.rpartition(b"\n")
+    lines: list[_Line] = []
+    for number, line in enumerate(whole.split(b"\n"), start=1):
+        try:
+            lines.append(_Line.model_validate_json(line))
+        except ValidationError as fault:
+            what = f"It is broken: {fault.errors()[0]['msg']}"
+            return lines, ContentError(what, WRITE_AGAIN, Position(number, 1))
+    return lines, None
+
+
+def _cut(fault: ContentError, kept: int) -> str:
+    what = f"{fault.what}: results before that counted ({kept}), what stands behind it is not known"
+    return one_line(fault.position, what, fault.fix)
+
+
+def _entry(line: _Line, rules: Sequence[Rule]) -> Entry:
+    failed = line.outcome == "fail"
+    return Entry(
+        group="",
+        test_id=id_of(line.tried or ""),
+        duration_s=line.duration_s,
+        run=line.outcome != "skip",
+        failed=failed,
+        verdict=line.verdict or judge(line.message, rules),
+    )
+
+
+def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
+    """Give the tests that were running when nobody could tell any more."""
+    open_tests: Counter[str] = Counter()
+    for line in lines:
+        open_tests.update([line.begun] if line.begun else [])
+        open_tests.subtract([line.tried] if line.tried else [])
+        if line.ended_at is not None:
+            return
+    for nodeid in open_tests.elements():
+        yield Entry(group="", test_id=id_of(nodeid), duration_s=0.0, run=True, failed=True)
+
+
+def _duration_s(lines: Sequence[_Line]) -> float:
+    """Count from begin to end, or the tests alone where the end is unknown."""
+    begin, end = moment(lines[0].started_at), _ended_at(lines)
+    if begin is None or end is None:
+        return sum(line.duration_s for line in lines)
+    return max((end - begin).total_seconds(), 0.0)
+
+
+def _ended_at(lines: Sequence[_Line]) -> datetime | None:
+    return next((moment(line.ended_at) for line in lines if line.ended_at), None)
+
+
+def id_of(nodeid: str) -> str:
+    """Name a test as it is named in pytest's JUnit XML: a switch of formats keeps its history."""
+    path, bracket, parameters = nodeid.partition("[")
+    file, *names = path.split("::")
+    module = file.replace("/", ".").removesuffix(".py")
+    *classes, name = [module, *names]
+    return stable_id(".".join(classes), f"{name}{bracket}{parameters}") or nodeid

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci admin create-user`, `reset-password`, `disable-user` and `enable-user`: the users of the
+service, the first one too.
+"""
+
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from hwci.cli.commands.admin.asking import ask, is_default, operator_errors
+from hwci.cli.commands.serve import Database
+from hwci.cli.reporting import bodies
+from hwci.cli.session.prompts import new_password
+from hwci.cli.terminal import options
+from hwci.cli.terminal.errors import wrong_usage
+from hwci.cli.terminal.render import emit_json, note, say
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from hwci.server.services.operator_commands import CreateUser
+
+Model = TypeVar("Model", bound="BaseModel")
+
+NOT_CREATED = "The user was not created"
+CHECK_EMAIL = "Check --email, and the --database"
+ADDRESS = "http://127.0.0.1:8080"
+"""Where a server is reached from its own machine, if nobody says otherwise."""
+
+Email = Annotated[str, typer.Option(help="E-mail that the user signs in with.")]
+
+
+def create_user(
+    *,
+    email: Annotated[str, typer.Option(help="E-mail to sign in with.")],
+    name: Annotated[str | None, typer.Option(help="Name that others see.")] = None,
+    organization: Annotated[
+        str | None, typer.Option(help="Name of a new organization that the user owns.")
+    ] = None,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from stdin.")
+    ] = False,
+    password_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Read the password from a file.")
+    ] = None,
+    create: Annotated[
+        bool, typer.Option("--create", help="Make the database when it is not there.")
+    ] = False,
+    json: options.Json = False,
+    database: Database = None,
+) -> None:
+    """Create a user, and an organization of their own. Its id is printed.
+
+    A database that is named must be there, unless --create: a mistyped name makes none.
+
+    For example:
+
+      hwci admin create-user --email ada@example.org --organization Acme
+
+      hwci admin create-user --email bo@example.org --password-stdin < word.txt
+
+      hwci admin create-user --email cy@example.org --database new.db --create
+    """
+    command = _command(email, _password(password_stdin, password_file), name, organization)
+    with operator_errors(NOT_CREATED, "Give another --email"):
+        made = ask(database, command, may_create=create or is_default(database))
+    if json:
+        emit_json(made)
+        return
+    note(f"{email} may sign in.")
+    if made.org_id is not None:
+        note(f"Next: hwci admin ci-metrics enable {made.org_id}")
+        say(str(made.org_id))
+
+
+def reset_password(*, email: Email, database: Database = None) -> None:
+    """Print a link by which a user sets a new password, once, within 24 hours.
+
+    Give it to nobody else. Until it is used, the present password and sessions stay. A new link
+    takes the place of an earlier one.
+
+    For example:
+
+      hwci admin reset-password --email ada@example.org
+    """
+    with operator_errors("No link was made", CHECK_EMAIL):
+        from hwci.server.app import ResetPassword
+
+        made = ask(database, _checked(ResetPassword, "No link was made", email=email))
+    note(f"{email} sets a new password with this link, once, within 24 hours:")
+    say(f"{made.base_url or ADDRESS}/reset#{made.reset_token}")
+    if made.base_url is None:
+        note(f"If people reach the server at another address, write that in place of {ADDRESS};")
+        note("HWCI_BASE_URL of the server says it for the next time.")
+
+
+def disable_user(*, email: Email, database: Database = None) -> None:
+    """Let a user sign in no more; their sessions end at once, streams within seconds.
+
+    What organizations have of them stays: memberships, CI keys and boxes that they made.
+
+    For example:
+
+      hwci admin disable-user --email bo@example.org
+    """
+    ended = _switch(email, database, enabled=False)
+    note(f"{email} is disabled; {ended} session{'' if ended == 1 else 's'} ended.")
+    note("CI keys and boxes that they made go on working: hwci keys revoke ends a key.")
+
+
+def enable_user(*, email: Email, database: Database = None) -> None:
+    """Let a user who was disabled sign in again.
+
+    For example:
+
+      hwci admin enable-user --email bo@example.org
+    """
+    _switch(email, database, enabled=True)
+    note(f"{email} may sign in.")
+
+
+def _switch(email: str, database: str | None, *, enabled: bool) -> int:
+    """Return how many sessions ended."""
+    what = f"The user was not {'enabled' if enabled else 'disabled'}"
+    with operator_errors(what, CHECK_EMAIL):
+        from hwci.server.app import SetUserEnabled
+
+        done = ask(database, _checked(SetUserEnabled, what, email=email, enabled=enabled))
+    return done.sessions_ended or 0
+
+
+def _command(email: str, password: str, name: str | None, organization: str | None) -> "CreateUser":
+    from hwci.server.app import CreateUser
+
+    fields = {"email": email, "password": password, "name": name, "organization": organization}
+    return _checked(CreateUser, NOT_CREATED, **fields)
+
+
+def _checked(model: "type[Model]", what: str, **fields: object) -> "Model":
+    """Return a command of what the flags say. Raises `CommandError`: wrong usage."""
+    from pydantic import ValidationError
+
+    from hwci.wire.errors import issues_of
+
+    try:
+        return model(**fields)
+    except ValidationError as fault:
+        raise wrong_usage(
+            what,
+            "; ".join(f"{issue.path[1]}: {issue.message}" for issue in issues_of(fault, "flags")),
+            "Correct what is named above, then try again",
+        ) from fault
+
+
+def _password(from_stdin: bool, path: str | None) -> str:
+    """Read the password of a new user: from stdin, a file, or twice from a terminal.
+
+    Raises:
+        CommandError: there is nothing to read it from.
+    """
+    if path is not None:
+        # What is no UTF-8 becomes what no password may hold, and is refused as such.
+        return bodies.read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
+    return new_password("--password-stdin or --password-file", from_stdin=from_stdin)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes as people manage them: `hwci boxes list|create|install-token`. What runs on the bench
+itself stands in `box.py`.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from hwci.cli.session import ids
+from hwci.cli.session.connection import Connection, signed_in
+from hwci.cli.session.settings import Flags
+from hwci.cli.terminal import options, tables
+from hwci.cli.terminal.render import emit, emit_json, note, say
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
+
+boxes = typer.Typer(no_args_is_help=True, help="Boxes: list, create, make install tokens.")
+
+
+@boxes.command("list")
+def list_boxes(
+    json: options.JsonList = False,
+    output: options.Output = None,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """List the boxes of an organization: online are those heard of in the last 3 minutes.
+
+    For example:
+
+      hwci boxes list
+    """
+    from hwci.client import calls
+
+    form = options.form_of(json, output)
+    with signed_in(Flags(url, profile, org)) as connection:
+        rows = list(connection.client.items(calls.list_boxes(connection.org_id())))
+    emit(_layout(tables.View(options.now())), rows, form)
+
+
+@boxes.command("create")
+def create_box(
+    name: Annotated[str, typer.Argument(help="Name of the bench, as its run reports say it.")],
+    json: options.Json = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Create a box and print its install token, this once, on stdout. Owners and admins only.
+
+    For example:
+
+      hwci boxes create bench-7 > install-token.txt
+    """
+    from hwci.client import calls
+
+    with signed_in(Flags(url, profile, org)) as connection:
+        made = connection.client.send(calls.create_box(connection.org_id(), name))
+    note(f"Box {made.name} is created.")
+    _show(made, connection, json=json)
+
+
+@boxes.command("install-token")
+def new_install_token(
+    box: Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")],
+    json: options.Json = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Print a token for a new install of a box, whose key works until then. Owners and admins only.
+
+    For example:
+
+      hwci boxes install-token bench-7 > install-token.txt
+    """
+    from hwci.client import calls
+
+    with signed_in(Flags(url, profile, org)) as connection:
+        org_id = connection.org_id()
+        box_id = _box_id(connection, org_id, box)
+        made = connection.client.send(calls.new_install_token(org_id, box_id))
+    _show(made, connection, json=json)
+
+
+def _box_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
+    from hwci.client import calls
+
+    named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or give")
+    listed = connection.client.items(calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
+    return ids.find(wanted, named, lambda: [(box.id, box.name) for box in listed])
+
+
+def _show(made: "BoxInstallAnswer", connection: Connection, *, json: bool) -> None:
+    until = tables.moment(made.expires_at)
+    note(f"Its install token is shown this once, and works once, until {until} UTC. On the bench:")
+    note(f"  hwci box install --url {connection.settings.url}")
+    if json:
+        emit_json(made)
+    else:
+        say(made.install_token)
+
+
+def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "boxes",
+        "Boxes",
+        [
+            column("ID", lambda row: str(row.id), whole=True),
+            column("Name", lambda row: row.name),
+            column("Status", lambda row: row.status),
+            column(
+                "Last seen",
+                lambda row: tables.ago(row.last_seen_at, view.now) if row.last_seen_at else "never",
+            ),
+            column(
+                "Last report (UTC)",
+                lambda row: tables.moment(row.last_report_at) if row.last_report_at else "none",
+            ),
+            column("Created (UTC)", lambda row: tables.moment(row.created_at)),
+        ],
+        ("id", "name", "status", "lastSeenAt", "lastReportAt", "createdAt"),
+        "No box yet: hwci boxes create NAME",
+    )

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci demo`: a server on an embedded database with ninety days of believable history, every
+report of it sent through the API as a CI would, and its benches known as boxes, online as long as
+it serves. What happened in those days is decided in `hwci.demo`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from hwci.cli.commands.metrics import ask
+from hwci.cli.commands.serve import Port, server_errors
+from hwci.cli.terminal.errors import CommandError, Failing, client_errors
+from hwci.cli.terminal.metrics_page import Scope, show
+from hwci.cli.terminal.options import now
+from hwci.cli.terminal.render import Format, note, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from uuid import UUID
+
+    from hwci.client import Call, Client
+    from hwci.server.settings import Settings
+
+EMAIL = "demo@example.org"
+ORGANIZATION = "Acme Sensors"
+DAYS = 90
+DATABASE = "hwci.db"
+HEARTBEAT_SECONDS = 60.0
+
+
+class Account(NamedTuple):
+    """Who may sign in to the demo."""
+
+    password: str
+    org_id: UUID
+
+
+class Keys(NamedTuple):
+    """What CI and the boxes of the demo sign with."""
+
+    ci: str
+    boxes: Sequence[str]
+
+
+def demo(
+    *,
+    port: Port = 8080,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--dir", metavar="DIR", help="Keep the database here [a passing folder]."),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep/--exit", help="Go on serving, or leave after printing.")
+    ] = True,
+) -> None:
+    """Start a server with ninety days of history and show its metrics.
+
+    Serves until Ctrl-C. Without --dir, nothing of it is kept.
+
+    For example:
+
+      hwci demo
+
+      hwci demo --port 0 --exit
+    """
+    with server_errors("The demo does not start"), _database(folder) as database:
+        from hwci.server.settings import Settings
+
+        # One person's server, which has ninety days of reports to take.
+        settings = Settings(
+            database=str(database), port=port, rate_limit="off", auth_rate_limit="off"
+        )
+        account = _prepare(settings)
+        with _serving(settings) as url, client_errors("The demo broke off"):
+            keys = _fill(url, account)
+            if keep:
+                _introduce(url, account, keys.ci)
+                _wait_for_the_end(url, keys.boxes)
+        if not keep:
+            _part(folder, account)
+
+
+@contextmanager
+def _database(folder: Path | None) -> Iterator[Path]:
+    import tempfile
+
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="hwci-demo-") as passing:
+            yield Path(passing) / DATABASE
+        return
+    database = folder / DATABASE
+    if database.exists():
+        raise CommandError(
+            Failing(
+                "The demo needs a folder of its own",
+                f"{database} exists",
+                f"Serve it with: hwci serve --database {database}, or give another --dir",
+            )
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    yield database
+
+
+def _prepare(settings: Settings) -> Account:
+    """Create the user and the organization as an operator does, before the server runs."""
+    import secrets
+
+    from hwci.server.app import CreateUser, SetCiMetrics, operate
+
+    password = secrets.token_urlsafe(12)
+    user = CreateUser(email=EMAIL, password=password, name="Demo", organization=ORGANIZATION)
+    org_id = operate(settings.database, user, may_create=True).org_id
+    assert org_id is not None
+    operate(settings.database, SetCiMetrics(org_id=org_id, enabled=True))
+    return Account(password, org_id)
+
+
+@contextmanager
+def _serving(settings: Settings) -> Iterator[str]:
+    """Run the server in a thread of its own; give its address."""
+    import asyncio
+    import threading
+    from concurrent.futures import Future
+
+    from hwci.server.app import serving
+
+    address: Future[str] = Future()
+    loop: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        loop.set_result((asyncio.get_running_loop(), stop))
+        try:
+            async with serving(settings) as server:
+                address.set_result(server.url)
+                await stop.wait()
+        except BaseException as fault:
+            if address.done():
+                raise
+            address.set_exception(fault)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="hwci-demo")
+    thread.start()
+    try:
+        yield address.result()
+    finally:
+        running, stop = loop.result()
+        if address.exception() is None:
+            running.call_soon_threadsafe(stop.set)
+        thread.join()
+
+
+def _fill(url: str, account: Account) -> Keys:
+    """Send the history, review some of it, install the boxes, and print what came of it."""
+    from hwci.client import Client, calls
+
+    with Client(url) as client:
+        token = client.send(calls.login(EMAIL, account.password)).access_token
+    with Client(url, token=token) as client:
+        key = client.send(calls.create_ci_key(account.org_id, "Demo CI")).api_key
+        with Client(url, ci_key=key) as ci:
+            _send(ci, _history())
+        _review(client, account.org_id)
+        boxes = _installed(client, account.org_id)
+        found = ask(client, account.org_id, Scope(DAYS), limit=5)
+    _tell_of(url, boxes)
+    show(found, Format.TABLE, url)
+    return Keys(key, boxes)
+
+
+def _history() -> list[Call[None]]:
+    from hwci.client import calls
+    from hwci.demo.history import history
+    from hwci.wire.reports import MergeAnnouncement, RunReport
+
+    return [
+        calls.announce_merge(body)
+        if isinstance(body, MergeAnnouncement)
+        else calls.report_run(body)
+        if isinstance(body, RunReport)
+        else calls.put_suite_config(body)
+        for body in history(now(), days=DAYS)
+    ]
+
+
+def _send(client: Client, bodies: Sequence[Call[None]]) -> None:
+    from rich.console import Console
+    from rich.progress import track
+
+    for call in track(
+        bodies,
+        f"Sending {DAYS} days of reports",
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    ):
+        client.send(call)
+
+
+def _review(client: Client, org_id: UUID) -> None:
+    """Let an admin disagree twice, so that reviewed failures can be looked at."""
+    from hwci.client import calls
+
+    others = client.send(calls.other_failures(org_id, days=DAYS)).items
+    bugs = client.send(calls.real_bugs(org_id, days=DAYS)).items
+    for failure in [row for row in others if row.failure_class == "ambiguous"][:1]:
+        client.send(calls.confirm_failure(org_id, failure.id))
+    for failure in bugs[-1:]:
+        client.send(calls.dismiss_failure(org_id, failure.id))
+
+
+def _installed(client: Client, org_id: UUID) -> list[str]:
+    """Make every bench of the story a box; give their keys."""
+    from hwci.client import calls
+    from hwci.demo.project import BOXES
+
+    tokens = [client.send(calls.create_box(org_id, name)).install_token for name in BOXES]
+    return [client.send(calls.install_box(token)).api_key for token in tokens]
+
+
+def _tell_of(url: str, boxes: Sequence[str]) -> None:
+    """Let every box be heard of."""
+    from hwci.client import Client, calls
+
+    for key in boxes:
+        with Client(url, box_key=key) as box:
+            box.send(calls.heartbeat())
+
+
+def _introduce(url: str, account: Account, key: str) -> None:
+    """Say how to go on from another terminal."""
+    for line in (
+        "",
+        f"Server    {url}",
+        f"Sign-in   {EMAIL}, password {account.password}",
+        "",
+        "Try, in another terminal:",
+        *_way_to_hwci(),
+        f"  echo {account.password} | hwci login --url {url} --email {EMAIL} --password-stdin",
+        f"  hwci metrics --days {DAYS}",
+        f"  hwci failures list --days {DAYS} --label pending",
+        f"  hwci metrics --days {DAYS} --table real-bugs",
+        "And from CI:",
+        f"  export HWCI_URL={url} HWCI_CI_KEY={key}",
+        "  hwci report-run --help",
+        "",
+    ):
+        say(line)
+
+
+def _way_to_hwci() -> list[str]:
+    """Say where this `hwci` is when a shell would not find it, as after `make demo`."""
+    if shutil.which("hwci") is not None:
+        return []
+    return [f"  export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"]
+
+
+def _part(folder: Path | None, account: Account) -> None:
+    """Say how to get at a server: the one of the demo is gone."""
+    say()
+    if folder is None:
+        say("This server has ended, and nothing of it is kept. One to look around in: hwci demo")
+        return
+    say("This server has ended. Serve what it kept:")
+    say(f"  {shlex.join(['hwci', 'serve', '--database', str(folder / DATABASE)])}")
+    say(f"Sign-in   {EMAIL}, password {account.password}")
+
+
+def _wait_for_the_end(url: str, boxes: Sequence[str]) -> None:
+    import signal
+    import threading
+
+    end = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: end.set())
+    note("Serving until Ctrl-C.")
+    while not end.wait(HEARTBEAT_SECONDS):
+        _tell_of(url, boxes)

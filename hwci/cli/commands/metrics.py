@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci metrics`: ask for the metrics page, or for one of its tables whole. How they look is
+decided in `page.py`; the figures are the server's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hwci.cli.session.connection import signed_in
+from hwci.cli.session.settings import Flags
+from hwci.cli.terminal import options, render, tables
+from hwci.cli.terminal.errors import wrong_usage
+from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
+from hwci.cli.terminal.render import Format
+from hwci.engine.vocabulary import Label
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from hwci.cli.session.connection import Connection
+    from hwci.client import Call, Client
+    from hwci.wire.metrics import MetricsPage
+
+LIMIT_DEFAULT = 10
+
+
+def metrics(
+    *,
+    days: options.Days = limits.DAYS_DEFAULT,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    as_of: options.AsOf = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of each table.")
+    ] = LIMIT_DEFAULT,
+    table: Annotated[
+        TableName | None, typer.Option("--table", help="One table only, with all of its rows.")
+    ] = None,
+    hide_broken: Annotated[
+        bool,
+        typer.Option("--hide-broken", help="With --table flakiest-tests: no broken tests."),
+    ] = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Write JSON: the page as the API gives it; with --table, a list of its items.",
+        ),
+    ] = False,
+    output: options.Output = None,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
+
+    Below them stands what is still failing.
+
+    For example:
+
+      hwci metrics --days 7
+
+      hwci metrics --product acme/firmware:sensor-fw --json
+
+      hwci metrics --table flakiest-tests --output csv > flaky.csv
+
+      hwci metrics --table checked-merges --days 90
+    """
+    if hide_broken and table is not TableName.FLAKIEST_TESTS:
+        raise wrong_usage(
+            "Broken tests can be left out of the whole table only",
+            "--hide-broken stands without --table flakiest-tests",
+            "Add --table flakiest-tests, or leave --hide-broken out",
+        )
+    form = options.form_of(json, output)
+    scope = Scope(days, *options.scope_of(product, repo), options.time_of(as_of, "--as-of"))
+    with signed_in(Flags(url, profile, org)) as connection:
+        org_id = connection.org_id()
+        if table is not None:
+            _show_whole(connection, table, scope, form, hide_broken=hide_broken)
+        elif form is Format.JSON:
+            render.emit_json(connection.client.send(_page(org_id, scope, limit)))
+        else:
+            show(ask(connection.client, org_id, scope, limit), form, connection.settings.url)
+
+
+def _page(org_id: UUID, scope: Scope, limit: int) -> Call[MetricsPage]:
+    from hwci.client import calls
+
+    return calls.metrics(org_id, **scope._asdict(), limit=limit)
+
+
+def ask(client: Client, org_id: UUID, scope: Scope, limit: int) -> Overview:
+    """Ask for the page, then for what is still failing at the page's own instant."""
+    from hwci.client import calls
+
+    page = client.send(_page(org_id, scope, limit))
+    same = scope._replace(as_of=page.period.end)._asdict()
+    pending = client.send(calls.list_failures(org_id, Label.PENDING, **same, limit=limit))
+    return Overview(page, pending, scope)
+
+
+def _show_whole(
+    connection: Connection, name: TableName, scope: Scope, form: Format, *, hide_broken: bool
+) -> None:
+    """Write one table with all of its rows: whatever arrives meanwhile, all are of one instant."""
+    end = scope.as_of or options.now()
+    asked = scope._replace(as_of=end)._asdict()
+    if hide_broken:
+        asked["broken"] = False
+    whole = _whole_table(name)(connection.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
+    rows = list(connection.client.items(whole))
+    shape = layout(name, view_of(rows, scope, end))
+    if hide_broken and _note_broken(connection, asked):
+        shape = replace(shape, empty="No other test of the period had a failed attempt.")
+    render.emit(shape, rows, form)
+
+
+def _note_broken(connection: Connection, asked: dict[str, Any]) -> int:
+    """Say how many tests are left out: those that are broken rather than flaky."""
+    from hwci.client import calls
+
+    others = calls.flakiest_tests(connection.org_id(), **{**asked, "broken": True}, limit=1)
+    hidden = connection.client.send(others).total
+    if hidden:
+        render.note(f"{tables.counted(hidden, 'broken test')} left out.")
+    return hidden
+
+
+def _whole_table(name: TableName) -> Any:  # noqa: ANN401 - one call of five
+    from hwci.client import calls
+
+    return {
+        TableName.CHECKED_MERGES: calls.checked_merges,
+        TableName.UNCHECKED_MERGES: calls.unchecked_merges,
+        TableName.REAL_BUGS: calls.real_bugs,
+        TableName.OTHER_FAILURES: calls.other_failures,
+        TableName.FLAKIEST_TESTS: calls.flakiest_tests,
+    }[name]

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci serve`: run the server, until it is told to stop."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hwci.cli.terminal.errors import CommandError, ExitCode, Failing
+from hwci.cli.terminal.render import note
+
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="FILE",
+        help="File of the database [HWCI_DATABASE, else hwci-data/hwci.db].",
+        show_default=False,
+    ),
+]
+TlsCert = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-cert",
+        metavar="FILE",
+        help="Certificate with its chain, in PEM: speak TLS [HWCI_TLS_CERT].",
+        show_default=False,
+    ),
+]
+TlsKey = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-key",
+        metavar="FILE",
+        help="Key of the certificate, in PEM [HWCI_TLS_KEY].",
+        show_default=False,
+    ),
+]
+Drain = Annotated[
+    float | None,
+    typer.Option(
+        "--drain",
+        metavar="SECONDS",
+        min=0,
+        max=9_999,
+        help="When told to stop, be not ready but listen for so long [HWCI_DRAIN_SECONDS, else 0].",
+        show_default=False,
+    ),
+]
+
+
+def serve(
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Port = 8080,
+    database: Database = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    drain: Drain = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Write no line per request on stderr.")
+    ] = False,
+) -> None:
+    """Run the server on one database file, until Ctrl-C.
+
+    Each request is a line on stderr, unless --quiet. Told to stop, the server answers what it has
+    taken and ends within 10 seconds; told twice, it ends at once.
+
+    For example:
+
+      hwci serve
+
+      hwci serve --host 0.0.0.0 --port 80 --database /var/lib/hwci/hwci.db
+
+      hwci serve --host 0.0.0.0 --port 443 --tls-cert chain.pem --tls-key key.pem
+    """
+    with server_errors("The server does not start"):
+        from hwci.server.app import run
+        from hwci.server.settings import read_settings
+
+        flags: dict[str, Any] = {
+            "database": database,
+            "tls_cert": tls_cert,
+            "tls_key": tls_key,
+            "drain_seconds": drain,
+        }
+        given = {name: value for name, value in flags.items() if value is not None}
+        settings = replace(read_settings(os.environ), host=host, port=port, **given)
+        run(settings, note, access_log=not quiet)
+
+
+@contextmanager
+def server_errors(what: str) -> Iterator[None]:
+    """Let errors of the server pass as errors of the command; `what` names the deed that failed.
+    Wrong settings are wrong usage.
+    """
+    from hwci.server.errors import HwciServerError, MendableError, SettingsError
+
+    try:
+        yield
+    except HwciServerError as fault:
+        cause, fix = str(fault), "correct that, then try again"
+        if isinstance(fault, MendableError):
+            cause, fix = fault.cause, fault.fix
+        code = ExitCode.USAGE if isinstance(fault, SettingsError) else ExitCode.FAILED
+        raise CommandError(Failing(what, cause, fix[:1].upper() + fix[1:], code)) from fault

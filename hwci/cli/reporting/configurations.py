@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suite configurations in files (spec, "Suite configuration"): JSON bodies, or the products of a
+project file. All faults of all files are found before anything else happens.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hwci.cli.reporting.job import this_folder
+from hwci.cli.terminal.errors import CommandError, Failing, fault_lines, shortened, wrong_usage
+from hwci.cli.terminal.render import note
+from hwci.cli.terminal.tables import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hwci.ci.told import Told
+    from hwci.wire.reports import SuiteConfiguration
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FILE...]",
+        help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
+        show_default=False,
+    ),
+]
+
+
+def files_or_found(files: Sequence[Path] | None) -> list[Path]:
+    """Give the files that are named, else the project file of this folder's repository.
+
+    Raises:
+        CommandError: wrong usage: none is named, and there is none, or nobody can tell.
+    """
+    from hwci.ci.project import ProjectFileError, project_path
+
+    if files:
+        return list(files)
+    folder = this_folder()
+    try:
+        found = project_path(folder)
+    except ProjectFileError as fault:
+        raise wrong_usage("There is no configuration", str(fault), "Name a FILE") from fault
+    if found is None:
+        raise wrong_usage(
+            "There is no configuration",
+            "no FILE is named, and neither here nor above, in this repository, is an hwci.toml",
+            "Name a file, or write hwci.toml at the root of the repository",
+        )
+    try:
+        return [found.relative_to(folder)]
+    except ValueError:
+        return [found]
+
+
+def read_configurations(
+    files: Sequence[Path], fix: str, checkout: Path | None = None
+) -> list[SuiteConfiguration]:
+    """Read every file. A product that names no repository is of the one that reports from a
+    checkout name; None: from this folder.
+
+    Raises:
+        CommandError: with every fault of all files.
+    """
+    read: list[SuiteConfiguration] = []
+    faults: list[str] = []
+    for path in files:
+        if path.suffix == ".toml":
+            read += _products(path, faults, checkout or this_folder())
+        else:
+            read += _body(path, faults)
+    faults += _twice(read)
+    if faults:
+        what, cause = "The configuration breaks the rules", counted(len(faults), "fault")
+        raise CommandError(Failing(what, cause, fix, details=shortened(faults)))
+    return read
+
+
+def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteConfiguration]:
+    from pydantic import ValidationError
+
+    from hwci.ci.project import ProjectFileError, read_project
+    from hwci.wire.errors import issues_of
+
+    try:
+        products = read_project(path).products
+    except ProjectFileError as fault:
+        faults += fault.faults
+        return
+    if not products:
+        faults.append(f"{path}: holds no [[product]] table")
+    nameless = any(product.repo_key is None for product in products)
+    told = _repo_key(checkout) if nameless else None
+    if told is not None:
+        note(f"note: {path}: a product that names no repo_key is of {told.value}, says {told.by}.")
+    for number, product in enumerate(products, 1):
+        if product.repo_key is None and told is None:
+            faults.append(
+                f"{path}: product {number}: repo_key is missing, here and at the top, and neither "
+                "HWCI_REPO_KEY nor the CI nor git tells it"
+            )
+            continue
+        try:
+            yield product.configuration(told.value if told else None)
+        except ValidationError as fault:  # what is told may be too long
+            faults += [
+                f"{path}: product {number}: {issue.path[-1]}: {issue.message}"
+                for issue in issues_of(fault, "product")
+            ]
+
+
+def _repo_key(folder: Path) -> Told[str] | None:
+    """Give what the reports of a checkout name their repository, by the same rule."""
+    from hwci.ci.git.repository import Repository
+    from hwci.ci.job import find_job
+
+    checkout = Repository(folder)
+    job = find_job({}, os.environ, checkout if checkout.fault() is None else None, None)
+    return job.fields.get("repo_key")
+
+
+def _body(path: Path, faults: list[str]) -> Iterator[SuiteConfiguration]:
+    import json
+
+    from pydantic import ValidationError
+
+    from hwci.ci.bounded import read_whole
+    from hwci.wire import limits
+    from hwci.wire.errors import issues_of
+    from hwci.wire.reports import SuiteConfiguration
+
+    try:
+        yield SuiteConfiguration.model_validate(
+            json.loads(read_whole(path, limits.SUITE_CONFIG_BYTES))
+        )
+    except OSError as fault:
+        faults.append(f"{path}: cannot be read: {fault.strerror}")
+    except ValidationError as fault:
+        faults += [f"{path}: {line}" for line in fault_lines(issues_of(fault, "body"))]
+    except ValueError as fault:  # JSON and its encoding alike; the text names line and column
+        faults.append(f"{path}: {fault}")
+
+
+def _twice(read: Sequence[SuiteConfiguration]) -> Iterator[str]:
+    seen: set[tuple[str, str]] = set()
+    for config in read:
+        product = (config.repo_key, config.suite)
+        if product in seen:
+            yield f"{config.repo_key}:{config.suite} is configured twice"
+        seen.add(product)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way from a command to the server: a client with the right credential, and the organization
+that is meant. Errors of the client leave here as errors of the command.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from hwci.cli.session.credentials import Profile, UnusedError
+from hwci.cli.session.settings import Flags, Settings, resolve
+from hwci.cli.terminal import options
+from hwci.cli.terminal.errors import (
+    SIGN_IN_FIX,
+    CommandError,
+    ExitCode,
+    Failing,
+    client_errors,
+    failing_of,
+    wrong_usage,
+)
+
+if TYPE_CHECKING:
+    from hwci.client import Client
+    from hwci.client.errors import HwciError
+    from hwci.wire.accounts import OwnOrganization, TokenPair
+
+RETRIES = 1
+"""A person waits for the answer, and can try again; a CI job is more patient."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A signed-in person's client."""
+
+    client: "Client"
+    settings: Settings
+
+    def org_id(self) -> UUID:
+        """Find the organization that is meant: by id, by name, or the only one.
+
+        Raises:
+            CommandError: there is none, or several could be meant.
+        """
+        from hwci.client import calls
+
+        wanted = self.settings.org
+        if wanted is not None and (org_id := _uuid(wanted)) is not None:
+            return org_id
+        return _choose(wanted, self.client.send(calls.me()).organizations)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
+    fitting = [org for org in mine if wanted in {None, org.name}]
+    if len(fitting) == 1:
+        return fitting[0].id
+    if not mine:
+        raise CommandError(
+            Failing(
+                "You belong to no organization",
+                "it was asked for yours, and there is none",
+                "Create one: hwci orgs create NAME; or see who invites you: hwci invitations list",
+            )
+        )
+    raise wrong_usage(
+        "It is not clear which organization is meant"
+        if fitting or wanted is None
+        else f"You belong to no organization named {wanted!r}",
+        "yours: " + ", ".join(f"{org.name} ({org.id})" for org in mine),
+        "Name one of them: --org ID (or HWCI_ORG)",
+    )
+
+
+@contextmanager
+def signed_in(flags: Flags) -> Iterator[Connection]:
+    """Give a connection with the token of `HWCI_TOKEN` or of the profile.
+
+    Raises:
+        CommandError: not signed in, or whatever the client raises within.
+    """
+    settings = resolve(flags)
+    with client_errors(), _client(settings) as client:
+        yield Connection(client, settings)
+
+
+def _client(settings: Settings) -> "Client":
+    from hwci.cli.session.renewing import RenewingClient
+    from hwci.client import Client
+
+    if (token := settings.token()) is not None:
+        url = settings.url_for_key("HWCI_TOKEN is not used")
+        return Client(url, token=token, retries=RETRIES)
+    # A command that runs for longer than a token lives asks for it again.
+    return RenewingClient(settings.url, lambda refused: _kept_token(settings, refused), RETRIES)
+
+
+def _kept_token(settings: Settings, refused: str | None = None) -> str:
+    """Give the access token that is kept; another one for one that has ended or was refused."""
+    profile = settings.profile()
+    if profile is None:
+        raise CommandError(
+            Failing(
+                "You are not signed in",
+                f"profile {settings.profile_name!r} keeps no sign-in at {settings.url}",
+                f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
+                ExitCode.SIGN_IN,
+            )
+        )
+    now = options.now()
+    if profile.ended(now) or profile.access_token == refused:
+        kept = settings.credentials
+        profile = kept.renewed(settings.profile_name, now, _renew, refused) or profile
+    return profile.access_token
+
+
+def _renew(kept: Profile) -> Profile:
+    """Get new tokens for a sign-in whose access token has ended.
+
+    Raises:
+        UnusedError: the refresh token is as good as before.
+        CommandError: it is not, or nobody knows.
+    """
+    from hwci.client import Client, calls
+    from hwci.client.errors import HwciError
+
+    assert kept.refresh_token is not None, "without one there is nothing to renew with"
+    began = options.now()
+    try:
+        with Client(kept.url, retries=RETRIES) as client:
+            answer = client.send(calls.refresh(kept.refresh_token))
+    except HwciError as fault:
+        failing = failing_of(fault, "Your sign-in could not be renewed")
+        if _unused(fault):
+            raise UnusedError(failing) from fault
+        raise CommandError(replace(failing, fix=SIGN_IN_FIX)) from fault
+    return profile_of(kept.url, kept.email, answer, began, kept.device_token)
+
+
+def _unused(fault: "HwciError") -> bool:
+    """Tell whether the server surely did not look at the token. A 503 counts when it is hwci's own,
+    with a request id: that of a proxy may come of a connection that broke after the request.
+    """
+    from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError
+
+    if isinstance(fault, ApiError):
+        busy = fault.status_code == HTTPStatus.SERVICE_UNAVAILABLE and fault.request_id is not None
+        return busy or fault.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    if isinstance(fault, ConnectionFailedError):
+        return not fault.sent
+    return not isinstance(fault, AnswerShapeError)
+
+
+def profile_of(
+    url: str, email: str, tokens: "TokenPair", began: datetime, device_token: str | None
+) -> Profile:
+    """Give what is kept of a sign-in that was asked for at `began`."""
+    assert tokens.refresh_token is not None, "only a browser asks for a cookie in its place"
+    return Profile(
+        url=url,
+        email=email,
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_at=(began + timedelta(seconds=tokens.expires_in)).timestamp(),
+        device_token=device_token,
+    )

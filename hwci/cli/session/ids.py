@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding what a person names: by its id, whole or as the first digits that a table shows, or by
+its name.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+from uuid import UUID
+
+from hwci.cli.terminal.errors import CommandError, Failing, wrong_usage
+
+PREFIX_MIN = 8
+UUID_LENGTH = 36
+
+
+class Named(NamedTuple):
+    """What an id is of (`failure`), the command that lists those, which of them were looked
+    through, and how others are found.
+    """
+
+    thing: str
+    command: str
+    among: str
+    others: str
+
+
+def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> UUID:
+    """Give the id that is meant, from those listed if it is abbreviated.
+
+    Raises:
+        CommandError: not an id, or none or several begin with it.
+    """
+    prefix = text.lower()
+    if len(prefix) == UUID_LENGTH:
+        return _uuid(prefix, named)
+    if len(prefix) < PREFIX_MIN or set(prefix) - set("0123456789abcdef-"):
+        raise _no_id(text, named)
+    found = {known for known in listed() if str(known).startswith(prefix)}
+    return _only(text, named, found, f"{len(found)} ids begin with it")
+
+
+def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]]]) -> UUID:
+    """Give the id of what is meant among those listed, each with its name: by its very name, else
+    by its name in whatever case, else by its id.
+
+    Raises:
+        CommandError: it is none of them, or several.
+    """
+    known = list(listed())
+    found = {one for one, name in known if name == text}
+    found = found or {one for one, name in known if name.casefold() == text.casefold()}
+    if not found and len(text) >= PREFIX_MIN:
+        found = {one for one, _ in known if str(one).startswith(text.lower())}
+    told = f"{len(found)} of {len(known)} have this name, or an id that begins with it"
+    return _only(text, named, found, told)
+
+
+def _only(text: str, named: Named, found: set[UUID], cause: str) -> UUID:
+    if len(found) == 1:
+        return found.pop()
+    raise CommandError(
+        Failing(
+            f"{text} names more than one {named.thing}"
+            if found
+            else f"{text} names no {named.thing} {named.among}",
+            cause,
+            f"{named.others} the whole id ({named.command} --output csv)",
+        )
+    )
+
+
+def _uuid(text: str, named: Named) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as fault:
+        raise _no_id(text, named) from fault
+
+
+def _no_id(text: str, named: Named) -> CommandError:
+    return wrong_usage(
+        f"{text!r} is no id of a {named.thing}",
+        f"an id is a UUID, or at least its first {PREFIX_MIN} digits",
+        f"Find it with: {named.command}",
+    )

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command asks its person for. A script has nobody to ask: it is told what to give."""
+
+import os
+import sys
+
+import typer
+
+from hwci.cli.session.settings import secret
+from hwci.cli.terminal.errors import wrong_usage
+
+
+def asked(what: str, ways: str, *, hidden: bool = False) -> str:
+    """Ask for something at the terminal.
+
+    Raises:
+        CommandError: there is no terminal; `ways`: the flags and variables that would give it.
+    """
+    if not sys.stdin.isatty():
+        raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Give it with {ways}")
+    return str(typer.prompt(what.capitalize(), hide_input=hidden, err=True))
+
+
+def secret_line(what: str, ways: str, *, from_stdin: bool) -> str:
+    """Read a secret from stdin if a flag says so, else ask for it."""
+    return sys.stdin.readline().rstrip("\r\n") if from_stdin else asked(what, ways, hidden=True)
+
+
+def new_password(ways: str, *, from_stdin: bool) -> str:
+    """Read a new password from stdin if a flag says so, else ask for it twice.
+
+    Raises:
+        CommandError: there is no terminal, or the two differ.
+    """
+    password = secret_line("password", ways, from_stdin=from_stdin)
+    if not from_stdin and asked("same password again", ways, hidden=True) != password:
+        raise wrong_usage(
+            "The two passwords differ", "you were asked for one password twice", "Try again"
+        )
+    return password
+
+
+def invite_token(*, from_stdin: bool) -> str | None:
+    """Return the token of an invitation: from stdin if a flag says so, else as the environment
+    tells it, or None.
+    """
+    if from_stdin:
+        return sys.stdin.readline().strip()
+    return secret("HWCI_INVITE_TOKEN", os.environ)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which server, organization and credential a command uses (contract, "Command line"):
+flag > `HWCI_*` > profile > default. A secret is never taken from an argument, and the token of a
+profile is never shown to another server than the one that gave it.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hwci.cli.session.credentials import Credentials, Profile, default_credentials
+from hwci.cli.terminal.errors import wrong_usage
+from hwci.cli.terminal.options import said
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+DEFAULT_PROFILE = "default"
+KEY_FILE = "HWCI_CI_KEY_FILE"
+SECRET_BYTES_MAX = 64 * 1024
+NO_URL = "HWCI_URL is not set, so no server is known, and a key is shown to none by a guess"
+NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What the command line says; None where it says nothing."""
+
+    url: str | None = None
+    profile: str | None = None
+    org: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for this command. What is kept in files is read by who asks for it: a CI job
+    whose settings are all in its environment needs no home folder.
+    """
+
+    url: str
+    profile_name: str
+    org: str | None
+    environ: Mapping[str, str]
+    guessed: bool = False
+    """Nobody said the server: it is the one that a person tries hwci with, and is shown no key."""
+
+    @property
+    def credentials(self) -> Credentials:
+        """The file of sign-ins."""
+        return default_credentials(self.environ)
+
+    def ci_key(self) -> str | None:
+        """Read the CI key: only the commands that report need one."""
+        return secret("HWCI_CI_KEY", self.environ)
+
+    def token(self) -> str | None:
+        """Read the token of the environment."""
+        return secret("HWCI_TOKEN", self.environ)
+
+    def profile(self) -> Profile | None:
+        """Read the kept sign-in; one of another server is none."""
+        kept = self.credentials.profiles().get(self.profile_name)
+        return kept if kept is not None and kept.url == self.url else None
+
+    def url_for_key(self, failed: str) -> str:
+        """Return the address, for a command that shows it a key or a token of its environment.
+
+        Raises:
+            CommandError: wrong usage: nobody said it.
+        """
+        if self.guessed:
+            raise wrong_usage(failed, NO_URL, NO_URL_FIX)
+        return self.url
+
+    def __repr__(self) -> str:
+        """Show where to, and no secret."""
+        return f"Settings(url={self.url!r}, profile={self.profile_name!r}, org={self.org!r})"
+
+
+def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
+    """Find the settings of a command.
+
+    Raises:
+        CommandError: a flag says nothing; or only a kept sign-in could say the server, and none can
+            be read.
+    """
+    for flag, text in (("--url", flags.url), ("--profile", flags.profile), ("--org", flags.org)):
+        said(text, flag)
+    env = os.environ if environ is None else environ
+    name = flags.profile or env.get("HWCI_PROFILE") or DEFAULT_PROFILE
+    said_url = flags.url or env.get("HWCI_URL") or _kept_url(name, env)
+    return Settings(
+        url=(said_url or DEFAULT_URL).rstrip("/"),
+        profile_name=name,
+        org=flags.org or env.get("HWCI_ORG") or None,
+        environ=env,
+        guessed=not said_url,
+    )
+
+
+def _kept_url(name: str, environ: Mapping[str, str]) -> str | None:
+    kept = default_credentials(environ).profiles().get(name)
+    return kept.url if kept else None
+
+
+def secret(name: str, environ: Mapping[str, str]) -> str | None:
+    """Read a secret from `NAME` or from the file that `NAME_FILE` names.
+
+    An empty value is none: CI systems hand one to jobs that may not see the secret.
+
+    Raises:
+        CommandError: the file cannot be read.
+    """
+    value = environ.get(name, "").strip()
+    if value == f"$({name})":  # Azure hands on what a job may not see as its own name
+        value = ""
+    return value or _from_file(f"{name}_FILE", environ) or None
+
+
+def _from_file(name: str, environ: Mapping[str, str]) -> str:
+    from hwci.ci.bounded import read_whole
+
+    path = environ.get(name, "")
+    if not path:
+        return ""
+    try:
+        return read_whole(Path(path), SECRET_BYTES_MAX).decode().strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise wrong_usage(
+            f"The file that {name} names cannot be read",
+            f"{path}: {getattr(fault, 'strerror', None) or 'it is not text'}",
+            f"Correct {name}, or unset it",
+        ) from fault

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One failure in plain words: who is to blame, and everything that this rests on. The words are
+decided here; the findings are the server's, the drawing is `render.py`'s.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal import checks, render, tables
+from hwci.cli.terminal.tables import CLASS_WORDS, ago, broken_by, counted, moment, when
+from hwci.engine.vocabulary import FailureClass, FileKind, Label, ReviewAction, Verdict
+from hwci.wire.hashes import short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from rich.text import Text
+
+    from hwci.wire.metrics import (
+        ChangedCommit,
+        ClassAnswer,
+        EvidenceCommit,
+        FailureEvidence,
+        ResolvedFailureAnswer,
+    )
+
+FILES_SHOWN = 12
+
+LABEL_WORDS = {
+    Label.FLAKE: "a flake: the test also passed on this commit, on this box",
+    Label.RESOLVED: "resolved: the test passed on a later commit, on this box",
+    Label.PENDING: "pending: no pass decides it yet",
+}
+BLAME_WORDS = {
+    FailureClass.REAL_FW_BUG: "The firmware is to blame: this was a real firmware bug.",
+    FailureClass.BENCH_OR_HARNESS: "The bench or the harness is to blame, not the firmware.",
+    FailureClass.AMBIGUOUS: "Nobody can be blamed: what was reported does not decide it.",
+    FailureClass.DISMISSED: "An admin said that this was no firmware bug.",
+}
+UNRESOLVED_WORDS = {
+    Label.FLAKE: "The test is flaky here: the same commit passed and failed on this box.",
+    Label.PENDING: "Too early to blame anyone: the test has not passed again on this box.",
+}
+REVIEW_WORDS = {
+    ReviewAction.CONFIRM: "real firmware bug, confirmed",
+    ReviewAction.DISMISS: "dismissed",
+}
+VERDICT_WORDS = {
+    Verdict.DEVICE: "device: the harness blamed the device under test",
+    Verdict.INFRA: "infra: the harness blamed the bench",
+    Verdict.UNKNOWN: "unknown: the harness blamed nobody",
+}
+
+
+def standing(found: ResolvedFailureAnswer) -> str:
+    """Say in one line what a failure is now, after a review."""
+    test = f"{found.test_id} on {found.box_key}"
+    if found.label is not Label.RESOLVED:
+        return f"{test} is now {LABEL_WORDS[found.label]}."
+    reason = f" ({found.reason_text})" if found.reason_text else ""
+    known = CLASS_WORDS[found.failure_class]
+    return f"{test} now counts as: {known}{reason}. Status: {found.status}."
+
+
+def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
+    """Give the whole story of a failure, a title and its lines in turn."""
+    from rich.text import Text
+
+    for title, lines in (
+        (_title(found), list(_facts(found, now))),
+        ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),
+        ("Checks, in order", list(checks.lines(found))),
+        ("Commits under test", list(_under_test(found))),
+        ("Commits before the fix", list(_before_fix(found))),
+    ):
+        if lines:
+            yield Text(render.safe(title), style="bold")
+            yield Text("\n".join(f"  {render.safe(line)}" for line in lines) + "\n")
+
+
+def _title(found: FailureEvidence) -> str:
+    return f"{found.failure.test_id} on {found.failure.box_key} ({found.failure.id})"
+
+
+def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
+    failure, resolved = found.failure, found.resolved
+    yield blame(found)
+    yield f"label        {_label(found)}"
+    yield f"product      {tables.product(failure.repo_key, failure.suite)}, branch {failure.branch}"
+    yield f"commit       {failure.sha}"
+    items = counted(failure.items, "failing item")
+    yield f"first failed {when(failure.first_started_at, now)} UTC, {items}"
+    yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
+    if resolved is None:
+        return
+    commits = counted(resolved.failing_commits, "failing commit")
+    yield f"group        {commits} with no pass between"
+    yield f"broken by    {broken_by(resolved.broken_by)}"
+    yield f"fixed by     {_fix(resolved, now)}"
+    yield f"class        {_class(resolved)}"
+    yield f"status       {_status(resolved)}"
+
+
+def _label(found: FailureEvidence) -> str:
+    """Say why it is labelled so: a review needs no later pass (semantics, 8.2)."""
+    resolved = found.resolved
+    if resolved is None or resolved.review is None:
+        return LABEL_WORDS[found.failure.label]
+    if any(commit.this and commit.passed for commit in found.timeline):
+        known = "the test also passed on this commit, on this box"
+    elif resolved.fix is None:
+        known = "no pass on a later commit is known"
+    else:
+        return LABEL_WORDS[found.failure.label]
+    return f"resolved: reviewed by {resolved.status}; {known}"
+
+
+def blame(found: FailureEvidence) -> str:
+    """Say who is to blame."""
+    if found.resolved is None:
+        return UNRESOLVED_WORDS.get(found.failure.label, LABEL_WORDS[found.failure.label])
+    return BLAME_WORDS[found.resolved.failure_class]
+
+
+def _fix(resolved: ResolvedFailureAnswer, now: datetime) -> str:
+    fix = resolved.fix
+    return "not known" if fix is None else f"{fix.sha}, passed {when(fix.started_at, now)} UTC"
+
+
+def _class(resolved: ResolvedFailureAnswer) -> str:
+    """Name the class that counts: a person's word, beside what the checks alone would say."""
+    if resolved.review is None:
+        return _found(resolved)
+    word = REVIEW_WORDS[resolved.review.action]
+    return f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
+
+
+def _found(answer: ClassAnswer) -> str:
+    reason = answer.reason_text or "no check speaks against it"
+    return f"{CLASS_WORDS[answer.failure_class]}, {reason}"
+
+
+def _status(resolved: ResolvedFailureAnswer) -> str:
+    review = resolved.review
+    return resolved.status if review is None else f"{resolved.status}, {moment(review.at)} UTC"
+
+
+def _mark(commit: EvidenceCommit) -> str:
+    """Give the letter of a commit: passed, failed, or both."""
+    passed, failed, both = ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
+    if commit.passed and commit.failed:
+        return both
+    return passed if commit.passed else failed
+
+
+def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
+    if not found.timeline:
+        return
+    yield " ".join(_mark(commit) for commit in found.timeline)
+    yield " ".join("^" if commit.this else " " for commit in found.timeline).rstrip()
+    subjects = _subjects(found)
+    for commit in found.timeline:
+        here = "  <- this failure" if commit.this else ""
+        first = min((run.started_at for run in commit.runs), default=None)
+        time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
+        runs = counted(commit.runs_total, "run")
+        subject = f"  {subjects[commit.sha]}" if subjects.get(commit.sha) else ""
+        yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}{subject}"
+    yield from _rest(found.timeline_total - len(found.timeline), "commit")
+
+
+def _subjects(found: FailureEvidence) -> dict[str, str]:
+    """Give the subjects of the commits that any run told of."""
+    told = (*found.timeline_changes, *(found.under_test or ()), *(found.before_fix or ()))
+    return {commit.sha: commit.subject for commit in told}
+
+
+def _rest(more: int, noun: str) -> Iterator[str]:
+    """Say how many are not shown."""
+    if more > 0:
+        yield f"… {counted(more, noun)} not shown"
+
+
+def _under_test(found: FailureEvidence) -> Iterator[str]:
+    yield from _commits(found.under_test, found.under_test_total, "not known")
+
+
+def _before_fix(found: FailureEvidence) -> Iterator[str]:
+    if found.resolved is not None:
+        unknown = "the reports do not connect the failure to a fix"
+        yield from _commits(found.before_fix, found.before_fix_total, unknown)
+
+
+def _commits(
+    commits: Sequence[ChangedCommit] | None, total: int | None, unknown: str
+) -> Iterator[str]:
+    if commits is None:
+        yield unknown
+        return
+    if not commits:
+        yield "none"
+    for commit in commits:
+        yield f"{short(commit.sha)} {commit.subject}"
+        # What decides comes first: other files matter to no check.
+        files = sorted(commit.files, key=lambda file: file.kind is FileKind.OTHER)
+        shown = [f"{file.kind or '':<8}  {file.path}" for file in files[:FILES_SHOWN]]
+        shown += _rest(commit.files_total - len(shown), "file")
+        if commit.files_truncated:
+            shown.append("(the list of files was cut short)")
+        yield from (f"    {line}" for line in shown)
+    yield from _rest((total or 0) - len(commits), "commit")

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page (spec, "Metrics page") as a terminal, a spreadsheet or a document shows it: the
+tiles, the four tables, and below them what is still failing. The figures are the server's; which
+columns a table has is decided in `tables.py`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hwci.cli.terminal import merge_tables, render, tables
+from hwci.cli.terminal.render import Format
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+
+    from rich.console import RenderableType
+
+    from hwci.wire.base import ListPage
+    from hwci.wire.metrics import FailureAnswer, MetricsPage, TilesAnswer
+
+ROW_OF_TILES_WIDTH = 120
+TILE_HEIGHT = 6
+
+
+class TableName(StrEnum):
+    """The four tables of the page, and the merges that its first tile counts."""
+
+    CHECKED_MERGES = "checked-merges"
+    UNCHECKED_MERGES = "unchecked-merges"
+    REAL_BUGS = "real-bugs"
+    OTHER_FAILURES = "other-failures"
+    FLAKIEST_TESTS = "flakiest-tests"
+
+
+class Scope(NamedTuple):
+    """Of what and of when figures are asked for. `as_of` None: now, by the server's clock."""
+
+    days: int
+    repo_key: str | None = None
+    suite: str | None = None
+    as_of: datetime | None = None
+
+
+class Overview(NamedTuple):
+    """The metrics page, and what is still failing at the same instant."""
+
+    page: MetricsPage
+    pending: ListPage[FailureAnswer]
+    scope: Scope
+
+
+class Tile(NamedTuple):
+    """A figure with its name and what stands below it."""
+
+    name: str
+    figure: str
+    below: str
+
+
+class TileRow(NamedTuple):
+    """A tile as a program reads it: its numbers, each in a column of its own."""
+
+    tile: str
+    part: int
+    total: int | None = None
+    bench_or_harness: int | None = None
+    ambiguous: int | None = None
+    dismissed: int | None = None
+
+
+TILE_KEYS = ("tile", "part", "total", "benchOrHarness", "ambiguous", "dismissed")
+
+
+class Block(NamedTuple):
+    """A table as it stands on the page. `more`: the way to the rows that do not."""
+
+    layout: tables.Layout[Any]
+    rows: ListPage[Any]
+    more: str
+
+    @property
+    def title(self) -> str:
+        """Name the table with the number of its rows, shown or not."""
+        return f"{self.layout.title} ({self.rows.total:,})"
+
+    @property
+    def below(self) -> list[str]:
+        """Say what the rows leave open."""
+        rest = self.rows.total - len(self.rows.items)
+        return [*_legend(self), *([f"… {rest:,} more: {self.more}"] if rest > 0 else [])]
+
+
+def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
+    """Give the layout of a table."""
+    layouts: dict[TableName, Callable[[tables.View], tables.Layout[Any]]] = {
+        TableName.CHECKED_MERGES: merge_tables.checked_merges,
+        TableName.UNCHECKED_MERGES: merge_tables.unchecked_merges,
+        TableName.REAL_BUGS: tables.real_bugs,
+        TableName.OTHER_FAILURES: tables.other_failures,
+        TableName.FLAKIEST_TESTS: tables.flakiest_tests,
+    }
+    return layouts[name](view)
+
+
+def show(found: Overview, form: Format, server: str) -> None:
+    """Write the page in the form that was asked for. JSON is the API's page, and no more."""
+    if form is Format.JSON:
+        render.emit_json(found.page)
+    elif form is Format.CSV:
+        _csv(found)
+    elif form is Format.MD:
+        _markdown(found, server)
+    else:
+        _terminal(found, server)
+
+
+def header(page: MetricsPage, server: str) -> str:
+    """Say of what, of when and from where the figures are."""
+    period, product = page.period, page.product
+    if product is None:
+        name = "All products"
+    elif product.suite is None:
+        name = f"All products of {product.repo_key}"
+    else:
+        name = tables.product(product.repo_key, product.suite)
+    days = f"last {tables.counted(period.days, 'day')}"
+    ends = f"{tables.moment(period.start)} to {tables.moment(period.end)} UTC"
+    return f"{name} · {days} ({ends}) · {server}"
+
+
+def tiles(found: TilesAnswer) -> list[Tile]:
+    """Put the four tiles into words."""
+    merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
+    return [
+        Tile(
+            "Merges checked on hardware",
+            f"{merges.checked} of {merges.announced}",
+            _share(merges.checked, merges.announced),
+        ),
+        Tile(
+            "Real FW bugs caught",
+            str(bugs.real),
+            f"{bugs.bench_or_harness} bench or harness,\n"
+            f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
+        ),
+        Tile(
+            "Flaky failures",
+            str(found.flaky_failures.count),
+            "the test also passed on\nthe same commit and box",
+        ),
+        Tile("Infra runs", f"{infra.infra} of {infra.total}", _share(infra.infra, infra.total)),
+    ]
+
+
+def tile_rows(found: TilesAnswer) -> list[TileRow]:
+    """Put the four tiles into numbers, under the names that people see."""
+    merges, bugs, infra = found.merges_checked, found.real_fw_bugs, found.infra_runs
+    checked, real, flaky, lost = (tile.name for tile in tiles(found))
+    return [
+        TileRow(checked, merges.checked, merges.announced),
+        TileRow(real, bugs.real, None, bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed),
+        TileRow(flaky, found.flaky_failures.count),
+        TileRow(lost, infra.infra, infra.total),
+    ]
+
+
+def _one_line(tile: Tile) -> Tile:
+    return tile._replace(below=tile.below.replace("\n", " "))
+
+
+def _share(part: int, total: int) -> str:
+    return f"{100 * part / total:.1f} %" if total else "none reported"
+
+
+def _blocks(found: Overview) -> Iterator[Block]:
+    """Give the four tables of the spec, then what is still failing."""
+    page = found.page
+    four: dict[TableName, ListPage[Any]] = {
+        TableName.UNCHECKED_MERGES: page.unchecked_merges,
+        TableName.REAL_BUGS: page.real_bugs,
+        TableName.OTHER_FAILURES: page.other_failures,
+        TableName.FLAKIEST_TESTS: page.flakiest_tests,
+    }
+    shown = [row for rows in (*four.values(), found.pending) for row in rows.items]
+    view = view_of(shown, found.scope, page.period.end)
+    for name, rows in four.items():
+        fits = rows.total <= limits.PAGE_LIMIT_MAX
+        way = f"--limit {rows.total}" if fits else f"--table {name}"
+        yield Block(layout(name, view), rows, way)
+    yield Block(tables.pending(view), found.pending, pending_command(found.scope))
+
+
+def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:
+    """Say how rows of a scope are looked at."""
+    one_product = scope.suite is not None
+    return tables.View(now, one_product, tables.only_repo(rows), pending_command(scope))
+
+
+def pending_command(scope: Scope) -> str:
+    """Write the command that lists all that is still failing."""
+    words = ["hwci", "failures", "list", "--label", "pending", "--days", str(scope.days)]
+    if scope.suite is not None:
+        words += ["--product", f"{scope.repo_key}:{scope.suite}"]
+    elif scope.repo_key is not None:
+        words += ["--repo", scope.repo_key]
+    if scope.as_of is not None:
+        words += ["--as-of", scope.as_of.isoformat()]
+    return shlex.join(words)
+
+
+BROKEN = (
+    "broken: it never passed on a retry, and never on the same commit and box"
+    " (without these: --table flakiest-tests --hide-broken)"
+)
+
+
+def _legend(block: Block) -> list[str]:
+    flakiest = block.layout.name == TableName.FLAKIEST_TESTS
+    return [BROKEN] if flakiest and any(row.broken for row in block.rows.items) else []
+
+
+def _terminal(found: Overview, server: str) -> None:
+    from rich.text import Text
+
+    parts: list[RenderableType] = [
+        Text(render.safe(header(found.page, server)), style="bold"),
+        _panels(tiles(found.page.tiles)),
+    ]
+    for block in _blocks(found):
+        parts.append(Text(f"\n{block.title}", style="bold"))
+        if block.rows.items:
+            parts.append(render.grid(block.layout, block.rows.items))
+        else:
+            parts.append(Text(f"  {block.layout.empty}", style="dim"))
+        parts.extend(Text(f"  {render.safe(line)}", style="dim") for line in block.below)
+    render.draw(*parts)
+
+
+def _panels(found: Sequence[Tile]) -> RenderableType:
+    """Lay the tiles out in one row, or in two where the terminal is narrow."""
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = len(found) if render.console().width >= ROW_OF_TILES_WIDTH else 2
+    laid = Table.grid(expand=True)
+    for _ in range(columns):
+        laid.add_column(ratio=1)
+    panels = [
+        Panel(
+            Text.assemble(tile.name, "\n", (tile.figure, "bold"), "\n", (tile.below, "dim")),
+            height=TILE_HEIGHT,
+        )
+        for tile in found
+    ]
+    for start in range(0, len(panels), columns):
+        laid.add_row(*panels[start : start + columns])
+    return laid
+
+
+def _csv(found: Overview) -> None:
+    """Write the tiles and the tables as blocks, a blank line between them."""
+    render.emit_csv(TILE_KEYS, tile_rows(found.page.tiles))
+    for shape, rows, _ in _blocks(found):
+        render.say()
+        render.emit_csv(
+            ["table", *shape.keys], ([shape.name, *shape.exact(row)] for row in rows.items)
+        )
+
+
+def _markdown(found: Overview, server: str) -> None:
+    render.say(f"## {render.md(header(found.page, server))}")
+    render.say()
+    render.emit_md(["", "", ""], map(_one_line, tiles(found.page.tiles)))
+    for block in _blocks(found):
+        render.say()
+        render.say(f"### {block.title}")
+        render.say()
+        if block.rows.items:
+            render.emit_md(block.layout.headers(), map(block.layout.shown, block.rows.items))
+        else:
+            render.say(block.layout.empty)
+        for line in block.below:
+            render.say()
+            render.say(render.md(line))

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flags that several commands share, each with one name and one explanation; how a text that a
+flag gives is read, and the clock.
+"""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from hwci.cli.terminal.errors import wrong_usage
+from hwci.cli.terminal.render import Format
+from hwci.wire import limits
+
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        help="Address of the server [HWCI_URL, else that of the profile].",
+        show_default=False,
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="Which kept sign-in to use [HWCI_PROFILE, else `default`].",
+        show_default=False,
+    ),
+]
+Org = Annotated[
+    str | None,
+    typer.Option(
+        "--org",
+        metavar="ID|NAME",
+        help="Organization by id or name [HWCI_ORG, else your only one].",
+        show_default=False,
+    ),
+]
+InviteTokenStdin = Annotated[
+    bool, typer.Option("--invite-token-stdin", help="Read the invitation's token from stdin.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON as the API gives it.")]
+JsonList = Annotated[bool, typer.Option("--json", help="Write JSON: a list of the API's items.")]
+Output = Annotated[
+    Format | None,
+    typer.Option("--output", "-o", help="How to write it: table (default), json, csv or md."),
+]
+Days = Annotated[
+    int,
+    typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days."),
+]
+Product = Annotated[
+    str | None,
+    typer.Option("--product", metavar="REPO:SUITE", help="One product only.", show_default=False),
+]
+Repo = Annotated[
+    str | None,
+    typer.Option(
+        "--repo", metavar="REPO", help="All products of one repository.", show_default=False
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="TIME",
+        help="End of the period: a date-time with an offset [now].",
+        show_default=False,
+    ),
+]
+RepoKey = Annotated[
+    str | None,
+    typer.Option(help="Name of the repository; the same value in all reports [the CI's]."),
+]
+Suite = Annotated[str | None, typer.Option(help="Product [HWCI_SUITE, or that of hwci.toml].")]
+Sha = Annotated[
+    str | None, typer.Option(help="Commit, or a name that git has for it [the CI's, or git's].")
+]
+Branch = Annotated[str | None, typer.Option(help="Branch [the CI's, or git's].")]
+BeforeSha = Annotated[
+    str | None,
+    typer.Option(metavar="SHA", help="Where the branch stood before the push [the CI's]."),
+]
+MergeBranches = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A branch on which a push is a merge [the default branch]."),
+]
+BodyFile = Annotated[
+    str | None,
+    typer.Option("--body", metavar="FILE|-", help="The whole body as JSON, in place of flags."),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        "-n",
+        help="Print the exact JSON and send nothing; to tell commits, git may fetch history.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        envvar="HWCI_STRICT",
+        help="Fail when the server refuses or cannot be reached.",
+    ),
+]
+
+
+NoSummary = Annotated[
+    bool, typer.Option("--no-summary", help="Leave no summary on the page of the job.")
+]
+
+DEADLINE_S = 120.0
+
+
+def _number(value: float) -> float:
+    """Read a time. What is no number is no end either.
+
+    Raises:
+        CommandError: wrong usage: it is none.
+    """
+    if not math.isnan(value):
+        return value
+    raise wrong_usage(
+        "--deadline is not understood",
+        f"{value} is no number of seconds",
+        "Correct --deadline (or HWCI_DEADLINE)",
+    )
+
+
+Deadline = Annotated[
+    float,
+    typer.Option(
+        "--deadline",
+        min=0,
+        metavar="SECONDS",
+        envvar="HWCI_DEADLINE",
+        callback=_number,
+        help="How long to go on trying; what is not sent then, waits.",
+    ),
+]
+
+
+def flag_of(field: str) -> str:
+    """Name the flag that gives a field of a body."""
+    from hwci.ci.fields import BY_NAME
+
+    if field in BY_NAME:
+        return BY_NAME[field].flag
+    return "--junit" if field == "tests" else f"--{field.replace('_', '-')}"
+
+
+def form_of(json: bool, output: Format | None) -> Format:
+    """Decide the form of the output.
+
+    Raises:
+        CommandError: `--json` beside another form.
+    """
+    if json and output not in {None, Format.JSON}:
+        raise wrong_usage(
+            "The output can have one form only",
+            f"--json stands beside --output {output}",
+            "Leave one of them out",
+        )
+    return Format.JSON if json else output or Format.TABLE
+
+
+def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | None]:
+    """Give repository and suite. The last colon parts them: a suite holds none, as a rule.
+
+    Raises:
+        CommandError: not of the form REPO:SUITE, or two repositories.
+    """
+    if product is None:
+        return repo, None
+    repo_key, colon, suite = product.rpartition(":")
+    if not (colon and repo_key and suite):
+        raise wrong_usage(
+            "The product is not understood",
+            f"{product!r} is not of the form REPO:SUITE",
+            "Write --product acme/firmware:sensor-fw, or --repo for all products of a repository",
+        )
+    if repo not in {None, repo_key}:
+        raise wrong_usage(
+            "Two repositories are asked for", "--repo beside --product", "Leave --repo out"
+        )
+    return repo_key, suite
+
+
+def time_of(text: str | None, flag: str) -> datetime | None:
+    """Read a time of a flag.
+
+    Raises:
+        CommandError: no date-time with an offset.
+    """
+    from hwci.wire.base import parse_time
+
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except ValueError as fault:
+        raise wrong_usage(
+            f"{flag} is not understood", f"{text!r}: {fault}", f"Correct {flag}"
+        ) from fault
+
+
+def said(text: str | None, flag: str) -> str | None:
+    """Give what a flag says. A variable that is not set makes an empty flag of `--url "$URL"`: it
+    is never taken for none, which would say something else.
+
+    Raises:
+        CommandError: it says nothing.
+    """
+    if text is None or text.strip():
+        return text
+    raise wrong_usage(
+        f"{flag} says nothing",
+        "its value is empty",
+        f"Give it a value (is the variable behind it set?), or leave {flag} out",
+    )
+
+
+def one_box(names: Sequence[str] | None) -> str | None:
+    """Give the box of a flag that can be repeated by mistake only.
+
+    Raises:
+        CommandError: several are named.
+    """
+    if names and len(set(names)) > 1:
+        raise wrong_usage(
+            "--box names one box",
+            f"{len(names)} are named: {', '.join(names)}",
+            "Write --junit BOX=FILE for each: one report per box is sent",
+        )
+    return names[0] if names else None
+
+
+def list_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Read a repeatable flag that takes lists, too: as `git rev-list` prints, or with commas."""
+    from hwci.ci.fields import listed
+
+    return listed(" ".join(texts)) if texts else None
+
+
+def now() -> datetime:
+    """Read the clock. What is to be of one instant is given what one reading says."""
+    return datetime.now(UTC)  # noqa: TID251 - the command line may read the clock

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The only place that writes to the terminal: data to stdout, all else to stderr.
+
+What comes from outside (test ids, branches, commit subjects) is data: its control characters are
+shown escaped, its markup is inert, no line of it is a command to a CI system, and no cell a formula
+to a spreadsheet (contract, "Command line"). Which columns a table has is decided in `tables.py`.
+"""
+
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from hwci.cli.terminal.tables import Layout
+
+Row = TypeVar("Row", bound="BaseModel")
+
+WIDTH_WITHOUT_TERMINAL = 120
+DELETE = 0x7F  # the one control character that JSON leaves as it is
+# Controls, invisible formatting (bidirectional overrides among them), surrogates, line separators.
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+# What the agents of Azure, GitHub and TeamCity obey wherever it stands in a line of a job's output.
+_OBEYED = re.compile(r"##(?=vso\[|teamcity\[|\[)", re.IGNORECASE)
+# What GitHub obeys where a line begins with it, blanks aside; within a line it is part of many ids.
+_OBEYED_FIRST = re.compile(r"^(\s*):(?=:)")
+# Where a spreadsheet begins a cell (where `;` parts them, in the middle of ours, too), and what it
+# takes for a formula there: the signs, and their wide and small forms.
+_FORMULA = re.compile(
+    r"""(^|;)(?=[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])"""
+)
+
+
+class Format(StrEnum):
+    """How data is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MD = "md"
+
+
+def safe(text: object) -> str:
+    r"""Show what a terminal would obey or hide: `\x1b` for an escape, `\n` for a line break; what a
+    CI agent would obey is broken up.
+    """
+    shown = _OBEYED.sub("# #", str(text))
+    return _visible(shown)
+
+
+def _visible(text: str) -> str:
+    if text.isprintable():  # then no letter is hidden, and most texts are looked at once
+        return text
+    return "".join(
+        _escape(letter) if unicodedata.category(letter) in _HIDDEN else letter for letter in text
+    )
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def say(line: str = "") -> None:
+    """Write a line of data."""
+    _write(sys.stdout, line)
+
+
+def note(line: str) -> None:
+    """Write a line that is not data. Where it cannot be written, as nobody reads it any more or the
+    disk of the log is full, the work goes on without: a report is worth more than a word of it.
+    """
+    try:
+        _write(sys.stderr, line)
+    except OSError:
+        sys.stderr = nowhere()
+
+
+def command_line(line: str) -> None:
+    """Write a line that the CI system obeys: one of `hwci.ci.reporting.summary`, made for that."""
+    try:
+        sys.stdout.write(_visible(line) + "\n")
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = nowhere()
+
+
+def nowhere() -> TextIO:
+    """Give a stream in place of one that cannot be written: nothing of it is flushed at the end."""
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
+def _write(stream: TextIO, line: str) -> None:
+    _put(stream, safe(line))
+
+
+def _put(stream: TextIO, line: str) -> None:
+    """Write a line in which letters are shown as they are to be: all but CI commands go here."""
+    stream.write(_OBEYED_FIRST.sub(r"\1: ", line) + "\n")
+    stream.flush()
+
+
+@contextmanager
+def telling(told: Callable[[], str]) -> Iterator[None]:
+    """Show on the terminal how far something long is; without one, say nothing."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    screen = Console(stderr=True)
+    with Live(get_renderable=lambda: Text(safe(told())), console=screen, transient=True):
+        yield
+
+
+def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
+    """Write models as the API writes them; what a terminal would obey stays escaped."""
+    plain = (
+        [item.model_dump(mode="json", by_alias=True) for item in value]
+        if isinstance(value, Sequence)
+        else value.model_dump(mode="json", by_alias=True)
+    )
+    say_json(json.dumps(plain, indent=2, ensure_ascii=False))
+
+
+def say_json(text: str) -> None:
+    """Write JSON: only its strings can hold hidden letters, and each of these can be escaped."""
+    for line in _OBEYED.sub(r"#\\u0023", text).split("\n"):
+        say(line if line.isprintable() else "".join(map(_json_escape, line)))
+
+
+def _json_escape(letter: str) -> str:
+    if unicodedata.category(letter) in _HIDDEN:
+        return json.dumps(letter)[1:-1] if ord(letter) != DELETE else "\\u007f"
+    return letter
+
+
+def emit_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write rows for a spreadsheet, one line each."""
+    for row in (header, *rows):
+        _put(sys.stdout, ",".join(map(_csv_cell, row)))
+
+
+def _csv_cell(cell: object) -> str:
+    """Return a cell as it stands in a line. Text gets an apostrophe where a spreadsheet would begin
+    a formula, and quotes where one would part it; a number stays as it is.
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"  # as in JSON
+    if isinstance(cell, int | float):
+        return str(cell)
+    plain = json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict) else cell
+    text = _FORMULA.sub(r"\1'", safe(plain))
+    return '"{}"'.format(text.replace('"', '""')) if any(sign in text for sign in ',;"') else text
+
+
+def emit_md(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a Markdown table."""
+    say(_md_row(header))
+    say(_md_row(["---"] * len(header)))
+    for row in rows:
+        say(_md_row([md(cell) for cell in row]))
+
+
+def md(text: str) -> str:
+    """Make text inert in Markdown."""
+    inert = safe(text).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    for letter in "|`*_[]":
+        inert = inert.replace(letter, f"\\{letter}")
+    return inert
+
+
+def _md_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def console() -> "Console":
+    """Give a console on stdout: plain and of one width where no terminal stands behind it."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    width = None if terminal or os.environ.get("COLUMNS") else WIDTH_WITHOUT_TERMINAL
+    return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def draw(*parts: "RenderableType") -> None:
+    """Draw parts one below the other."""
+    target = console()
+    with target.capture() as drawn:
+        for part in parts:
+            target.print(part)
+    for line in drawn.get().removesuffix("\n").split("\n"):
+        _put(sys.stdout, line)
+
+
+def unicode_fits() -> bool:
+    """Tell whether stdout can show more than ASCII."""
+    return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+
+
+def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
+    """Lay rows out for people."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for column in layout.columns:
+        table.add_column(
+            Text(safe(column.header)),
+            justify="right" if column.right else "left",
+            no_wrap=column.whole,
+            width=column.width,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text(safe(cell)) for cell in layout.shown(row)))
+    return table
+
+
+def emit(layout: "Layout[Row]", rows: Sequence[Row], form: Format) -> None:
+    """Write the rows of one table in the form that was asked for."""
+    if form is Format.JSON:
+        emit_json(rows)
+    elif form is Format.CSV:
+        emit_csv(layout.keys, (layout.exact(row) for row in rows))
+    elif form is Format.MD:
+        emit_md(layout.headers(), (layout.shown(row) for row in rows))
+    elif rows:
+        draw(grid(layout, rows))
+    else:
+        note(layout.empty)

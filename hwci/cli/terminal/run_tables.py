@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs look like in a terminal: their list, and one of them with its failing tests first. It
+computes no figure and prints nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hwci.cli.terminal import tables
+from hwci.cli.terminal.tables import Column, Layout, View, counted, moment, when
+from hwci.engine.vocabulary import Outcome, RunStatus
+from hwci.wire.hashes import short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hwci.wire.runs import RunAnswer, RunChanges, RunDetail, RunItem
+
+COMMITS_SHOWN = 12
+_PLAIN = 3  # the rank of a pass at the first attempt, which comes last
+STATUS_WORDS = {
+    RunStatus.RUNNING: "running",
+    RunStatus.LOST: "lost: its box was not heard of for 10 minutes, and no report came",
+    RunStatus.REPORTED: "reported",
+}
+
+
+def runs(view: View) -> Layout[RunAnswer]:
+    """Run records, the latest start first."""
+    return Layout(
+        "runs",
+        "Runs",
+        [
+            Column("ID", lambda row: str(row.id)[: tables.ID_SHOWN], whole=True),
+            Column(
+                "Started (UTC)",
+                lambda row: when(row.started_at, view.now),
+                width=tables.TIME_WIDTH,
+            ),
+            Column("Status", lambda row: row.conclusion or row.status),
+            Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
+            Column("Run", lambda row: f"{row.run_id} ({row.run_attempt})", right=True),
+            Column("Box", lambda row: row.box_key),
+            Column("Branch", lambda row: row.branch),
+            Column("Commit", lambda row: short(row.sha), whole=True),
+            Column("Tests", lambda row: str(row.tests.total), right=True),
+            Column("Failed", lambda row: str(row.tests.failed), right=True),
+            Column("Retried", lambda row: str(row.tests.retried), right=True),
+        ],
+        (
+            "id",
+            "repoKey",
+            "suite",
+            "workflow",
+            "runId",
+            "runAttempt",
+            "boxKey",
+            "trigger",
+            "branch",
+            "sha",
+            "status",
+            "startedAt",
+            "endedAt",
+            "conclusion",
+            "helloOk",
+            "tests.total",
+            "tests.passed",
+            "tests.failed",
+            "tests.retried",
+        ),
+        "No run fits. Drop a filter, or report one: hwci report-run",
+    )
+
+
+def tests() -> Layout[RunItem]:
+    """Tests of one run."""
+    return Layout(
+        "tests",
+        "Tests",
+        [
+            Column("Test", lambda row: row.id),
+            Column("Outcome", lambda row: row.outcome or "running", whole=True),
+            Column("Attempts", lambda row: str(row.attempts or ""), right=True),
+            Column("Duration", _duration, right=True),
+            Column("Verdict", lambda row: row.verdict or "", whole=True),
+        ],
+        ("id", "outcome", "attempts", "durationS", "verdict"),
+        "No test was told of this run.",
+    )
+
+
+def notable(items: Sequence[RunItem]) -> list[RunItem]:
+    """Give the tests that are not a pass at the first attempt: failing, running, then retried."""
+    return [item for item in failing_first(items) if _rank(item) < _PLAIN]
+
+
+def failing_first(items: Sequence[RunItem]) -> list[RunItem]:
+    """Give all tests, failing ones first, then running ones, then passes after a retry."""
+    return sorted(items, key=_rank)
+
+
+def _rank(item: RunItem) -> int:
+    if item.outcome is Outcome.FAIL:
+        return 0
+    if item.outcome is None:
+        return 1
+    return 2 if (item.attempts or 1) > 1 else _PLAIN
+
+
+def _duration(item: RunItem) -> str:
+    return "" if item.duration_s is None else tables.duration(item.duration_s)
+
+
+def head(run: RunDetail, view: View) -> Iterator[str]:
+    """Say what a run is and how it stands."""
+    yield f"status     {_status(run)}"
+    yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
+    yield f"commit     {run.sha}"
+    yield f"run        {run.run_id}, attempt {run.run_attempt}, of {run.workflow} ({run.trigger})"
+    yield f"started    {when(run.started_at, view.now)} UTC"
+    if run.ended_at is not None:
+        yield f"ended      {moment(run.ended_at)} UTC"
+    if run.hello_ok is False:
+        yield "hello      failed: the run did not reach the hardware, so its results do not count"
+    yield f"tests      {_counts(run)}"
+    if run.covers_shas:
+        yield f"covers     {counted(len(run.covers_shas), 'commit')}"
+
+
+def _status(run: RunDetail) -> str:
+    words = STATUS_WORDS[run.status]
+    return words if run.conclusion is None else f"{words}: {run.conclusion}"
+
+
+def _counts(run: RunDetail) -> str:
+    tests = run.tests
+    going = tests.total - tests.passed - tests.failed
+    running = f", {going:,} running" if going else ""
+    passed = f"{tests.passed:,} passed, {tests.failed:,} failed{running}"
+    return f"{tests.total:,}: {passed}; {tests.retried:,} took more than one attempt"
+
+
+def commits(changes: RunChanges | None) -> Iterator[str]:
+    """Say which commits a run tests, as far as it was told."""
+    if changes is None:
+        return
+    for commit in changes.commits[:COMMITS_SHOWN]:
+        yield f"{short(commit.sha)} {commit.subject}"
+    more = len(changes.commits) - COMMITS_SHOWN
+    if more > 0:
+        yield f"… {counted(more, 'commit')} not shown"
+    if changes.truncated:
+        yield "(the list of commits was cut short)"
