@@ -82,17 +82,21 @@ def test_words_that_nobody_wrote_so_leave_the_page_as_it_is(page: Page, url: str
     expect(page.get_by_label("E-mail")).to_be_focused()
 
 
+def cookies_of(page: Page, url: str) -> set[str]:
+    return {str(one.get("name")) for one in page.context.cookies([f"{url}/api/auth"])}
+
+
 def test_one_signs_in_stays_signed_in_and_signs_out(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_label("E-mail").fill(EMAIL)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.locator(".person")).to_contain_text(NAME)
-    names = {str(one.get("name")) for one in page.context.cookies([f"{url}/api/auth"])}
-    assert names == {"__Secure-hwci_rt", "__Secure-hwci_signed_in"}
+    signed_in = {"__Secure-hwci_rt", "__Secure-hwci_signed_in"}
+    assert cookies_of(page, url) == {*signed_in, "__Secure-hwci_device"}
 
     page.reload()
     expect(page.locator(".person")).to_contain_text(NAME)
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in to hwci")).to_be_visible()
-    assert page.context.cookies([f"{url}/api/auth"]) == []
+    assert cookies_of(page, url) == {"__Secure-hwci_device"}  # the device stays known
