@@ -15,7 +15,7 @@ from urllib.request import urlopen
 import pytest
 
 from hwci.cli.commands.serve import server_errors
-from hwci.cli.terminal.errors import CommandError
+from hwci.client.explained import ExplainedError
 from hwci.server.errors import HwciServerError, StorageError
 
 HWCI = (sys.executable, "-m", "hwci")
@@ -212,10 +212,10 @@ def test_a_file_that_is_no_database_is_three_lines_and_stays_as_it_is(tmp_path: 
 def test_an_error_of_the_server_is_told_with_the_fix_that_it_carries(
     fault: HwciServerError, cause: str, fix: str
 ) -> None:
-    with pytest.raises(CommandError) as caught, server_errors("It does not start"):
+    with pytest.raises(ExplainedError) as caught, server_errors("It does not start"):
         raise fault
 
-    failing = caught.value.failing
+    failing = caught.value.message
     assert (failing.what, failing.cause) == ("It does not start", cause)
     assert failing.fix.startswith(fix)
 

@@ -9,7 +9,7 @@ import pytest
 
 from hwci.cli.session.credentials import ARRIVES_WITHIN, Profile, default_credentials
 from hwci.cli.session.settings import DEFAULT_URL, Flags, resolve
-from hwci.cli.terminal.errors import CommandError
+from hwci.client.explained import ExplainedError
 
 KEPT = Profile("https://kept.example", "ada@example.org", "kept-token", "refresh", 4e9)
 
@@ -70,10 +70,10 @@ def test_an_empty_variable_is_none(env: dict[str, str]) -> None:
 
 
 def test_a_file_of_a_secret_that_is_not_there_is_wrong_usage(env: dict[str, str]) -> None:
-    with pytest.raises(CommandError, match="HWCI_TOKEN_FILE") as caught:
+    with pytest.raises(ExplainedError, match="HWCI_TOKEN_FILE") as caught:
         resolve(Flags(), env | {"HWCI_TOKEN_FILE": "/no/such/file"}).token()
 
-    assert caught.value.failing.wrong_usage
+    assert caught.value.message.wrong_usage
 
 
 def test_a_store_of_sign_ins_is_its_owners_alone(env: dict[str, str]) -> None:
@@ -102,7 +102,7 @@ def test_a_damaged_store_is_named_and_left_alone(env: dict[str, str]) -> None:
     store.path.parent.mkdir()
     store.path.write_text("{half")
 
-    with pytest.raises(CommandError, match=r"credentials\.json"):
+    with pytest.raises(ExplainedError, match=r"credentials\.json"):
         store.store("default", KEPT)
 
     assert store.path.read_text() == "{half"
@@ -123,9 +123,9 @@ def test_a_store_of_a_newer_hwci_is_named_and_left_alone(env: dict[str, str]) ->
     store.path.write_text(newer)
 
     for use in (store.profiles, lambda: store.store("default", KEPT)):
-        with pytest.raises(CommandError, match="newer hwci") as caught:
+        with pytest.raises(ExplainedError, match="newer hwci") as caught:
             use()
-        assert "they have format 2, and this one knows 1" in caught.value.failing.cause
+        assert "they have format 2, and this one knows 1" in caught.value.message.cause
     assert store.path.read_text() == newer
 
 
@@ -151,14 +151,14 @@ def test_a_store_that_cannot_be_read_or_written_is_an_error_of_three_lines(
 ) -> None:
     store = default_credentials(env)
     store.path.mkdir(parents=True)
-    with pytest.raises(CommandError, match="cannot be read") as caught:
+    with pytest.raises(ExplainedError, match="cannot be read") as caught:
         store.profiles()
-    assert caught.value.failing.cause == "Is a directory"
+    assert caught.value.message.cause == "Is a directory"
 
     (tmp_path / "file").write_text("")
-    with pytest.raises(CommandError, match="cannot be written") as caught:
+    with pytest.raises(ExplainedError, match="cannot be written") as caught:
         default_credentials({"XDG_CONFIG_HOME": str(tmp_path / "file")}).store("default", KEPT)
-    assert "XDG_CONFIG_HOME" in caught.value.failing.fix
+    assert "XDG_CONFIG_HOME" in caught.value.message.fix
 
 
 def test_no_secret_shows_in_a_repr(env: dict[str, str]) -> None:

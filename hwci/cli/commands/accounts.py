@@ -10,8 +10,8 @@ from hwci.cli.session.connection import RETRIES, profile_of, signed_in
 from hwci.cli.session.prompts import asked, secret_line
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.errors import client_errors, wrong_usage
 from hwci.cli.terminal.render import emit, emit_json, note, say
+from hwci.client.explained import explained, wrong_usage
 
 if TYPE_CHECKING:
     from hwci.cli.session.credentials import Profile
@@ -60,7 +60,7 @@ def login(
         )
     settings = resolve(Flags(url, profile))
     credentials = settings.credentials  # asked first: no sign-in that could not be kept
-    with client_errors("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
+    with explained("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         began, answer = (
             _sign_in_by_password(client, email, settings.profile(), password_stdin=password_stdin)
             if sso is None

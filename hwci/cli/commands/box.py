@@ -18,8 +18,9 @@ from hwci.cli.session.connection import RETRIES
 from hwci.cli.session.prompts import secret_line
 from hwci.cli.session.settings import Flags, resolve, secret
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import CommandError, failing_of, report
+from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.render import note
+from hwci.client.explained import ExplainedError, explain
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -122,12 +123,12 @@ def _exchange(url: str, token: str) -> "InstalledBox":
         with Client(url, retries=RETRIES) as client:
             return client.send(calls.install_box(token))
     except HwciError as fault:
-        failing = failing_of(fault, "The box was not installed")
+        message = explain(fault, "The box was not installed")
         if isinstance(fault, UnauthorizedError):
-            failing = replace(failing, fix=_NEW_TOKEN)
+            message = replace(message, fix=_NEW_TOKEN)
         elif isinstance(fault, ConnectionFailedError) and fault.sent:
-            failing = replace(failing, fix=f"Try again; a token works once. {_NEW_TOKEN}")
-        raise CommandError(failing) from fault
+            message = replace(message, fix=f"Try again; a token works once. {_NEW_TOKEN}")
+        raise ExplainedError(message) from fault
 
 
 @contextmanager
@@ -138,10 +139,10 @@ def _refusals() -> "Iterator[None]":
     try:
         yield
     except HwciError as fault:
-        failing = failing_of(fault, "The heartbeat did not get through")
+        message = explain(fault, "The heartbeat did not get through")
         if isinstance(fault, UnauthorizedError):
-            failing = replace(failing, fix=_NEW_KEY)
-        raise CommandError(failing) from fault
+            message = replace(message, fix=_NEW_KEY)
+        raise ExplainedError(message) from fault
 
 
 def _beat_until_told(client: "Client", url: str, every: int) -> None:
@@ -187,8 +188,8 @@ def _beat(client: "Client") -> "HwciError | None":
 
 
 def _warn(fault: "HwciError") -> None:
-    failing = failing_of(fault, "The heartbeat did not get through")
-    report(replace(failing, fix=f"Nothing yet: it goes on trying. {failing.fix}"), "warning")
+    message = explain(fault, "The heartbeat did not get through")
+    report(replace(message, fix=f"Nothing yet: it goes on trying. {message.fix}"), "warning")
 
 
 def pause(every: int, failures: int, chance: float, fault: "HwciError | None" = None) -> float:

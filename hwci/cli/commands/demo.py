@@ -17,10 +17,10 @@ import typer
 
 from hwci.cli.commands.metrics import ask
 from hwci.cli.commands.serve import Port, server_errors
-from hwci.cli.terminal.errors import CommandError, Failing, client_errors
 from hwci.cli.terminal.metrics_page import Scope, show
 from hwci.cli.terminal.options import now
 from hwci.cli.terminal.render import Format, note, say
+from hwci.client.explained import ErrorMessage, ExplainedError, explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,7 +79,7 @@ def demo(
             database=str(database), port=port, rate_limit="off", auth_rate_limit="off"
         )
         account = _prepare(settings)
-        with _serving(settings) as url, client_errors("The demo broke off"):
+        with _serving(settings) as url, explained("The demo broke off"):
             keys = _fill(url, account)
             if keep:
                 _introduce(url, account, keys.ci)
@@ -98,8 +98,8 @@ def _database(folder: Path | None) -> Iterator[Path]:
         return
     database = folder / DATABASE
     if database.exists():
-        raise CommandError(
-            Failing(
+        raise ExplainedError(
+            ErrorMessage(
                 "The demo needs a folder of its own",
                 f"{database} exists",
                 f"Serve it with: hwci serve --database {database}, or give another --dir",

@@ -22,9 +22,9 @@ from hwci.cli.reporting.finding import Finding, State
 from hwci.cli.reporting.needs import missing_fields, way
 from hwci.cli.session.settings import NO_URL, NO_URL_FIX, Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import CommandError, ExitCode, failing_of
 from hwci.cli.terminal.render import say, say_json
 from hwci.cli.terminal.tables import counted
+from hwci.client.explained import ExitCode, ExplainedError, explain
 
 if TYPE_CHECKING:
     from hwci.cli.reporting.job import Here
@@ -111,7 +111,7 @@ def _no_key(settings: Settings) -> list[Finding]:
     lacking = delivery.no_key(settings, "")
     if lacking is None:
         return []
-    told = lacking.failing
+    told = lacking.message
     return [Finding("key", State.FAIL, told.cause, told.fix) if lacking.meant else NO_KEY]
 
 
@@ -164,8 +164,8 @@ def _key(client: Client, settings: Settings) -> Finding:
 
 
 def _failed(check: str, fault: HwciError) -> Finding:
-    failing = failing_of(fault, by_ci_key=True)
-    return Finding(check, State.FAIL, failing.cause, failing.fix)
+    message = explain(fault, by_ci_key=True)
+    return Finding(check, State.FAIL, message.cause, message.fix)
 
 
 def _clock(client: Client) -> Finding:
@@ -276,6 +276,6 @@ def _box_key() -> Finding:
         kept = read_key(path)
     except NotInstalledError:
         return Finding("box key", State.OK, "none: this machine is not installed as a box")
-    except CommandError as fault:
-        return Finding("box key", State.FAIL, fault.failing.cause, fault.failing.fix)
+    except ExplainedError as fault:
+        return Finding("box key", State.FAIL, fault.message.cause, fault.message.fix)
     return Finding("box key", State.OK, f"{path} is of box {kept.name} at {kept.url}")

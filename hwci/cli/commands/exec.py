@@ -21,9 +21,10 @@ from hwci.cli.reporting.run_results import placed, times_of, unsaid
 from hwci.cli.reporting.run_sending import Sending
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import CommandError, ExitCode, report
+from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.options import Branch, NoSummary, RepoKey, Sha, Strict, Suite
 from hwci.cli.terminal.render import note
+from hwci.client.explained import ExitCode, ExplainedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,8 +109,8 @@ def _run(
     """Run and report; give the exit code.
 
     Raises:
-        CommandError: nothing was run, as it could not be, or not be reported; or the report failed
-            where the tests did not, and the caller is strict.
+        ExplainedError: nothing was run, as it could not be, or could not be reported; or the
+            report failed where the tests did not, and the caller is strict.
     """
     started_at = options.now()
     flags = replace(flags, started_at=started_at)
@@ -141,7 +142,7 @@ def _reportable(
     known of it, and its boxes.
 
     Raises:
-        CommandError: wrong usage; or there is no such command.
+        ExplainedError: wrong usage; or there is no such command.
     """
     child.see_that_it_can_run(command[0])
     # The run itself tells its end. One that no CI counts is named by its start, as in its report.
@@ -185,14 +186,14 @@ def _reported(
     """Report, and give the exit code of the tests, or that of a signal that came meanwhile.
 
     Raises:
-        CommandError: the tests passed, and the report failed.
+        ExplainedError: the tests passed, and the report failed.
     """
     if ended.cancelled:
         note("The run was cancelled: reporting that.")
     try:
         report_job(flags, asked, sending.after(ended, signals))
-    except CommandError as fault:
+    except ExplainedError as fault:
         if ended.code == 0 and signals.meanwhile is None:
             raise
-        report(fault.failing)
+        report(fault.message)
     return ended.code if signals.meanwhile is None else child.BY_SIGNAL + signals.meanwhile

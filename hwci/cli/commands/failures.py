@@ -202,7 +202,7 @@ def _resolve(connection: Connection, org_id: UUID, text: str, days: int) -> UUID
     """Complete an abbreviated id from the failures of the period, all read as of one instant.
 
     Raises:
-        CommandError: not an id, or none or several begin with it.
+        ExplainedError: not an id, or none or several begin with it.
     """
     from hwci.client import calls
 

@@ -14,8 +14,8 @@ from hwci.cli.session.connection import Connection, signed_in
 from hwci.cli.session.prompts import invite_token
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing, advised
 from hwci.cli.terminal.render import emit, emit_json, note
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, advised
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _invite_id(connection: Connection, wanted: str | None) -> UUID:
     """Return the id of the invitation that is meant, of those that wait.
 
     Raises:
-        CommandError: none waits, or it is not clear which is meant.
+        ExplainedError: none waits, or it is not clear which is meant.
     """
     from hwci.client import calls
 
@@ -121,22 +121,22 @@ def _invite_id(connection: Connection, wanted: str | None) -> UUID:
     if wanted is None and len(found) == 1:
         return found[0].id
     if wanted is None:
-        raise CommandError(_none() if not found else _several(found))
+        raise ExplainedError(_none() if not found else _several(found))
     among = "that waits for you"
     named = ids.Named("invitation", "hwci invitations list", among, "Give")
     return ids.find(wanted, named, lambda: [(one.id, one.organization.name) for one in found])
 
 
-def _none() -> Failing:
-    return Failing(
+def _none() -> ErrorMessage:
+    return ErrorMessage(
         "No invitation waits for you",
         "it was accepted, declined or withdrawn, has expired, or is for another e-mail than yours",
         "Check who you are (hwci whoami), or ask for a new invitation",
     )
 
 
-def _several(found: "list[ReceivedInvite]") -> Failing:
-    return Failing(
+def _several(found: "list[ReceivedInvite]") -> ErrorMessage:
+    return ErrorMessage(
         "It is not clear which invitation is meant",
         ", ".join(f"{one.organization.name} ({one.id})" for one in found),
         "Name one of them, by its organization or id",

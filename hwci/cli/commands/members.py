@@ -13,8 +13,8 @@ from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, signed_in
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.errors import advised
 from hwci.cli.terminal.render import emit, emit_json, note, say
+from hwci.client.explained import advised
 from hwci.engine.vocabulary import Role
 from hwci.wire import limits
 

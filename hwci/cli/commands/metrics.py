@@ -13,9 +13,9 @@ import typer
 from hwci.cli.session.connection import signed_in
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options, render, tables
-from hwci.cli.terminal.errors import wrong_usage
 from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
 from hwci.cli.terminal.render import Format
+from hwci.client.explained import wrong_usage
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 

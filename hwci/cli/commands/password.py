@@ -11,8 +11,8 @@ from hwci.cli.session.connection import signed_in
 from hwci.cli.session.prompts import new_password, secret_line
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import advised, wrong_usage
 from hwci.cli.terminal.render import note
+from hwci.client.explained import advised, wrong_usage
 
 password = typer.Typer(no_args_is_help=True, help="Your password: change.")
 

@@ -11,8 +11,8 @@ from hwci.cli.session.connection import RETRIES, profile_of
 from hwci.cli.session.prompts import asked, invite_token, new_password
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import client_errors
 from hwci.cli.terminal.render import note
+from hwci.client.explained import explained
 
 
 def register(
@@ -49,7 +49,7 @@ def register(
     password = new_password("--password-stdin", from_stdin=password_stdin)
     invitation = invite_token(from_stdin=invite_token_stdin)
     began = options.now()
-    with client_errors("The registration failed"), Client(settings.url, retries=RETRIES) as client:
+    with explained("The registration failed"), Client(settings.url, retries=RETRIES) as client:
         answer = client.send(calls.register(address, password, name, organization, invitation))
     credentials.store(
         settings.profile_name,

@@ -180,7 +180,7 @@ def resolve(connection: Connection, org_id: UUID, text: str) -> UUID:
     """Complete an abbreviated id from the latest runs.
 
     Raises:
-        CommandError: not an id, or none or several begin with it.
+        ExplainedError: not an id, or none or several begin with it.
     """
     from itertools import islice
 

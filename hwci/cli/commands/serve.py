@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing
 from hwci.cli.terminal.render import note
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")]
 Database = Annotated[
@@ -108,4 +108,4 @@ def server_errors(what: str) -> Iterator[None]:
         if isinstance(fault, MendableError):
             cause, fix = fault.cause, fault.fix
         code = ExitCode.USAGE if isinstance(fault, SettingsError) else ExitCode.FAILED
-        raise CommandError(Failing(what, cause, fix[:1].upper() + fix[1:], code)) from fault
+        raise ExplainedError(ErrorMessage(what, cause, fix[:1].upper() + fix[1:], code)) from fault

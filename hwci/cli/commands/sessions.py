@@ -11,8 +11,8 @@ from hwci.cli.session import ids
 from hwci.cli.session.connection import signed_in
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.errors import advised, wrong_usage
 from hwci.cli.terminal.render import emit, emit_json, note
+from hwci.client.explained import advised, wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:

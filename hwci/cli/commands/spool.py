@@ -15,9 +15,9 @@ import typer
 from hwci.cli.reporting import delivery, unsent
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing, failing_of, wrong_usage
 from hwci.cli.terminal.render import emit, note
 from hwci.cli.terminal.tables import View, counted
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, explain, wrong_usage
 
 if TYPE_CHECKING:
     from hwci.client.dispatch import Outcome
@@ -127,29 +127,29 @@ def flush(
             settings, kept, fingerprint, deadline, any_server=any_server, only=only
         )
     except HwciError as fault:
-        raise CommandError(failing_of(fault, NOT_SENT, by_ci_key=True)) from fault
+        raise ExplainedError(explain(fault, NOT_SENT, by_ci_key=True)) from fault
     _say_what_went(outcome, settings)
     left = len(outcome.unsent) + len(outcome.untried)
     with _readable():
         _say_what_stays(kept, settings, fingerprint)
         if left:
             total = len(outcome.sent) + left
-            raise CommandError(unsent.failing_to_send(NOT_SENT, outcome, total))
+            raise ExplainedError(unsent.failing_to_send(NOT_SENT, outcome, total))
         if found := sorted(_damaged(kept) - before):
-            raise CommandError(Failing(NOT_SENT, unsent.damaged(found), unsent.DAMAGED_FIX))
+            raise ExplainedError(ErrorMessage(NOT_SENT, unsent.damaged(found), unsent.DAMAGED_FIX))
 
 
 def _own_key(settings: Settings) -> str | None:
     """Return the fingerprint of the key.
 
     Raises:
-        CommandError: there is none to send with.
+        ExplainedError: there is none to send with.
     """
     from hwci.client.spool import fingerprint_of
 
     no_key = delivery.no_key(settings, NOT_SENT)
     if no_key is not None:
-        raise CommandError(replace(no_key.failing, code=ExitCode.SIGN_IN))
+        raise ExplainedError(replace(no_key.message, code=ExitCode.SIGN_IN))
     return fingerprint_of(delivery.ci_key(settings))
 
 
@@ -157,7 +157,7 @@ def _named(kept: "Spool", name: str, settings: Settings) -> "Kept":
     """Let the one report that is named wait for this server and key.
 
     Raises:
-        CommandError: wrong usage: it names none, or several.
+        ExplainedError: wrong usage: it names none, or several.
         SpoolError: it cannot be read.
     """
     found = kept.find(name)
@@ -215,8 +215,8 @@ def _known_key(settings: Settings) -> str | None:
     """Give the key, for telling what waits for another; a list needs none."""
     try:
         return settings.ci_key()
-    except CommandError as fault:
-        note(f"note: What waits for another key is not told: {fault.failing.cause}.")
+    except ExplainedError as fault:
+        note(f"note: What waits for another key is not told: {fault.message.cause}.")
         return None
 
 
@@ -240,18 +240,18 @@ def _readable() -> "Iterator[None]":
         yield
     except SpoolError as fault:
         what = "What waits on this machine cannot be seen"
-        raise CommandError(Failing(what, str(fault), fault.fix)) from fault
+        raise ExplainedError(ErrorMessage(what, str(fault), fault.fix)) from fault
 
 
 def _spool(environ: Mapping[str, str]) -> "Spool":
     """Give the spool.
 
     Raises:
-        CommandError: this user has no place for one.
+        ExplainedError: this user has no place for one.
     """
     found = delivery.spool_of(environ)
     if found is None:
         fault = unsent.no_place()
         what = "There is no place for reports that wait"
-        raise CommandError(Failing(what, str(fault), fault.fix))
+        raise ExplainedError(ErrorMessage(what, str(fault), fault.fix))
     return found

@@ -16,7 +16,7 @@ from hwci.cli.reporting.configurations import Files, files_or_found, read_config
 from hwci.cli.reporting.job import this_folder
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
-from hwci.cli.terminal.errors import CommandError, Failing, client_errors, wrong_usage
+from hwci.client.explained import ErrorMessage, ExplainedError, explained, wrong_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def apply(
         return
     settings = resolve(Flags(url, profile))
     with (
-        client_errors(NOT_APPLIED, by_ci_key=True),
+        explained(NOT_APPLIED, by_ci_key=True),
         Client(settings.url_for_key(NOT_APPLIED), ci_key=settings.ci_key()) as client,
     ):
         for config in read:
@@ -105,7 +105,9 @@ def check(
         if strict and found.warnings:
             count = tables.counted(len(found.warnings), "warning")
             fix = "Correct what is named above, or leave --strict out"
-            raise CommandError(Failing("The configuration does not fit the repository", count, fix))
+            raise ExplainedError(
+                ErrorMessage("The configuration does not fit the repository", count, fix)
+            )
     products = tables.counted(len(read), "product")
     render.note(f"{products} in {tables.counted(len(named), 'file')}: ok.")
 

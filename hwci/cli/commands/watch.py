@@ -16,7 +16,7 @@ from hwci.cli.commands.runs import LATEST, resolve
 from hwci.cli.session.connection import signed_in
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options, render, run_tables, tables
-from hwci.cli.terminal.errors import ExitCode
+from hwci.client.explained import ExitCode
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.wire.hashes import short
 

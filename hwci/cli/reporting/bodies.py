@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing, fault_lines, wrong_usage
 from hwci.cli.terminal.options import flag_of, said
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, fault_lines, wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def from_job(
     """Build a body from what is told of a job. `told`: who tells it.
 
     Raises:
-        CommandError: wrong usage: a field breaks its rule.
+        ExplainedError: wrong usage: a field breaks its rule.
     """
     from pydantic import ValidationError
 
@@ -42,7 +42,7 @@ def from_job(
         raise bad_fields(issues_of(fault, "fields"), told) from fault
 
 
-def bad_fields(issues: "Sequence[Issue]", told: "Mapping[str, Told[Any]]") -> CommandError:
+def bad_fields(issues: "Sequence[Issue]", told: "Mapping[str, Told[Any]]") -> ExplainedError:
     """Give the error of fields that break their rules, each with who tells it."""
     lines = [f"{_told_at(issue.path[1:], told)}: {issue.message}" for issue in issues]
     return wrong_usage(
@@ -72,7 +72,7 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
     `read` makes of its JSON what is to be sent.
 
     Raises:
-        CommandError: wrong usage: it cannot be read, or breaks the field rules, as a flag may.
+        ExplainedError: wrong usage: it cannot be read, or breaks the field rules, as a flag may.
     """
     from pydantic import ValidationError
 
@@ -89,8 +89,8 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
     try:
         return read(read_bytes(path))
     except ValidationError as fault:
-        raise CommandError(
-            Failing(
+        raise ExplainedError(
+            ErrorMessage(
                 f"The body in {path} breaks the field rules",
                 "nothing was sent",
                 "Correct what is named above",
@@ -104,7 +104,7 @@ def read_bytes(path: str) -> bytes:
     """Read a file, or stdin for `-`: at most what a server takes.
 
     Raises:
-        CommandError: wrong usage: it cannot be read, or holds more.
+        ExplainedError: wrong usage: it cannot be read, or holds more.
     """
     from hwci.ci.bounded import read_at_most, read_whole
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hwci.cli.session.settings import SECRET_BYTES_MAX, Flags, resolve, secret
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing, wrong_usage
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, wrong_usage
 
 _ROOM = 4096
 
@@ -33,7 +33,7 @@ class BoxKey:
 _FIELDS = {one.name for one in fields(BoxKey)}
 
 
-class NotInstalledError(CommandError):
+class NotInstalledError(ExplainedError):
     """This machine is no box: there is no file of a key."""
 
 
@@ -44,7 +44,7 @@ def installed_as(environ: Mapping[str, str]) -> str | None:
     named = environ.get("HWCI_BOX_FILE")
     try:
         return read_key(box_file(Path(named) if named else None, environ)).name
-    except CommandError:
+    except ExplainedError:
         return None
 
 
@@ -52,7 +52,7 @@ def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
     """Find the file: flag, else `$XDG_CONFIG_HOME/hwci/box.json`.
 
     Raises:
-        CommandError: no flag, and the user has no home.
+        ExplainedError: no flag, and the user has no home.
     """
     from hwci.client.files import own_folder
 
@@ -71,7 +71,7 @@ def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
     """Give what keeps a key in place of an earlier one, once it is sure that it can be kept.
 
     Raises:
-        CommandError: the file cannot be written.
+        ExplainedError: the file cannot be written.
     """
     from hwci.client.files import replacing
 
@@ -91,8 +91,8 @@ def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
 
             yield keep
     except OSError as fault:
-        raise CommandError(
-            Failing(
+        raise ExplainedError(
+            ErrorMessage(
                 f"The box's key cannot be kept in {path}",
                 fault.strerror or str(fault),
                 "Make the folder yours to write, or choose another file: --key-file FILE",
@@ -105,7 +105,7 @@ def read_key(path: Path) -> BoxKey:
 
     Raises:
         NotInstalledError: there is none.
-        CommandError: it is not secret, or the file cannot be read.
+        ExplainedError: it is not secret, or the file cannot be read.
     """
     from hwci.ci.bounded import read_at_most, see_that_it_ends
     from hwci.client.files import OF_OTHERS
@@ -148,7 +148,7 @@ def _parsed(text: str, path: Path) -> BoxKey:
 
 def _not_installed(path: Path) -> NotInstalledError:
     return NotInstalledError(
-        Failing(
+        ErrorMessage(
             "This machine is not installed as a box",
             f"there is no file {path}",
             "Install it: hwci box install --url URL (or set HWCI_URL and HWCI_BOX_KEY)",

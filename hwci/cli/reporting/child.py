@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, SignalledError
 
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 BY_SIGNAL = 128
@@ -34,10 +34,6 @@ class Ended:
 
     code: int
     cancelled: bool
-
-
-class SignalledError(Exception):
-    """A signal came, and nothing is lost by obeying it."""
 
 
 class Signals:
@@ -61,7 +57,7 @@ class Signals:
         was cancelled this process heeds no further signal: what is left to do is finished.
 
         Raises:
-            CommandError: it cannot be started.
+            ExplainedError: it cannot be started.
         """
         sys.stdout.flush()
         sys.stderr.flush()
@@ -147,7 +143,7 @@ def see_that_it_can_run(name: str) -> None:
     """See it before anything else is begun.
 
     Raises:
-        CommandError: there is no such command, or it is none.
+        ExplainedError: there is no such command, or it is none.
     """
     if shutil.which(name) is not None:
         return
@@ -156,10 +152,10 @@ def see_that_it_can_run(name: str) -> None:
     raise _not_started(name, OSError(number, os.strerror(number)))
 
 
-def _not_started(name: str, fault: OSError) -> CommandError:
+def _not_started(name: str, fault: OSError) -> ExplainedError:
     missing = isinstance(fault, FileNotFoundError)
-    return CommandError(
-        Failing(
+    return ExplainedError(
+        ErrorMessage(
             f"{name} cannot be run",
             f"{fault.strerror or fault}: nothing was tested, and nothing is reported",
             "Check it: a script begins with the line #! and its interpreter",

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci.cli.reporting.job import this_folder
-from hwci.cli.terminal.errors import CommandError, Failing, fault_lines, shortened, wrong_usage
 from hwci.cli.terminal.render import note
 from hwci.cli.terminal.tables import counted
+from hwci.client.explained import ErrorMessage, ExplainedError, fault_lines, shortened, wrong_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def files_or_found(files: Sequence[Path] | None) -> list[Path]:
     """Give the files that are named, else the project file of this folder's repository.
 
     Raises:
-        CommandError: wrong usage: none is named, and there is none, or nobody can tell.
+        ExplainedError: wrong usage: none is named, and there is none, or nobody can tell.
     """
     from hwci.ci.project import ProjectFileError, project_path
 
@@ -66,7 +66,7 @@ def read_configurations(
     checkout name; None: from this folder.
 
     Raises:
-        CommandError: with every fault of all files.
+        ExplainedError: with every fault of all files.
     """
     read: list[SuiteConfiguration] = []
     faults: list[str] = []
@@ -78,7 +78,7 @@ def read_configurations(
     faults += _twice(read)
     if faults:
         what, cause = "The configuration breaks the rules", counted(len(faults), "fault")
-        raise CommandError(Failing(what, cause, fix, details=shortened(faults)))
+        raise ExplainedError(ErrorMessage(what, cause, fix, details=shortened(faults)))
     return read
 
 

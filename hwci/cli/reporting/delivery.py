@@ -12,20 +12,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.reporting import clock_check, unsent
-from hwci.cli.reporting.child import SignalledError
 from hwci.cli.session.settings import KEY_FILE, Settings
-from hwci.cli.terminal.errors import (
-    CommandError,
-    ExitCode,
-    Failing,
-    client_errors,
-    failing_of,
-    report,
-    warn,
-)
+from hwci.cli.terminal.errors import report, warn
 from hwci.cli.terminal.options import DEADLINE_S
 from hwci.cli.terminal.render import note, say_json, telling
 from hwci.cli.terminal.tables import counted
+from hwci.client.explained import (
+    ErrorMessage,
+    ExitCode,
+    ExplainedError,
+    SignalledError,
+    explain,
+    explained,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,23 +42,23 @@ UNREAD_KEY = "the-key-that-could-not-be-read"
 class Delivered:
     """What became of reports. `kept`: what the server has not is on the disk, each one, and goes
     out with a later report. `taken`: the names of those that the server has, or will have from the
-    disk. `server_time` None: no server said it. `failing` None: all were sent.
+    disk. `server_time` None: no server said it. `message` None: all were sent.
     """
 
     sent: bool = False
     kept: bool = False
     taken: frozenset[str] = frozenset()
     server_time: "datetime | None" = None
-    failing: Failing | None = None
+    message: ErrorMessage | None = None
 
     def say(self, *, strict: bool) -> None:
         """Say what was not sent, and why.
 
         Raises:
-            CommandError: that, and the caller is strict; or the command was called wrongly.
+            ExplainedError: that, and the caller is strict; or the command was called wrongly.
         """
-        if self.failing is not None:
-            warn(self.failing, strict=strict or self.failing.wrong_usage)
+        if self.message is not None:
+            warn(self.message, strict=strict or self.message.wrong_usage)
 
 
 class Parcel(NamedTuple):
@@ -72,7 +71,7 @@ class Parcel(NamedTuple):
 class NoKey(NamedTuple):
     """Why there is no key to send with. `meant`: the job says that there is to be one."""
 
-    failing: Failing
+    message: ErrorMessage
     meant: bool
 
 
@@ -80,13 +79,13 @@ def see_address(settings: Settings, failed: str) -> None:
     """See that an address that is told is one. A job without a key reports nothing, wherever.
 
     Raises:
-        CommandError: the address is none.
+        ExplainedError: the address is none.
     """
     from hwci.client._address import parse_address
 
     lacking = no_key(settings, failed)
     if lacking is None or lacking.meant:
-        with client_errors(failed):
+        with explained(failed):
             parse_address(settings.url)
 
 
@@ -112,19 +111,19 @@ def deliver(
     spool = spool_of(settings.environ)
     lacking = no_key(settings, failed)
     if lacking is not None and not lacking.meant:
-        fix = f"{lacking.failing.fix}. Nothing of it is kept"
-        return Delivered(failing=replace(lacking.failing, fix=fix))
+        fix = f"{lacking.message.fix}. Nothing of it is kept"
+        return Delivered(message=replace(lacking.message, fix=fix))
     try:
         letters = _kept(settings, parcels, spool, with_key=lacking is None)
     except HwciError as fault:
-        return Delivered(failing=failing_of(fault, failed, by_ci_key=True))
+        return Delivered(message=explain(fault, failed, by_ci_key=True))
     kept = all(letter.kept is not None for letter in letters)
     if lacking is not None:
-        failing = unsent.failing_without_key(lacking.failing, letters)
-        return Delivered(kept=kept, taken=_on_disk(letters), failing=failing)
+        message = unsent.failing_without_key(lacking.message, letters)
+        return Delivered(kept=kept, taken=_on_disk(letters), message=message)
     if settings.guessed:
-        failing = unsent.failing_without_server(failed, letters)
-        return Delivered(kept=kept, taken=_on_disk(letters), failing=failing)
+        message = unsent.failing_without_server(failed, letters)
+        return Delivered(kept=kept, taken=_on_disk(letters), message=message)
     try:
         with when_kept() if kept else nullcontext():
             outcome, server_time = _sent(settings, letters, spool, deadline_s)
@@ -138,7 +137,7 @@ def deliver(
         kept=not outcome.refused and all(letter.kept is not None for letter in left),
         taken=sent | _on_disk(left),
         server_time=server_time,
-        failing=unsent.failing_to_send(failed, outcome, len(letters)),
+        message=unsent.failing_to_send(failed, outcome, len(letters)),
     )
 
 
@@ -172,8 +171,10 @@ def _interrupted(letters: Sequence["Letter"], failed: str, cause: str) -> Delive
     from hwci.client.dispatch import Outcome
 
     place = unsent.place(Outcome(untried=list(letters)))
-    failing = Failing(f"{failed} yet", f"{cause}: sending was cut short", place.removeprefix(". "))
-    return Delivered(kept=True, taken=_on_disk(letters), failing=failing)
+    message = ErrorMessage(
+        f"{failed} yet", f"{cause}: sending was cut short", place.removeprefix(". ")
+    )
+    return Delivered(kept=True, taken=_on_disk(letters), message=message)
 
 
 def _on_disk(letters: Sequence["Letter"]) -> frozenset[str]:
@@ -189,18 +190,18 @@ def no_key(settings: Settings, failed: str) -> NoKey | None:
     try:
         ci_key(settings)
     except CredentialMissingError as fault:
-        failing = failing_of(fault, failed, by_ci_key=True)
+        message = explain(fault, failed, by_ci_key=True)
         file = settings.environ.get(KEY_FILE)
         if not file:
-            return NoKey(failing, meant=False)
+            return NoKey(message, meant=False)
         cause = f"{file}, which {KEY_FILE} names, is empty"
-        return NoKey(replace(failing, cause=cause), meant=True)
+        return NoKey(replace(message, cause=cause), meant=True)
     except CredentialMalformedError as fault:
-        return NoKey(replace(failing_of(fault, failed), code=ExitCode.FAILED), meant=True)
-    except CommandError as fault:
-        cause = f"{fault.failing.what}: {fault.failing.cause}"
-        failing = replace(fault.failing, what=failed, cause=cause, code=ExitCode.FAILED)
-        return NoKey(failing, meant=True)
+        return NoKey(replace(explain(fault, failed), code=ExitCode.FAILED), meant=True)
+    except ExplainedError as fault:
+        cause = f"{fault.message.what}: {fault.message.cause}"
+        message = replace(fault.message, what=failed, cause=cause, code=ExitCode.FAILED)
+        return NoKey(message, meant=True)
     return None
 
 
@@ -218,7 +219,7 @@ def ci_key(settings: Settings) -> str:
     Raises:
         CredentialMissingError: there is none.
         CredentialMalformedError: no header can hold what there is.
-        CommandError: the file that it is in cannot be read.
+        ExplainedError: the file that it is in cannot be read.
     """
     from hwci.client._call import Credential
     from hwci.client._protocol import usable
@@ -310,7 +311,7 @@ def _kept(
                 note(f"note: {unsent.superseded(older)}.")
         except SpoolError as fault:
             what = f"{name} is not kept on the disk before it is sent"
-            report(Failing(what, str(fault), fault.fix), "warning")
+            report(ErrorMessage(what, str(fault), fault.fix), "warning")
             letters.append(Letter(name, call, unkept=fault))
     return letters
 
@@ -361,7 +362,9 @@ def _warn_of_clock(client: "Client") -> None:
     """Runs of a bench without a clock are of 1970: on no page, or on that of another year."""
     apart = clock_check.apart(client.server_time)
     if apart is not None:
-        report(Failing("The clock of this machine is wrong", apart, clock_check.FIX), "warning")
+        report(
+            ErrorMessage("The clock of this machine is wrong", apart, clock_check.FIX), "warning"
+        )
 
 
 def _send_waiting(dispatch: "Dispatch", waiting: Sequence["Letter"]) -> None:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hwci.cli.reporting.child import Ended, Signals
-from hwci.cli.terminal.errors import ExitCode, wrong_usage
 from hwci.cli.terminal.options import said
 from hwci.cli.terminal.render import note
+from hwci.client.explained import ExitCode, wrong_usage
 
 if TYPE_CHECKING:
     from hwci.ci.job import Job
@@ -47,7 +47,7 @@ def word(text: str | None) -> bool | None:
     """Read what --hello says; None: it does not tell.
 
     Raises:
-        CommandError: wrong usage: it is no such word.
+        ExplainedError: wrong usage: it is no such word.
     """
     from hwci.ci.fields import hello
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import wrong_usage
 from hwci.cli.terminal.options import now
+from hwci.client.explained import wrong_usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ def here(flags: JobFlags) -> Here:
     """Find out where this command runs.
 
     Raises:
-        CommandError: wrong usage: a setting cannot be understood, or a flag says nothing.
+        ExplainedError: wrong usage: a setting cannot be understood, or a flag says nothing.
     """
     from hwci.ci.fields import BY_NAME
 
@@ -172,7 +172,7 @@ def this_folder() -> Path:
     """Give the folder in which this command runs.
 
     Raises:
-        CommandError: it was deleted meanwhile.
+        ExplainedError: it was deleted meanwhile.
     """
     try:
         return Path.cwd()

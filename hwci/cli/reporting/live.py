@@ -10,9 +10,9 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hwci.cli.terminal.errors import CommandError
 from hwci.cli.terminal.render import note
 from hwci.client.errors import AnswerShapeError, HwciError
+from hwci.client.explained import ExplainedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -69,8 +69,8 @@ def _key(url: str | None, key_file: Path | None) -> Held | None:
         return held_key(url, key_file)
     except NotInstalledError:
         return None
-    except CommandError as fault:
-        _note(fault.failing.cause)
+    except ExplainedError as fault:
+        _note(fault.message.cause)
         return None
 
 

@@ -32,7 +32,7 @@ def announcements(flags: JobFlags) -> list[MergeAnnouncement]:
     """Give what is to be announced.
 
     Raises:
-        CommandError: wrong usage: a field is missing or breaks its rule.
+        ExplainedError: wrong usage: a field is missing or breaks its rule.
     """
     place = here(flags)
     nothing = _no_merge(place.job)
@@ -58,7 +58,7 @@ def _see_that_it_is_whole(job: Job) -> None:
     """See that all is told that an announcement needs.
 
     Raises:
-        CommandError: wrong usage: it is not.
+        ExplainedError: wrong usage: it is not.
     """
     missing = [name for name in needs.of_merge() if name not in job.fields]
     if missing:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,10 +61,10 @@ def way(name: str) -> str:
     return f"{BY_NAME[name].flag} (or {BY_NAME[name].variable})"
 
 
-def lacking(report: str, missing: Sequence[str], *, shown: bool = False) -> CommandError:
+def lacking(report: str, missing: Sequence[str], *, shown: bool = False) -> ExplainedError:
     """Give the error that a report lacks fields. `shown`: the rest of it was printed."""
-    return CommandError(
-        Failing(
+    return ExplainedError(
+        ErrorMessage(
             f"The {report} lacks what only you can say",
             f"nobody tells {', '.join(missing)}"
             + ("; what is known is printed above" if shown else ""),

@@ -47,7 +47,7 @@ def changes_of(place: Here, path: str | None, *, no_changes: bool) -> Commits:
     """Tell what changed and what a push covers.
 
     Raises:
-        CommandError: the file of changes breaks the field rules.
+        ExplainedError: the file of changes breaks the field rules.
     """
     said = _from_file(path)
     found = None if no_changes or said is not None else _found(place)

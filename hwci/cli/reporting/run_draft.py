@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hwci.ci.job import Job
     from hwci.ci.reporting.report import ReportHead
     from hwci.cli.reporting.job import Here
-    from hwci.cli.terminal.errors import CommandError
+    from hwci.client.explained import ExplainedError
     from hwci.wire.reports import RunReport
 
 OF_COMMITS = ("covers_shas", "changes")
@@ -28,7 +28,7 @@ UNNAMED = "a box that nobody names"
 
 def show_draft(
     place: Here, files: Sequence[str], missing: Sequence[str], told: Commits
-) -> CommandError:
+) -> ExplainedError:
     """Print what would be sent, and give the error of what is missing."""
     from hwci.client import calls
 

@@ -24,9 +24,9 @@ from hwci.cli.reporting.run_results import (
     with_starts,
 )
 from hwci.cli.reporting.run_sending import Sending, keep_as_known, send, taken
-from hwci.cli.terminal.errors import CommandError, ExitCode
 from hwci.cli.terminal.options import now, said
 from hwci.cli.terminal.render import note
+from hwci.client.explained import ExitCode, ExplainedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ class Asked:
         """See that what is said says something: a shell calls an empty check a success.
 
         Raises:
-            CommandError: wrong usage: it does not.
+            ExplainedError: wrong usage: it does not.
         """
         said(self.changes_file, "--changes")
         said(self.hello_cmd, "--hello-cmd")
@@ -81,7 +81,7 @@ def report_job(flags: JobFlags, asked: Asked, sending: Sending) -> None:
     report is on the disk without it, so that whoever is killed then leaves the results.
 
     Raises:
-        CommandError: wrong usage; or the caller is strict, and it was not taken, or a result file
+        ExplainedError: wrong usage; or the caller is strict, and it was not taken, or a result file
             holds no results: the others are reported.
     """
     from hwci.cli.reporting.run_marks import marked, settle
@@ -108,7 +108,7 @@ def _report_whole(place: Here, asked: Asked, results: Results, sending: Sending)
     """Ask what changed, then report.
 
     Raises:
-        CommandError: as `report_job`.
+        ExplainedError: as `report_job`.
     """
     from hwci.ci.reported import Reported
     from hwci.ci.state import State, state_folder
@@ -142,7 +142,7 @@ def report_checked(flags: JobFlags, asked: Asked, command: str, sending: Sending
     the report is on the disk. Give the exit code.
 
     Raises:
-        CommandError: as `report_job`.
+        ExplainedError: as `report_job`.
     """
     with child.signals_taken() as signals:
         ended = hello.check(command, signals)
@@ -165,7 +165,7 @@ def report_body(path: str, beside: Mapping[str, object], sending: Sending) -> No
     """Report a body that was written whole; flags of fields may not stand beside it.
 
     Raises:
-        CommandError: it breaks the rules; or it was not taken, and the caller is strict.
+        ExplainedError: it breaks the rules; or it was not taken, and the caller is strict.
     """
     from hwci.ci.reporting.report import written_reports
 
@@ -177,7 +177,7 @@ def _see_that_it_is_whole(place: Here, asked: Asked, *, dry_run: bool) -> None:
     """See that all is told; in a dry run, show what is known of a report that could not be sent.
 
     Raises:
-        CommandError: wrong usage: the job lacks a field.
+        ExplainedError: wrong usage: the job lacks a field.
     """
     missing = unsaid(place.job, asked.files, ran=asked.before is not None)
     if not missing:
@@ -196,7 +196,7 @@ def see_that_it_fits(job: Job, boxes: Iterable[str], started_at: datetime) -> No
     once without tests.
 
     Raises:
-        CommandError: wrong usage: a field breaks its rule.
+        ExplainedError: wrong usage: a field breaks its rule.
     """
     from hwci.ci.results.model import BoxResults
 
@@ -238,12 +238,12 @@ def _warned(*lines: str) -> tuple[str, ...]:
 
 def _reports(
     job: Job, results: Results, told: Commits
-) -> tuple[list[RunReport], CommandError | None]:
+) -> tuple[list[RunReport], ExplainedError | None]:
     """Make one report per box, in parts where it is large; and the fault of a box that can have
     none, which holds back no other.
 
     Raises:
-        CommandError: wrong usage: a field breaks its rule, for all boxes.
+        ExplainedError: wrong usage: a field breaks its rule, for all boxes.
     """
     from pydantic import ValidationError
 
@@ -252,7 +252,7 @@ def _reports(
 
     head = head_of(job, told, results.conclusion())
     reports: list[RunReport] = []
-    failed: CommandError | None = None
+    failed: ExplainedError | None = None
     for box_key, found in results.boxes.items():
         try:
             reports += run_reports(head, {box_key: found})

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from hwci.cli.reporting import needs
-from hwci.cli.terminal.errors import Failing, warn, wrong_usage
+from hwci.cli.terminal.errors import warn
 from hwci.cli.terminal.options import now
 from hwci.cli.terminal.render import note
 from hwci.cli.terminal.tables import counted
+from hwci.client.explained import ErrorMessage, wrong_usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +56,7 @@ def warn_of_faults(results: Results, job: Job, *, strict: bool) -> None:
     """Say what faults of the files mean for the report: each was named as it was read.
 
     Raises:
-        CommandError: there are some, and the caller is strict.
+        ExplainedError: there are some, and the caller is strict.
     """
     if not results.faults:
         return
@@ -66,7 +67,7 @@ def warn_of_faults(results: Results, job: Job, *, strict: bool) -> None:
         if job.value("hello_ok") is None:
             fix = f"{fix}. If the hardware was not reached, {TO_TELL} tells it"
     why = "not every result file could be read whole; what could not is named above"
-    warn(Failing(what, why, fix), strict=strict)
+    warn(ErrorMessage(what, why, fix), strict=strict)
 
 
 def uncounted(results: Results, job: Job) -> tuple[str, ...]:
@@ -84,7 +85,7 @@ def unsaid(job: Job, files: Sequence[str], *, ran: bool) -> list[str]:
     stands for all that result files tell. `ran`: the command ran the tests, and tells it itself.
 
     Raises:
-        CommandError: wrong usage: a name of a result file is none.
+        ExplainedError: wrong usage: a name of a result file is none.
     """
     known = set(job.fields)
     boxes = [_parted(text)[0] for text in files]
@@ -100,7 +101,7 @@ def placed(job: Job, files: Sequence[str]) -> list[tuple[str, str]]:
     """Give the box of each file or pattern, as it is said with it, else the job's.
 
     Raises:
-        CommandError: wrong usage: nobody tells which box a file is of, or --box is of none.
+        ExplainedError: wrong usage: nobody tells which box a file is of, or --box is of none.
     """
     own = job.fields.get("box_key")
     default = None if own is None else str(own.value)
@@ -126,7 +127,7 @@ def results_of(
     `before`: what was there before the run, which is not of it.
 
     Raises:
-        CommandError: wrong usage: nobody tells which box a file, or the run, is of.
+        ExplainedError: wrong usage: nobody tells which box a file, or the run, is of.
     """
     said = placed(job, files)
     reached = job.value("hello_ok")
@@ -237,7 +238,7 @@ def _parted(text: str) -> tuple[str | None, str]:
     """Part `BOX=FILE`; the box of a mere file is None.
 
     Raises:
-        CommandError: wrong usage: it names no file.
+        ExplainedError: wrong usage: it names no file.
     """
     name, equals, path = text.partition("=")
     if not text.strip() or (equals and not (name.strip() and path.strip())):

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hwci.cli.session.settings import NO_URL, NO_URL_FIX
-from hwci.cli.terminal.errors import ExitCode, Failing, failing_of, shortened
 from hwci.cli.terminal.tables import counted
+from hwci.client.explained import ErrorMessage, ExitCode, explain, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,45 +123,45 @@ def damaged(paths: Sequence[Path]) -> str:
     )
 
 
-def failing_to_send(failed: str, outcome: Outcome, total: int) -> Failing:
+def failing_to_send(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
     """Say what was not sent, why, and where it is now. The first fault counts."""
-    failing = _failing_to_send(failed, outcome, total)
+    message = _failing_to_send(failed, outcome, total)
     untaken = (one.letter for one in outcome.unsent if one.refused is None)
-    return _with_lost(failing, [*untaken, *outcome.untried])
+    return _with_lost(message, [*untaken, *outcome.untried])
 
 
-def failing_without_key(failing: Failing, letters: Sequence[Letter]) -> Failing:
+def failing_without_key(message: ErrorMessage, letters: Sequence[Letter]) -> ErrorMessage:
     """Say where reports are that no key was there for."""
     if kept := next((letter.kept for letter in letters if letter.kept is not None), None):
         place = f"What waits is kept in {kept.path.parent}"
         sender = "with the key, `hwci spool flush --any-key` sends it"
-        failing = replace(failing, fix=f"{failing.fix}. {place}; {sender}")
-    return _with_lost(failing, letters)
+        message = replace(message, fix=f"{message.fix}. {place}; {sender}")
+    return _with_lost(message, letters)
 
 
-def failing_without_server(failed: str, letters: Sequence[Letter]) -> Failing:
+def failing_without_server(failed: str, letters: Sequence[Letter]) -> ErrorMessage:
     """Say where reports are that no server was told for."""
     from hwci.client.dispatch import Outcome
 
     fix = f"{NO_URL_FIX}{place(Outcome(untried=list(letters)), nowhere=True)}"
-    return _with_lost(Failing(failed, NO_URL, fix), letters)
+    return _with_lost(ErrorMessage(failed, NO_URL, fix), letters)
 
 
-def _with_lost(failing: Failing, unsent: Sequence[Letter]) -> Failing:
+def _with_lost(message: ErrorMessage, unsent: Sequence[Letter]) -> ErrorMessage:
     """Say of what was not sent what is not on the disk either: no later command will send it."""
     lost = [letter for letter in unsent if letter.unkept is not None]
     if not lost:
-        return failing
+        return message
     assert lost[0].unkept is not None
     return replace(
-        failing,
-        what=f"{failing.what}, and nothing is kept of {', '.join(one.name for one in lost)}",
-        cause=f"{failing.cause}; and on the disk: {lost[0].unkept}",
-        fix=f"{failing.fix}. {lost[0].unkept.fix}. Then report anew: what is not kept is lost",
+        message,
+        what=f"{message.what}, and nothing is kept of {', '.join(one.name for one in lost)}",
+        cause=f"{message.cause}; and on the disk: {lost[0].unkept}",
+        fix=f"{message.fix}. {lost[0].unkept.fix}. Then report anew: what is not kept is lost",
     )
 
 
-def _failing_to_send(failed: str, outcome: Outcome, total: int) -> Failing:
+def _failing_to_send(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
     each = [(unsent.letter.name, _failing_of(unsent)) for unsent in outcome.unsent]
     untried = len(outcome.untried)
     if not each:
@@ -172,8 +172,8 @@ def _failing_to_send(failed: str, outcome: Outcome, total: int) -> Failing:
         return replace(first, what=failed, fix=fix)
     lines = [
         line
-        for name, failing in each
-        for line in (f"{name}: {failing.cause}", *(f"  {detail}" for detail in failing.details))
+        for name, message in each
+        for line in (f"{name}: {message.cause}", *(f"  {detail}" for detail in message.details))
     ]
     cause = f"{counted(len(outcome.unsent), 'report')} not taken"
     sent = len(outcome.sent)
@@ -199,26 +199,26 @@ def _may_be_elsewhere(unsent: Unsent) -> bool:
     return isinstance(unsent.fault, ConnectionFailedError | AnswerShapeError)
 
 
-def _failing_of(unsent: Unsent) -> Failing:
+def _failing_of(unsent: Unsent) -> ErrorMessage:
     from hwci.client.errors import TimedOutError
 
     if unsent.fault is not None:
-        failing = failing_of(unsent.fault, by_ci_key=True)
+        message = explain(unsent.fault, by_ci_key=True)
         if isinstance(unsent.fault, TimedOutError):
-            return replace(failing, fix=f"{failing.fix}; --deadline gives it longer")
-        return failing
+            return replace(message, fix=f"{message.fix}; --deadline gives it longer")
+        return message
     assert unsent.refused is not None, "what failed has a fault, or was set aside"
     if unsent.damaged:
-        return Failing("", damaged([unsent.refused.path]), DAMAGED_FIX)
-    return Failing("", unsent.refused.reason, "Look at the report: hwci spool list")
+        return ErrorMessage("", damaged([unsent.refused.path]), DAMAGED_FIX)
+    return ErrorMessage("", unsent.refused.reason, "Look at the report: hwci spool list")
 
 
-def _not_tried(outcome: Outcome) -> Failing:
+def _not_tried(outcome: Outcome) -> ErrorMessage:
     if outcome.asked_s:
         cause = f"the server asked to be left alone for another {outcome.asked_s:.0f} s"
     else:
         cause = "another process sends it right now"
-    return Failing("", cause, "Nothing needs to be done", ExitCode.UNREACHABLE)
+    return ErrorMessage("", cause, "Nothing needs to be done", ExitCode.UNREACHABLE)
 
 
 def place(outcome: Outcome, *, nowhere: bool = False) -> str:

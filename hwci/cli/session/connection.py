@@ -14,13 +14,13 @@ from uuid import UUID
 from hwci.cli.session.credentials import Profile, UnusedError
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import (
+from hwci.client.explained import (
     SIGN_IN_FIX,
-    CommandError,
+    ErrorMessage,
     ExitCode,
-    Failing,
-    client_errors,
-    failing_of,
+    ExplainedError,
+    explain,
+    explained,
     wrong_usage,
 )
 
@@ -44,7 +44,7 @@ class Connection:
         """Find the organization that is meant: by id, by name, or the only one.
 
         Raises:
-            CommandError: there is none, or several could be meant.
+            ExplainedError: there is none, or several could be meant.
         """
         from hwci.client import calls
 
@@ -66,8 +66,8 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
     if len(fitting) == 1:
         return fitting[0].id
     if not mine:
-        raise CommandError(
-            Failing(
+        raise ExplainedError(
+            ErrorMessage(
                 "You belong to no organization",
                 "it was asked for yours, and there is none",
                 "Create one: hwci orgs create NAME; or see who invites you: hwci invitations list",
@@ -87,10 +87,10 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
     """Give a connection with the token of `HWCI_TOKEN` or of the profile.
 
     Raises:
-        CommandError: not signed in, or whatever the client raises within.
+        ExplainedError: not signed in, or whatever the client raises within.
     """
     settings = resolve(flags)
-    with client_errors(), _client(settings) as client:
+    with explained(), _client(settings) as client:
         yield Connection(client, settings)
 
 
@@ -109,8 +109,8 @@ def _kept_token(settings: Settings, refused: str | None = None) -> str:
     """Give the access token that is kept; another one for one that has ended or was refused."""
     profile = settings.profile()
     if profile is None:
-        raise CommandError(
-            Failing(
+        raise ExplainedError(
+            ErrorMessage(
                 "You are not signed in",
                 f"profile {settings.profile_name!r} keeps no sign-in at {settings.url}",
                 f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
@@ -129,7 +129,7 @@ def _renew(kept: Profile) -> Profile:
 
     Raises:
         UnusedError: the refresh token is as good as before.
-        CommandError: it is not, or nobody knows.
+        ExplainedError: it is not, or nobody knows.
     """
     from hwci.client import Client, calls
     from hwci.client.errors import HwciError
@@ -140,10 +140,10 @@ def _renew(kept: Profile) -> Profile:
         with Client(kept.url, retries=RETRIES) as client:
             answer = client.send(calls.refresh(kept.refresh_token))
     except HwciError as fault:
-        failing = failing_of(fault, "Your sign-in could not be renewed")
+        message = explain(fault, "Your sign-in could not be renewed")
         if _unused(fault):
-            raise UnusedError(failing) from fault
-        raise CommandError(replace(failing, fix=SIGN_IN_FIX)) from fault
+            raise UnusedError(message) from fault
+        raise ExplainedError(replace(message, fix=SIGN_IN_FIX)) from fault
     return profile_of(kept.url, kept.email, answer, began, kept.device_token)
 
 

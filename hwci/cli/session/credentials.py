@@ -14,14 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hwci.cli.terminal.errors import (
-    SIGN_IN_FIX,
-    CommandError,
-    ExitCode,
-    Failing,
-    report,
-    wrong_usage,
-)
+from hwci.cli.terminal.errors import report
+from hwci.client.explained import SIGN_IN_FIX, ErrorMessage, ExitCode, ExplainedError, wrong_usage
 
 FORMAT = 1
 """Raised when a hwci that knows only the earlier form could no longer read the file."""
@@ -30,7 +24,7 @@ ARRIVES_WITHIN = timedelta(seconds=5)
 """A server reads a token some time after we have looked at it, and by its own clock."""
 
 
-class UnusedError(CommandError):
+class UnusedError(ExplainedError):
     """A renewal that failed, and surely did not use the refresh token up."""
 
 
@@ -69,7 +63,7 @@ class Credentials:
         """Read every profile; without the file there is none.
 
         Raises:
-            CommandError: the file cannot be read, or is not one that this hwci knows.
+            ExplainedError: the file cannot be read, or is not one that this hwci knows.
         """
         return _profiles(self._content())
 
@@ -77,7 +71,7 @@ class Credentials:
         """Keep a profile in place of the earlier one of that name.
 
         Raises:
-            CommandError: the file cannot be read or written.
+            ExplainedError: the file cannot be read or written.
         """
         with self._changing() as kept:
             kept[name] = {**kept.get(name, {}), **asdict(profile)}
@@ -100,7 +94,7 @@ class Credentials:
 
         Raises:
             UnusedError: `renew` raised it, and the profile is kept as it was.
-            CommandError: the file cannot be read or written, or there is nothing to renew with.
+            ExplainedError: the file cannot be read or written, or there is nothing to renew with.
         """
         with self._locked() as content:
             kept = content["profiles"]
@@ -126,7 +120,7 @@ class Credentials:
         """Drop a profile.
 
         Raises:
-            CommandError: the file cannot be read or written.
+            ExplainedError: the file cannot be read or written.
         """
         with self._changing() as kept:
             kept.pop(name, None)
@@ -184,8 +178,8 @@ class Credentials:
             with locked(self.path.with_suffix(".lock"), wait=True):
                 yield self._content()
         except OSError as fault:
-            raise CommandError(
-                Failing(
+            raise ExplainedError(
+                ErrorMessage(
                     f"The sign-ins in {self.path} cannot be written",
                     fault.strerror or str(fault),
                     "Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
@@ -209,12 +203,12 @@ def _warn_of_others(path: Path, mode: int) -> None:
         what = f"The sign-ins in {path} are no secret"
         cause = f"others can reach the file: its mode is {mode:04o}"
         fix = f"Take that away: chmod 600 {path}. If strangers use this machine, sign in anew"
-        report(Failing(what, cause, fix), "warning")
+        report(ErrorMessage(what, cause, fix), "warning")
 
 
-def _nothing_to_renew_with(name: str, profile: Profile) -> CommandError:
-    return CommandError(
-        Failing(
+def _nothing_to_renew_with(name: str, profile: Profile) -> ExplainedError:
+    return ExplainedError(
+        ErrorMessage(
             "Your sign-in has ended",
             f"profile {name!r} at {profile.url} was being renewed, and no answer was kept",
             SIGN_IN_FIX,
@@ -236,7 +230,7 @@ def default_credentials(environ: Mapping[str, str]) -> Credentials:
     """Give the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`.
 
     Raises:
-        CommandError: the user has no home, as in a container that runs as any number.
+        ExplainedError: the user has no home, as in a container that runs as any number.
     """
     from hwci.client.files import own_folder
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.cli.terminal.errors import CommandError, Failing, wrong_usage
+from hwci.client.explained import ErrorMessage, ExplainedError, wrong_usage
 
 PREFIX_MIN = 8
 UUID_LENGTH = 36
@@ -28,7 +28,7 @@ def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> U
     """Give the id that is meant, from those listed if it is abbreviated.
 
     Raises:
-        CommandError: not an id, or none or several begin with it.
+        ExplainedError: not an id, or none or several begin with it.
     """
     prefix = text.lower()
     if len(prefix) == UUID_LENGTH:
@@ -44,7 +44,7 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
     by its name in whatever case, else by its id.
 
     Raises:
-        CommandError: it is none of them, or several.
+        ExplainedError: it is none of them, or several.
     """
     known = list(listed())
     found = {one for one, name in known if name == text}
@@ -58,8 +58,8 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
 def _only(text: str, named: Named, found: set[UUID], cause: str) -> UUID:
     if len(found) == 1:
         return found.pop()
-    raise CommandError(
-        Failing(
+    raise ExplainedError(
+        ErrorMessage(
             f"{text} names more than one {named.thing}"
             if found
             else f"{text} names no {named.thing} {named.among}",
@@ -76,7 +76,7 @@ def _uuid(text: str, named: Named) -> UUID:
         raise _no_id(text, named) from fault
 
 
-def _no_id(text: str, named: Named) -> CommandError:
+def _no_id(text: str, named: Named) -> ExplainedError:
     return wrong_usage(
         f"{text!r} is no id of a {named.thing}",
         f"an id is a UUID, or at least its first {PREFIX_MIN} digits",

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import CommandError, ExitCode, Failing, wrong_usage
 from hwci.cli.terminal.render import note
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, wrong_usage
 
 if TYPE_CHECKING:
     from hwci.client import Client
@@ -46,7 +46,7 @@ def sign_in_through(
     """Have a browser sign in through a provider; give when it was asked for, and the sign-in.
 
     Raises:
-        CommandError: there is no such provider, it lets nobody in, or nobody came back from it.
+        ExplainedError: there is no such provider, it lets nobody in, or nobody came back from it.
         HwciError: as any call of the client.
     """
     from hwci.client import calls
@@ -87,7 +87,7 @@ def _wait(arrivals: "queue.Queue[Brought]", name: str) -> str:
     """Wait for the code.
 
     Raises:
-        CommandError: the sign-in was refused, or nobody came.
+        ExplainedError: the sign-in was refused, or nobody came.
     """
     again = f"try again: hwci login --sso {name}"
     try:
@@ -100,8 +100,8 @@ def _wait(arrivals: "queue.Queue[Brought]", name: str) -> str:
     return brought.code
 
 
-def _failed(cause: str, fix: str) -> CommandError:
-    return CommandError(Failing("The sign-in failed", cause, fix, ExitCode.SIGN_IN))
+def _failed(cause: str, fix: str) -> ExplainedError:
+    return ExplainedError(ErrorMessage("The sign-in failed", cause, fix, ExitCode.SIGN_IN))
 
 
 class _Listener(socketserver.ThreadingTCPServer):

@@ -7,14 +7,14 @@ import sys
 import typer
 
 from hwci.cli.session.settings import secret
-from hwci.cli.terminal.errors import wrong_usage
+from hwci.client.explained import wrong_usage
 
 
 def asked(what: str, ways: str, *, hidden: bool = False) -> str:
     """Ask for something at the terminal.
 
     Raises:
-        CommandError: there is no terminal; `ways`: the flags and variables that would give it.
+        ExplainedError: there is no terminal; `ways`: the flags and variables that would give it.
     """
     if not sys.stdin.isatty():
         raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Give it with {ways}")
@@ -30,7 +30,7 @@ def new_password(ways: str, *, from_stdin: bool) -> str:
     """Read a new password from stdin if a flag says so, else ask for it twice.
 
     Raises:
-        CommandError: there is no terminal, or the two differ.
+        ExplainedError: there is no terminal, or the two differ.
     """
     password = secret_line("password", ways, from_stdin=from_stdin)
     if not from_stdin and asked("same password again", ways, hidden=True) != password:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hwci.cli.session.credentials import Credentials, Profile, default_credentials
-from hwci.cli.terminal.errors import wrong_usage
 from hwci.cli.terminal.options import said
+from hwci.client.explained import wrong_usage
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_PROFILE = "default"
@@ -65,7 +65,7 @@ class Settings:
         """Return the address, for a command that shows it a key or a token of its environment.
 
         Raises:
-            CommandError: wrong usage: nobody said it.
+            ExplainedError: wrong usage: nobody said it.
         """
         if self.guessed:
             raise wrong_usage(failed, NO_URL, NO_URL_FIX)
@@ -80,7 +80,7 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     """Find the settings of a command.
 
     Raises:
-        CommandError: a flag says nothing; or only a kept sign-in could say the server, and none can
+        ExplainedError: a flag is empty; or the sign-ins, which alone could name the server, cannot
             be read.
     """
     for flag, text in (("--url", flags.url), ("--profile", flags.profile), ("--org", flags.org)):
@@ -108,7 +108,7 @@ def secret(name: str, environ: Mapping[str, str]) -> str | None:
     An empty value is none: CI systems hand one to jobs that may not see the secret.
 
     Raises:
-        CommandError: the file cannot be read.
+        ExplainedError: the file cannot be read.
     """
     value = environ.get(name, "").strip()
     if value == f"$({name})":  # Azure hands on what a job may not see as its own name

@@ -1,209 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command fails: three lines on stderr and an exit code, decided in this one place
-(contract, "Command line"). It does not know which command failed or how errors arise.
+"""How a command shows an error: three lines on stderr and an exit code (contract, "Command
+line").
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-if TYPE_CHECKING:
-    from hwci.client.errors import HwciError
-    from hwci.wire.errors import Issue
-
-DETAILS_SHOWN = 20
+from hwci.cli.terminal.render import note
+from hwci.client.explained import ErrorMessage, ExplainedError
 
 
-class ExitCode(IntEnum):
-    """What a script may rely on. 3, a threshold not met, belongs to the gates to come."""
-
-    OK = 0
-    FAILED = 1
-    USAGE = 2
-    SIGN_IN = 4
-    UNREACHABLE = 5
-    NOT_EXECUTABLE = 126
-    """As shells say it of a command of the caller's."""
-    NOT_FOUND = 127
-
-
-@dataclass(frozen=True)
-class Failing:
-    """What happened, why, and what to do next. `details` stand below the cause, one per line."""
-
-    what: str
-    cause: str = ""
-    fix: str = ""
-    code: ExitCode = ExitCode.FAILED
-    details: tuple[str, ...] = ()
-
-    @property
-    def wrong_usage(self) -> bool:
-        """Tell whether the command was called wrongly, which is never forgiven."""
-        return self.code is ExitCode.USAGE
-
-
-class CommandError(Exception):
-    """A command that cannot go on."""
-
-    def __init__(self, failing: Failing) -> None:
-        super().__init__(failing.what)
-        self.failing = failing
-
-
-def wrong_usage(what: str, cause: str, fix: str) -> CommandError:
-    """Give the error of a command that was called wrongly."""
-    return CommandError(Failing(what, cause, fix, ExitCode.USAGE))
-
-
-SIGN_IN_FIX = "Sign in again: hwci login"
-CI_KEY_FIX = (
-    "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
-    " `hwci keys create NAME` makes one"
-)
-
-OFF_FIX = "Ask the operator of the server to turn it on: hwci admin ci-metrics enable ORG_ID"
-WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
-BETWEEN_FIX = (
-    "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
-)
-
-
-def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
-    """(error, exit code, what to do next): the first row that fits counts."""
-    from hwci.client import errors
-
-    failed, sign_in, usage = ExitCode.FAILED, ExitCode.SIGN_IN, ExitCode.USAGE
-    return (
-        (errors.ServerAddressError, usage, "Correct --url or HWCI_URL"),
-        (
-            errors.ProxyAddressError,
-            ExitCode.UNREACHABLE,
-            "Correct that variable, or name the server in NO_PROXY",
-        ),
-        (errors.InvalidCallError, usage, "Correct what is named above, then try again"),
-        (errors.CredentialMalformedError, usage, "Copy it again, without quotes and line ends"),
-        (errors.CredentialMissingError, sign_in, SIGN_IN_FIX),
-        (
-            errors.UntrustedError,
-            ExitCode.UNREACHABLE,
-            "Check that this is your server; trust its certificate by SSL_CERT_FILE",
-        ),
-        (
-            errors.ConnectionFailedError,
-            ExitCode.UNREACHABLE,
-            "Check the address (--url or HWCI_URL), and that a server runs there",
-        ),
-        (errors.UnauthorizedError, sign_in, SIGN_IN_FIX),
-        (
-            errors.ForbiddenError,
-            sign_in,
-            "Ask an owner of the organization, or the operator of the server",
-        ),
-        (errors.BadRequestError, failed, "Correct what is named above, then try again"),
-        (errors.NotFoundError, failed, "Check the id, and the organization (--org or HWCI_ORG)"),
-        (errors.ConflictError, failed, "Look at how it stands now, then decide anew"),
-        (errors.TooLargeError, failed, "Send less at once"),
-        (errors.RateLimitedError, failed, "Wait a minute, then try again"),
-        (errors.ServerError, failed, "Try again; if it stays, give the operator the request id"),
-        (errors.HwciError, failed, "Check that an hwci server answers at this address"),
-    )
-
-
-def failing_of(fault: "HwciError", what: str | None = None, *, by_ci_key: bool = False) -> Failing:
-    """Turn an error of the client into three lines; `what` names the deed that failed."""
-    from hwci.client.errors import (
-        AnswerShapeError,
-        ApiError,
-        CredentialMissingError,
-        ForbiddenError,
-        NotFoundError,
-        TooLargeError,
-        UnauthorizedError,
-    )
-
-    code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
-    if by_ci_key and isinstance(fault, AnswerShapeError):
-        fix = BETWEEN_FIX
-    elif by_ci_key and isinstance(fault, UnauthorizedError | CredentialMissingError):
-        fix = CI_KEY_FIX
-    elif by_ci_key and isinstance(fault, ForbiddenError) and fault.own_form:
-        fix = OFF_FIX  # for a key that works, the server has no other reason
-    elif by_ci_key and isinstance(fault, ForbiddenError | NotFoundError | TooLargeError):
-        code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
-    if not isinstance(fault, ApiError):
-        unsent = (
-            "The server cannot be reached" if code is ExitCode.UNREACHABLE else "Nothing is done"
-        )
-        return Failing(what or unsent, str(fault), fix, code)
-    request = f" (request id {fault.request_id})" if fault.request_id else ""
-    cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
-    details = shortened(fault_lines(fault.issues))
-    return Failing(what or "The server refused this", cause, fix, code, details)
-
-
-@contextmanager
-def client_errors(what: str | None = None, *, by_ci_key: bool = False) -> Iterator[None]:
-    """Let errors of the client pass as errors of the command."""
-    from hwci.client.errors import HwciError
-
-    try:
-        yield
-    except HwciError as fault:
-        raise CommandError(failing_of(fault, what, by_ci_key=by_ci_key)) from fault
-
-
-@contextmanager
-def advised(status: int, fix: str) -> Iterator[None]:
-    """Say what to do next after a refusal that this command knows more of than the table."""
-    from hwci.client.errors import ApiError
-
-    try:
-        yield
-    except ApiError as fault:
-        if fault.status_code != status:
-            raise
-        raise CommandError(replace(failing_of(fault), fix=fix)) from fault
-
-
-def fault_lines(issues: "Sequence[Issue]") -> list[str]:
-    """Write issues as `body.tests.3.outcome: what is wrong`."""
-    return [f"{'.'.join(map(str, issue.path))}: {issue.message}" for issue in issues]
-
-
-def shortened(lines: "Sequence[str]") -> tuple[str, ...]:
-    """Give as many lines as a person reads, and say how many more there are."""
-    rest = len(lines) - DETAILS_SHOWN
-    return (*lines[:DETAILS_SHOWN], *([f"… {rest} more"] if rest > 0 else []))
-
-
-def report(failing: Failing, word: str = "error") -> None:
+def report(message: ErrorMessage, word: str = "error") -> None:
     """Write it on stderr."""
-    from hwci.cli.terminal.render import note
-
-    note(f"{word}: {failing.what}")
-    if failing.cause:
-        note(f"cause: {failing.cause}")
-    for line in failing.details:
+    note(f"{word}: {message.what}")
+    if message.cause:
+        note(f"cause: {message.cause}")
+    for line in message.details:
         note(f"       {line}")
-    if failing.fix:
-        note(f"fix: {failing.fix}")
+    if message.fix:
+        note(f"fix: {message.fix}")
 
 
-def warn(failing: Failing, *, strict: bool) -> None:
+def warn(message: ErrorMessage, *, strict: bool) -> None:
     """Report what went wrong without failing the build that reports (contract, "Command line").
 
     Raises:
-        CommandError: the caller is strict.
+        ExplainedError: the caller is strict.
     """
     if strict:
-        raise CommandError(failing)
-    report(replace(failing, fix=f"{failing.fix}. The build goes on: --strict fails it"), "warning")
+        raise ExplainedError(message)
+    report(replace(message, fix=f"{message.fix}. The build goes on: --strict fails it"), "warning")
 
 
 class Commands(TyperGroup):
@@ -213,6 +42,6 @@ class Commands(TyperGroup):
         """Run the command that was asked for."""
         try:
             return super().invoke(ctx)
-        except CommandError as fault:
-            report(fault.failing)
-            raise typer.Exit(fault.failing.code) from fault
+        except ExplainedError as fault:
+            report(fault.message)
+            raise typer.Exit(fault.message.code) from fault

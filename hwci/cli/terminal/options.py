@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from hwci.cli.terminal.errors import wrong_usage
 from hwci.cli.terminal.render import Format
+from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
 Url = Annotated[
@@ -123,7 +123,7 @@ def _number(value: float) -> float:
     """Read a time. What is no number is no end either.
 
     Raises:
-        CommandError: wrong usage: it is none.
+        ExplainedError: wrong usage: it is none.
     """
     if not math.isnan(value):
         return value
@@ -160,7 +160,7 @@ def form_of(json: bool, output: Format | None) -> Format:
     """Decide the form of the output.
 
     Raises:
-        CommandError: `--json` beside another form.
+        ExplainedError: `--json` beside another form.
     """
     if json and output not in {None, Format.JSON}:
         raise wrong_usage(
@@ -175,7 +175,7 @@ def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | N
     """Give repository and suite. The last colon parts them: a suite holds none, as a rule.
 
     Raises:
-        CommandError: not of the form REPO:SUITE, or two repositories.
+        ExplainedError: not of the form REPO:SUITE, or two repositories.
     """
     if product is None:
         return repo, None
@@ -197,7 +197,7 @@ def time_of(text: str | None, flag: str) -> datetime | None:
     """Read a time of a flag.
 
     Raises:
-        CommandError: no date-time with an offset.
+        ExplainedError: no date-time with an offset.
     """
     from hwci.wire.base import parse_time
 
@@ -216,7 +216,7 @@ def said(text: str | None, flag: str) -> str | None:
     is never taken for none, which would say something else.
 
     Raises:
-        CommandError: it says nothing.
+        ExplainedError: it says nothing.
     """
     if text is None or text.strip():
         return text
@@ -231,7 +231,7 @@ def one_box(names: Sequence[str] | None) -> str | None:
     """Give the box of a flag that can be repeated by mistake only.
 
     Raises:
-        CommandError: several are named.
+        ExplainedError: several are named.
     """
     if names and len(set(names)) > 1:
         raise wrong_usage(

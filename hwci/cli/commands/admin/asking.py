@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hwci.cli.commands.serve import server_errors
-from hwci.cli.terminal.errors import CommandError, Failing
+from hwci.client.explained import ErrorMessage, ExplainedError
 
 if TYPE_CHECKING:
     from hwci.server.services.operator_commands import Command, CommandResult
@@ -53,4 +53,4 @@ def operator_errors(what: str, fix: str) -> Iterator[None]:
         try:
             yield
         except RefusedError as fault:
-            raise CommandError(Failing(what, str(fault), fix)) from fault
+            raise ExplainedError(ErrorMessage(what, str(fault), fix)) from fault

@@ -12,8 +12,8 @@ import typer
 from hwci.cli.commands.admin.asking import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import CommandError, Failing
 from hwci.cli.terminal.render import emit_json, note, say, telling
+from hwci.client.explained import ErrorMessage, ExplainedError
 
 if TYPE_CHECKING:
     from hwci.server.app import AuditReport
@@ -65,7 +65,7 @@ def verify(
         note(f"The audit log is whole: {report.rows} rows{before}. It ends with:")
         say(report.head)
     if not report.whole:
-        raise CommandError(_broken(report))
+        raise ExplainedError(_broken(report))
 
 
 @audit.command()
@@ -126,14 +126,14 @@ def _report(
     return report
 
 
-def _broken(report: "AuditReport") -> Failing:
+def _broken(report: "AuditReport") -> ErrorMessage:
     rows = [
         f"row {found.number}{f' of organization {found.org_id}' if found.org_id else ''}:"
         f" {found.what}"
         for found in report.findings
     ]
     more = report.findings_total - len(rows)
-    return Failing(
+    return ErrorMessage(
         "The audit log is not whole",
         f"{report.findings_total} of what was looked at is not as it was written",
         "Put the key back if it is missing (it stands beside a backup); else keep a copy of the"

@@ -14,9 +14,9 @@ from hwci.cli.commands.admin.copies import mebibytes
 from hwci.cli.commands.serve import Database
 from hwci.cli.reporting.finding import Finding, State
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import ExitCode
 from hwci.cli.terminal.render import emit_json, note, say, telling
 from hwci.cli.terminal.tables import counted
+from hwci.client.explained import ExitCode
 
 if TYPE_CHECKING:
     from hwci.server.services.operator_commands import CheckResult

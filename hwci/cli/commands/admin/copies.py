@@ -8,8 +8,8 @@ import typer
 
 from hwci.cli.commands.admin.asking import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
-from hwci.cli.terminal.errors import CommandError, Failing
 from hwci.cli.terminal.render import note, say, telling
+from hwci.client.explained import ErrorMessage, ExplainedError
 
 
 def backup(
@@ -92,12 +92,12 @@ def migrate(
         where = database_of(database)
         steps = bring_up_to_date(where, check=check)
     if check and steps:
-        missing = Failing(
+        missing = ErrorMessage(
             f"{where} lacks steps of the schema",
             ", ".join(steps),
             "Make a backup, then: hwci admin migrate",
         )
-        raise CommandError(missing)
+        raise ExplainedError(missing)
     for step in steps:
         say(step)
     note(f"{where} is at the present schema.")

@@ -12,8 +12,8 @@ from hwci.cli.commands.serve import Database
 from hwci.cli.reporting import bodies
 from hwci.cli.session.prompts import new_password
 from hwci.cli.terminal import options
-from hwci.cli.terminal.errors import wrong_usage
 from hwci.cli.terminal.render import emit_json, note, say
+from hwci.client.explained import wrong_usage
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -137,7 +137,7 @@ def _command(email: str, password: str, name: str | None, organization: str | No
 
 
 def _checked(model: "type[Model]", what: str, **fields: object) -> "Model":
-    """Return a command of what the flags say. Raises `CommandError`: wrong usage."""
+    """Return a command of what the flags say. Raises `ExplainedError`: wrong usage."""
     from pydantic import ValidationError
 
     from hwci.wire.errors import issues_of
@@ -156,7 +156,7 @@ def _password(from_stdin: bool, path: str | None) -> str:
     """Read the password of a new user: from stdin, a file, or twice from a terminal.
 
     Raises:
-        CommandError: there is nothing to read it from.
+        ExplainedError: there is nothing to read it from.
     """
     if path is not None:
         # What is no UTF-8 becomes what no password may hold, and is refused as such.

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors with their explanation: what happened, why, and what to do next; and the exit code of a
+command that they end. It does not know how they are shown.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hwci.client.errors import HwciError
+    from hwci.wire.errors import Issue
+
+DETAILS_SHOWN = 20
+
+
+class ExitCode(IntEnum):
+    """The exit codes that a script may rely on. 3 is reserved: a threshold that was not met."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    SIGN_IN = 4
+    UNREACHABLE = 5
+    NOT_EXECUTABLE = 126
+    """As a shell does, for a command of the caller."""
+    NOT_FOUND = 127
+
+
+@dataclass(frozen=True)
+class ErrorMessage:
+    """What happened, why, and what to do next. `details` stand below the cause, one per line."""
+
+    what: str
+    cause: str = ""
+    fix: str = ""
+    code: ExitCode = ExitCode.FAILED
+    details: tuple[str, ...] = ()
+
+    @property
+    def wrong_usage(self) -> bool:
+        """Whether the command was called wrongly, which fails even without `--strict`."""
+        return self.code is ExitCode.USAGE
+
+
+class ExplainedError(Exception):
+    """An error that its message explains."""
+
+    def __init__(self, message: ErrorMessage) -> None:
+        super().__init__(message.what)
+        self.message = message
+
+
+class SignalledError(Exception):
+    """A signal came, and nothing is lost by obeying it."""
+
+
+def wrong_usage(what: str, cause: str, fix: str) -> ExplainedError:
+    """Return the error of a command that was called wrongly."""
+    return ExplainedError(ErrorMessage(what, cause, fix, ExitCode.USAGE))
+
+
+SIGN_IN_FIX = "Sign in again: hwci login"
+CI_KEY_FIX = (
+    "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
+    " `hwci keys create NAME` makes one"
+)
+OFF_FIX = "Ask the operator of the server to turn it on: hwci admin ci-metrics enable ORG_ID"
+WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
+BETWEEN_FIX = (
+    "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
+)
+
+
+def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
+    """(error, exit code, what to do next): the first row that fits counts."""
+    from hwci.client import errors
+
+    failed, sign_in, usage = ExitCode.FAILED, ExitCode.SIGN_IN, ExitCode.USAGE
+    return (
+        (errors.ServerAddressError, usage, "Correct --url or HWCI_URL"),
+        (
+            errors.ProxyAddressError,
+            ExitCode.UNREACHABLE,
+            "Correct that variable, or name the server in NO_PROXY",
+        ),
+        (errors.InvalidCallError, usage, "Correct what is named above, then try again"),
+        (errors.CredentialMalformedError, usage, "Copy it again, without quotes and line ends"),
+        (errors.CredentialMissingError, sign_in, SIGN_IN_FIX),
+        (
+            errors.UntrustedError,
+            ExitCode.UNREACHABLE,
+            "Check that this is your server; trust its certificate by SSL_CERT_FILE",
+        ),
+        (
+            errors.ConnectionFailedError,
+            ExitCode.UNREACHABLE,
+            "Check the address (--url or HWCI_URL), and that a server runs there",
+        ),
+        (errors.UnauthorizedError, sign_in, SIGN_IN_FIX),
+        (
+            errors.ForbiddenError,
+            sign_in,
+            "Ask an owner of the organization, or the operator of the server",
+        ),
+        (errors.BadRequestError, failed, "Correct what is named above, then try again"),
+        (errors.NotFoundError, failed, "Check the id, and the organization (--org or HWCI_ORG)"),
+        (errors.ConflictError, failed, "Look at how it stands now, then decide anew"),
+        (errors.TooLargeError, failed, "Send less at once"),
+        (errors.RateLimitedError, failed, "Wait a minute, then try again"),
+        (errors.ServerError, failed, "Try again; if it stays, give the operator the request id"),
+        (errors.HwciError, failed, "Check that an hwci server answers at this address"),
+    )
+
+
+def explain(
+    fault: "HwciError", what: str | None = None, *, by_ci_key: bool = False
+) -> ErrorMessage:
+    """Return the message of an error of the client; `what`: the action that failed."""
+    from hwci.client.errors import (
+        AnswerShapeError,
+        ApiError,
+        CredentialMissingError,
+        ForbiddenError,
+        NotFoundError,
+        TooLargeError,
+        UnauthorizedError,
+    )
+
+    code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
+    if by_ci_key and isinstance(fault, AnswerShapeError):
+        fix = BETWEEN_FIX
+    elif by_ci_key and isinstance(fault, UnauthorizedError | CredentialMissingError):
+        fix = CI_KEY_FIX
+    elif by_ci_key and isinstance(fault, ForbiddenError) and fault.own_form:
+        fix = OFF_FIX  # for a key that works, the server has no other reason
+    elif by_ci_key and isinstance(fault, ForbiddenError | NotFoundError | TooLargeError):
+        code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
+    if not isinstance(fault, ApiError):
+        unsent = (
+            "The server cannot be reached" if code is ExitCode.UNREACHABLE else "Nothing is done"
+        )
+        return ErrorMessage(what or unsent, str(fault), fix, code)
+    request = f" (request id {fault.request_id})" if fault.request_id else ""
+    cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
+    details = shortened(fault_lines(fault.issues))
+    return ErrorMessage(what or "The server refused this", cause, fix, code, details)
+
+
+@contextmanager
+def explained(what: str | None = None, *, by_ci_key: bool = False) -> Iterator[None]:
+    """Explain the errors of the client that the block raises."""
+    from hwci.client.errors import HwciError
+
+    try:
+        yield
+    except HwciError as fault:
+        raise ExplainedError(explain(fault, what, by_ci_key=by_ci_key)) from fault
+
+
+@contextmanager
+def advised(status: int, fix: str) -> Iterator[None]:
+    """Replace the advice for one status, where the caller knows more than the table."""
+    from hwci.client.errors import ApiError
+
+    try:
+        yield
+    except ApiError as fault:
+        if fault.status_code != status:
+            raise
+        raise ExplainedError(replace(explain(fault), fix=fix)) from fault
+
+
+def fault_lines(issues: "Sequence[Issue]") -> list[str]:
+    """Write issues as `body.tests.3.outcome: what is wrong`."""
+    return [f"{'.'.join(map(str, issue.path))}: {issue.message}" for issue in issues]
+
+
+def shortened(lines: "Sequence[str]") -> tuple[str, ...]:
+    """Return the first lines, and the number of the others."""
+    rest = len(lines) - DETAILS_SHOWN
+    return (*lines[:DETAILS_SHOWN], *([f"… {rest} more"] if rest > 0 else []))
