@@ -15,13 +15,13 @@ from uuid import UUID
 from hwci.ci.project import read_project
 from hwci.engine.answers import ResolvedFailure
 from hwci.engine.facts import Commit, Facts, Product
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page import labelled_failures, metrics_page
+from hwci.engine.page.page import labelled_failures, metrics_page
+from hwci.engine.page.reading import read_period
+from hwci.engine.page.tables import WantedFailures
 from hwci.engine.patterns import PathList
 from hwci.engine.period import last_days
-from hwci.engine.reading import read_period
-from hwci.engine.tables import WantedFailures
 from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import (

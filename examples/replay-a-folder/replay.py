@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from hwci.engine.answers import Page, ResolvedFailure
 from hwci.engine.facts import Announcement, Facts, Product, Report, SuiteConfig
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page import metrics_page
+from hwci.engine.page.page import metrics_page
+from hwci.engine.page.reading import read_period
 from hwci.engine.period import last_days
-from hwci.engine.reading import read_period
 from hwci.engine.vocabulary import REASONS
 from hwci.wire.base import parse_time
 from hwci.wire.errors import issues_of

@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from hwci.engine.facts import Product
-from hwci.engine.flakiest import TestKey
 from hwci.engine.history import History, ItemGroup, Period, Scope
+from hwci.engine.rules.flakiness import TestKey
 from hwci.engine.slots import Slots
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine import answers
-from hwci.engine.excerpts import telling_first
 from hwci.engine.facts import Announcement, Lane, Review, SuiteConfig
 from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState
 from hwci.engine.identity import run_record_id
+from hwci.engine.page.excerpts import telling_first
 from hwci.engine.vocabulary import REASONS, FileKind, Outcome, Reason
 from hwci.wire import limits, metrics
 from hwci.wire.accounts import Actor

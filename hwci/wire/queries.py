@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hwci.engine.tables import Sort, Wanted, WantedFailures, WantedOthers, WantedTests
+from hwci.engine.page.tables import Sort, Wanted, WantedFailures, WantedOthers, WantedTests
 from hwci.engine.vocabulary import (
     FailureClass,
     FailureColumn,

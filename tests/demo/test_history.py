@@ -12,12 +12,12 @@ from hwci.demo.history import Body, history
 from hwci.demo.project import BOXES
 from hwci.engine.answers import Page
 from hwci.engine.facts import Facts, Product
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page import labelled_failures, metrics_page
+from hwci.engine.page.page import labelled_failures, metrics_page
+from hwci.engine.page.reading import read_period
+from hwci.engine.page.tables import WantedFailures
 from hwci.engine.period import last_days
-from hwci.engine.reading import read_period
-from hwci.engine.tables import WantedFailures
 from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration

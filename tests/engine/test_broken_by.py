@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 
 from hwci.engine.facts import Changes, Lane
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Place
-from hwci.engine.page import resolved_failure
+from hwci.engine.page.page import resolved_failure
 from tests.engine.timeline import ORG, Past, changes, commit, id_of, report, seen
 
 RANGE = changes("a", commit("p", "fw"), commit("q"), commit("r", "fw hs"), commit("b", "hs"))

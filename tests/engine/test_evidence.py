@@ -7,8 +7,8 @@ from uuid import UUID
 
 from hwci.engine.answers import CommitEvidence, Evidence
 from hwci.engine.facts import Changes, SuiteConfig
-from hwci.engine.full import FullHistory
-from hwci.engine.page import evidence, resolved_failure
+from hwci.engine.full.history import FullHistory
+from hwci.engine.page.page import evidence, resolved_failure
 from hwci.engine.vocabulary import Label, Outcome, Reason
 from tests.engine.timeline import (
     ORG,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.engine.excerpts import ends_and_around, telling_first
+from hwci.engine.page.excerpts import ends_and_around, telling_first
 
 
 def test_a_list_that_fits_is_whole() -> None:

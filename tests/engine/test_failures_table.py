@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hwci.engine.answers import LabelledFailure
 from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import FailingRun, Failure, Period, Place
-from hwci.engine.page import labelled_failures
-from hwci.engine.reading import Reading
-from hwci.engine.tables import FAILURES, Sort, WantedFailures
+from hwci.engine.page.page import labelled_failures
+from hwci.engine.page.reading import Reading
+from hwci.engine.page.tables import FAILURES, Sort, WantedFailures
 from hwci.engine.vocabulary import FailureColumn, Label, Verdict
 from tests.engine.test_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
 from tests.engine.timeline import ALL, Past, item, minute, report, seen

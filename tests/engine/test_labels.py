@@ -4,8 +4,8 @@
 import pytest
 
 from hwci.engine.facts import Report
-from hwci.engine.groups import groups_of
 from hwci.engine.history import Period
+from hwci.engine.rules.labels import groups_of
 from tests.engine.timeline import (
     ALL,
     EVER,

@@ -8,9 +8,9 @@ import pytest
 
 from hwci.engine.answers import FlakyTest, Tally
 from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Period, Scope
-from hwci.engine.page import (
+from hwci.engine.page.page import (
     checked_merges,
     flakiest_tests,
     labelled_failures,
@@ -19,9 +19,9 @@ from hwci.engine.page import (
     real_bugs,
     unchecked_merges,
 )
+from hwci.engine.page.reading import read_period
+from hwci.engine.page.tables import Wanted, WantedFailures, WantedTests
 from hwci.engine.period import last_days
-from hwci.engine.reading import read_period
-from hwci.engine.tables import Wanted, WantedFailures, WantedTests
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
     ALL,

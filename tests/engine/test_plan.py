@@ -7,11 +7,11 @@ import pytest
 
 from hwci.engine.answers import ClassCounts, Classification, ResolvedFailure
 from hwci.engine.facts import Facts, Product, Review
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import History, OutOfTimeError, Period, Scope
-from hwci.engine.page import other_failures, real_bugs
-from hwci.engine.plan import plan
-from hwci.engine.reading import read_period
+from hwci.engine.page.page import other_failures, real_bugs
+from hwci.engine.page.plan import plan
+from hwci.engine.page.reading import read_period
 from hwci.engine.vocabulary import FailureClass, Reason, ReviewAction
 from tests.engine.timeline import CONFIG, EVER, seen
 from tests.server.storage.histories import EVER as EVER_DRAWN

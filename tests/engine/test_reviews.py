@@ -5,7 +5,12 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.reviews import FailureUnknownError, ReviewPlan, ReviewRefusedError, plan_review
+from hwci.engine.rules.reviews import (
+    FailureUnknownError,
+    ReviewPlan,
+    ReviewRefusedError,
+    plan_review,
+)
 from hwci.engine.vocabulary import FailureClass, Label, Reason, ReviewAction
 from tests.engine.timeline import Past, id_of, minute, report, seen
 

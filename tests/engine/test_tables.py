@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from hwci.engine.answers import FlakyTest
 from hwci.engine.facts import Announcement, Lane
-from hwci.engine.full import FullHistory
-from hwci.engine.page import flakiest_tests, other_failures, real_bugs, unchecked_merges
-from hwci.engine.reading import Judged
-from hwci.engine.tables import (
+from hwci.engine.full.history import FullHistory
+from hwci.engine.page.page import flakiest_tests, other_failures, real_bugs, unchecked_merges
+from hwci.engine.page.reading import Judged
+from hwci.engine.page.tables import (
     FAILURES,
     FLAKIEST,
     MERGES,

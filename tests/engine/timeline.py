@@ -18,7 +18,6 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from hwci.engine.answers import Classification, Page, ResolvedFailure
-from hwci.engine.classify import Classifier
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -32,13 +31,14 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.full import FullHistory
-from hwci.engine.groups import Group, group_of, groups_of
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Failure, Period, Scope
 from hwci.engine.identity import failure_id
-from hwci.engine.order import first_places
-from hwci.engine.page import metrics_page, resolved_failure
-from hwci.engine.reading import Reading, read_period
+from hwci.engine.page.page import metrics_page, resolved_failure
+from hwci.engine.page.reading import Reading, read_period
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import Group, group_of, groups_of
+from hwci.engine.rules.order import first_places
 from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
 ORG = UUID("00000000-0000-4000-8000-000000000001")

@@ -14,9 +14,9 @@ import pytest
 
 from hwci.engine.dated import RunStarts
 from hwci.engine.facts import Facts, Report, Review
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import History, Period, Scope
-from hwci.engine.reading import Reading, read_period
+from hwci.engine.page.reading import Reading, read_period
 from hwci.engine.sightings import Merge
 from hwci.engine.vocabulary import ReviewAction, Role
 from hwci.server.security.tokens import Claims

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from hwci.engine.tables import Sort, Wanted, WantedFailures
+from hwci.engine.page.tables import Sort, Wanted, WantedFailures
 from hwci.engine.vocabulary import FailureColumn, Label, MergeColumn
 from hwci.wire.errors import issues_of
 from hwci.wire.queries import (

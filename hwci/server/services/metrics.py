@@ -10,16 +10,16 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.engine import page
 from hwci.engine.answers import Listing
 from hwci.engine.dated import DatedHistory
 from hwci.engine.history import Period, Scope
+from hwci.engine.page import page
+from hwci.engine.page.plan import plan
+from hwci.engine.page.reading import Reading
+from hwci.engine.page.strips import strips
+from hwci.engine.page.trend import trend
 from hwci.engine.period import last_days
-from hwci.engine.plan import plan
-from hwci.engine.reading import Reading
 from hwci.engine.slots import slots_of
-from hwci.engine.strips import strips
-from hwci.engine.trend import trend
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from hwci.engine.dated import DatedHistory
 from hwci.engine.history import History, Period, Scope
-from hwci.engine.reading import Reading, read_period
-from hwci.engine.trend import Dates, read_dates
+from hwci.engine.page.reading import Reading, read_period
+from hwci.engine.page.trend import Dates, read_dates
 
 ENTRIES_MAX = 16
 SIZE_MAX = 60_000  # rows of all readings together, at about 500 bytes

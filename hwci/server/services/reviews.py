@@ -6,9 +6,10 @@ What may be done, and where a review is kept, is the engine's to decide; this mo
 
 from uuid import UUID
 
-from hwci.engine import page, reviews
 from hwci.engine.answers import ResolvedFailure
 from hwci.engine.facts import Review
+from hwci.engine.page import page
+from hwci.engine.rules import reviews
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError

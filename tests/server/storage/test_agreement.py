@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.evidence import evidence
 from hwci.engine.facts import Review
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page import metrics_page
-from hwci.engine.reading import read_period
-from hwci.engine.trend import read_dates
+from hwci.engine.page.evidence import evidence
+from hwci.engine.page.page import metrics_page
+from hwci.engine.page.reading import read_period
+from hwci.engine.page.trend import read_dates
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction

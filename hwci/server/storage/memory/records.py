@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.full import FullHistory
+from hwci.engine.full.history import FullHistory
 from hwci.engine.parts import Ended, ended_by
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import ReportKey, Sent, State

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.facts import Report
-from hwci.engine.flakiest import has_failed_attempt, is_retry_pass
+from hwci.engine.rules.flakiness import has_failed_attempt, is_retry_pass
 from hwci.server.storage import run_records
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import Sent, State

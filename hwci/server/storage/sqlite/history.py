@@ -2,8 +2,8 @@
 """The engine's questions, answered from indexes.
 
 This module puts the answers together; each group of questions has its module beside it. All of
-them must equal `hwci.engine.full.FullHistory` over the same facts, which is their definition. An
-object lives within one transaction and may remember what it has read.
+them must equal the `FullHistory` of `hwci.engine.full` over the same facts, which is their
+definition. An object lives within one transaction and may remember what it has read.
 """
 
 from hwci.server.storage.sqlite.history_boxes import BoxAnswers

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from hwci.engine.dated import BoxRuns
 from hwci.engine.facts import Product
-from hwci.engine.flakiest import TestKey
 from hwci.engine.history import ItemGroup
+from hwci.engine.rules.flakiness import TestKey
 from hwci.engine.slots import Slots
 from hwci.server.storage.sqlite import codec, names
 from hwci.server.storage.sqlite.answers import Answers

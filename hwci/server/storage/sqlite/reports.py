@@ -16,9 +16,9 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem
+from hwci.engine.full.runs import carried_changes
 from hwci.engine.identity import failure_id
 from hwci.engine.parts import ci_run_id, ended_by
-from hwci.engine.runs import carried_changes
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of

@@ -5,10 +5,10 @@ This module decides which commits under test are suspects. It does not know what
 """
 
 from hwci.engine.answers import BrokenBy
-from hwci.engine.groups import Group
 from hwci.engine.history import History
-from hwci.engine.questions import UnderTest
-from hwci.engine.walk import last_place
+from hwci.engine.rules.labels import Group
+from hwci.engine.rules.questions import UnderTest
+from hwci.engine.rules.walk import last_place
 
 
 def broken_by(history: History, group: Group, under_test: UnderTest) -> BrokenBy | None:

@@ -9,15 +9,15 @@ know who may review, nor which failures are shown.
 from collections.abc import Callable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
-from hwci.engine import questions as ask
 from hwci.engine.answers import Check, Classification
 from hwci.engine.facts import Product, SuiteConfig
-from hwci.engine.files import ProductFiles, product_files
-from hwci.engine.groups import Group
 from hwci.engine.history import History
-from hwci.engine.questions import Answer, BeforeFix, UnderTest
+from hwci.engine.rules import questions as ask
+from hwci.engine.rules.files import ProductFiles, product_files
+from hwci.engine.rules.labels import Group
+from hwci.engine.rules.questions import Answer, BeforeFix, UnderTest
+from hwci.engine.rules.walk import Step, Walks
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason, ReviewAction
-from hwci.engine.walk import Step, Walks
 
 Subject = TypeVar("Subject")
 

@@ -17,14 +17,12 @@ from hwci.engine.answers import (
     Page,
     ResolvedFailure,
 )
-from hwci.engine.classify import Classifier
-from hwci.engine.evidence import evidence
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History
-from hwci.engine.merges import first_check
-from hwci.engine.reading import Judged, Reading
-from hwci.engine.resolved import describe, resolved_failure
-from hwci.engine.tables import (
+from hwci.engine.page.evidence import evidence
+from hwci.engine.page.reading import Judged, Reading
+from hwci.engine.page.resolved import describe, resolved_failure
+from hwci.engine.page.tables import (
     FAILURES,
     FLAKIEST,
     MERGES,
@@ -34,6 +32,8 @@ from hwci.engine.tables import (
     WantedOthers,
     WantedTests,
 )
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.merges import first_check
 from hwci.engine.vocabulary import MergeColumn, ResolvedColumn
 
 __all__ = [

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from hwci.engine.answers import CheckedRun, Finding
 from hwci.engine.facts import Changes, Commit
-from hwci.engine.files import ProductFiles, Touch
-from hwci.engine.groups import Group
 from hwci.engine.history import RunChanges
+from hwci.engine.rules.files import ProductFiles, Touch
+from hwci.engine.rules.labels import Group
+from hwci.engine.rules.walk import Step
 from hwci.engine.vocabulary import Verdict
-from hwci.engine.walk import Step
 
 _BLAMED = {
     Verdict.DEVICE: "The harness blamed the device under test",

@@ -13,13 +13,13 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.engine.answers import ClassCounts, FlakyTest, LabelledFailure, Tally, Tiles
-from hwci.engine.classify import Classifier
-from hwci.engine.evidence import labelled
 from hwci.engine.facts import Announcement, Product
-from hwci.engine.flakiest import TestKey, flakiest
-from hwci.engine.groups import Group, groups_of
 from hwci.engine.history import Failure, History, Period, Scope
-from hwci.engine.merges import is_checked
+from hwci.engine.page.evidence import labelled
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.flakiness import TestKey, flakiest
+from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.rules.merges import is_checked
 from hwci.engine.sightings import Merge
 from hwci.engine.vocabulary import FailureClass, Label
 

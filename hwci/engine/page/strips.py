@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from hwci.engine.answers import FlakyTest, Listing
 from hwci.engine.dated import BoxRuns, DatedHistory
 from hwci.engine.facts import Product
-from hwci.engine.flakiest import attempts_of, failed_attempts_of
-from hwci.engine.over_time import BoxStrip, Strip, StripSlot
+from hwci.engine.page.over_time import BoxStrip, Strip, StripSlot
+from hwci.engine.rules.flakiness import attempts_of, failed_attempts_of
 from hwci.engine.slots import Slots
 
 BOXES_MAX = 50

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from hwci.engine.answers import ClassCounts, Classification, Plan, Reclassified
-from hwci.engine.classify import Classifier, shown_as
 from hwci.engine.facts import Product, SuiteConfig
-from hwci.engine.groups import Group, groups_of
 from hwci.engine.history import History, OutOfTimeError, Period, Scope
-from hwci.engine.reading import counts, newest_first, resolved_in
+from hwci.engine.page.reading import counts, newest_first, resolved_in
+from hwci.engine.rules.classify import Classifier, shown_as
+from hwci.engine.rules.labels import Group, groups_of
 
 
 def plan(history: History, period: Period, configuration: SuiteConfig) -> Plan:

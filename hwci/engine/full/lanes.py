@@ -2,7 +2,7 @@
 """States of failures, from all reports at once (semantics, 3 and 4.1-4.3): the definition.
 
 This module decides which failures exist, whether their own commit passed, and which commit passed
-next. It does not know labels, groups or reviews: those follow from these states in `groups.py`.
+next. It does not know labels, groups or reviews: those follow from these states in `rules.labels`.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,8 +15,8 @@ from uuid import UUID
 from hwci.engine.facts import FailureKey, Lane, Report, TestItem
 from hwci.engine.history import FailingRun, Failure, LaneCommit, LaneRun, Place
 from hwci.engine.identity import failure_id
-from hwci.engine.order import first_places
 from hwci.engine.parts import ci_run_id
+from hwci.engine.rules.order import first_places
 from hwci.engine.vocabulary import Outcome
 
 

@@ -9,10 +9,10 @@ label: that is what a reset may leave behind.
 from uuid import UUID
 
 from hwci.engine.answers import Fix, ResolvedFailure
-from hwci.engine.broken_by import broken_by
-from hwci.engine.classify import Classifier
-from hwci.engine.groups import Group, group_of
 from hwci.engine.history import History
+from hwci.engine.rules.causes import broken_by
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import Group, group_of
 
 
 def describe(history: History, group: Group, classifier: Classifier) -> ResolvedFailure:

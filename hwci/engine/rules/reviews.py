@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from hwci.engine.answers import Classification
-from hwci.engine.classify import Classifier
-from hwci.engine.groups import Group, group_of
 from hwci.engine.history import Failure, History
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.vocabulary import REASONS, FailureClass, Label, ReviewAction
 
 _UNRESOLVED = {

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from hwci.engine.answers import FlakyTest, LabelledFailure
 from hwci.engine.facts import Announcement, Lane
-from hwci.engine.reading import Judged
+from hwci.engine.page.reading import Judged
 from hwci.engine.vocabulary import (
     UNASSIGNED,
     FailureClass,

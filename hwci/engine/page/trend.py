@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from hwci.engine.dated import DatedHistory
 from hwci.engine.history import Period, Scope
-from hwci.engine.over_time import TrendSlot
-from hwci.engine.reading import Reading
+from hwci.engine.page.over_time import TrendSlot
+from hwci.engine.page.reading import Reading
 from hwci.engine.slots import Slots
 from hwci.engine.vocabulary import Label
 

@@ -15,15 +15,15 @@ from hwci.engine.answers import (
     LabelledFailure,
     Listing,
 )
-from hwci.engine.classify import Classifier
-from hwci.engine.excerpts import ends_and_around
 from hwci.engine.facts import Commit
-from hwci.engine.files import ProductFiles
-from hwci.engine.groups import Group, group_of
 from hwci.engine.history import Failure, History, LaneCommit
-from hwci.engine.resolved import describe
+from hwci.engine.page.excerpts import ends_and_around
+from hwci.engine.page.resolved import describe
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.files import ProductFiles
+from hwci.engine.rules.labels import Group, group_of
+from hwci.engine.rules.walk import last_place
 from hwci.engine.vocabulary import Label
-from hwci.engine.walk import last_place
 
 
 def labelled(failure: Failure, group: Group) -> LabelledFailure:

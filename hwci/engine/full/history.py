@@ -22,7 +22,8 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.flakiest import TestKey, has_failed_attempt
+from hwci.engine.full.lanes import Lanes
+from hwci.engine.full.runs import Runs, Target
 from hwci.engine.history import (
     Failure,
     ItemGroup,
@@ -36,9 +37,8 @@ from hwci.engine.history import (
     TestRuns,
 )
 from hwci.engine.identity import failure_id
-from hwci.engine.lanes import Lanes
 from hwci.engine.parts import is_first
-from hwci.engine.runs import Runs, Target
+from hwci.engine.rules.flakiness import TestKey, has_failed_attempt
 from hwci.engine.sightings import Merge, SightedRun, Sightings
 from hwci.engine.slots import Slots
 from hwci.engine.vocabulary import Outcome
