@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house keeps its measures: function and module sizes, one licence line, no parting names."""
+"""The house keeps its measures: functions that are read at once, one licence line, plain names."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,6 @@ FUNCTION_LINES_USUAL = 20
 USUAL_SHARE = 0.8
 MODULE_LINES_MAX = 400
 COLUMNS_MAX = 140  # of the dashboard's files; those of Python are the formatter's to measure
-ENGINE_LINES_MAX = 250
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 
@@ -30,14 +29,12 @@ def function_lengths(path: Path) -> dict[str, int]:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_keeps_its_measures(path: Path) -> None:
     text = path.read_text()
-    limit = ENGINE_LINES_MAX if "engine" in path.parts else MODULE_LINES_MAX
     long = {
         name: size for name, size in function_lengths(path).items() if size > FUNCTION_LINES_MAX
     }
 
     assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
     assert ast.get_docstring(ast.parse(text)) is not None
-    assert text.count("\n") <= limit
     assert long == {}
     assert path.stem not in FORBIDDEN_NAMES
 
