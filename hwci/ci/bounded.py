@@ -13,7 +13,7 @@ ENDLESS = "it is no file but a pipe or a device"
 MEBIBYTE = 1024 * 1024
 
 
-def has_an_end(path: Path) -> bool:
+def is_file_or_folder(path: Path) -> bool:
     """Tell whether a path is of a file, or of a folder, which says so when it is opened. A pipe
     that nobody writes into would be waited for, and opening a device may do something to it.
 
@@ -24,13 +24,13 @@ def has_an_end(path: Path) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
-def see_that_it_ends(path: Path) -> None:
+def refuse_pipe(path: Path) -> None:
     """See it before a file is opened.
 
     Raises:
         OSError: it is a pipe or a device, or cannot be looked at.
     """
-    if not has_an_end(path):
+    if not is_file_or_folder(path):
         raise OSError(errno.EINVAL, ENDLESS, str(path))
 
 
@@ -40,7 +40,7 @@ def read_whole(path: Path, most: int) -> bytes:
     Raises:
         OSError: it cannot be read, is a pipe or a device, or holds more.
     """
-    see_that_it_ends(path)
+    refuse_pipe(path)
     with path.open("rb") as file:
         return read_at_most(file, most)
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 from hwci.ci.fields import BY_NAME, FIELDS
 from hwci.ci.git.revisions import HINTS, full_hash, in_full
 from hwci.ci.run_ids import product_run_id
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems import detected
 from hwci.ci.systems.system import (
     DEFAULT,
-    Surroundings,
+    JobEnvironment,
     System,
-    UnreadError,
+    UnreadableError,
     commit,
     is_one_of,
     slug,
 )
-from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ USUAL_MERGE_BRANCHES = ("main", "master")
 
 OF_THE_PUSH = frozenset({"merged_at", "before_sha", "pushed_shas", "queued", "batched"})
 
-_Fields = dict[str, Told[Any]]
+_Fields = dict[str, Sourced[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +62,19 @@ class Job:
     title: str
     """Its name among people."""
 
-    fields: Mapping[str, Told[Any]]
+    fields: Mapping[str, Sourced[Any]]
 
-    merge_branches: Told[tuple[str, ...]]
+    merge_branches: Sourced[tuple[str, ...]]
     """The branches on which a push is a merge; by default, where nobody says which these are."""
 
-    before_sha: Told[str] | None = None
+    before_sha: Sourced[str] | None = None
     """Where the branch stood before the push that started this; never a hash of zeros."""
 
-    previous_sha: Told[str] | None = None
+    previous_sha: Sourced[str] | None = None
     """The commit of the run before this one of the same job and branch, as the CI itself says,
     however that run ended."""
 
-    succeeded_sha: Told[str] | None = None
+    succeeded_sha: Sourced[str] | None = None
     """The commit of the last such run that succeeded."""
 
     pushed_shas: tuple[str, ...] = ()
@@ -89,10 +89,10 @@ class Job:
     faults: tuple[str, ...] = ()
     """What was said in a way that cannot be understood, in words for people."""
 
-    unread: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
     """What the CI left to be read and cannot be: all else holds without it."""
 
-    passed_over: tuple[str, ...] = ()
+    unknown_commits: tuple[str, ...] = ()
     """What was said of earlier commits that are not here: all else holds without it."""
 
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -103,14 +103,14 @@ class Job:
         told = self.fields.get(name)
         return None if told is None else told.value
 
-    def product(self) -> Told[str] | None:
+    def product(self) -> Sourced[str] | None:
         """Give the product of this job and who told it: where nobody does, it is the workflow
         (spec, "Run report"), by the server's own rule.
         """
         workflow = self.fields.get("workflow")
         if "suite" in self.fields or workflow is None:
             return self.fields.get("suite")
-        return Told(workflow.value, f"{DEFAULT}: the workflow")
+        return Sourced(workflow.value, f"{DEFAULT}: the workflow")
 
     def is_of_a_merge_branch(self) -> bool:
         """Tell whether a push to the branch of this job is a merge; so it is on one that nobody
@@ -124,9 +124,9 @@ class Job:
         reported again, with the same start, replaces the first report.
         """
         told = self.fields.get("run_id")
-        if self.system is not None or (told is not None and told.by != CLOCK):
+        if self.system is not None or (told is not None and told.source != CLOCK):
             return self
-        run_id: Told[Any] = Told(max(0, int(at.timestamp())), CLOCK)
+        run_id: Sourced[Any] = Sourced(max(0, int(at.timestamp())), CLOCK)
         return replace(self, fields=_in_order({**self.fields, "run_id": run_id}))
 
 
@@ -143,12 +143,14 @@ def find_job(
     system = detected(environ)
     variables, faults = _variables(environ)
     flagged: _Fields = {
-        name: Told(value, BY_NAME[name].flag) for name, value in flags.items() if value is not None
+        name: Sourced(value, BY_NAME[name].flag)
+        for name, value in flags.items()
+        if value is not None
     }
     told, nowhere = in_full({**variables, **flagged}, checkout)
     told = {**_of_project(project, told), **told}
     event, unread = _event(system, environ)
-    seen = Surroundings(environ, event, frozenset(told))
+    seen = JobEnvironment(environ, event, frozenset(told))
     merge_branches = _merge_branches(system, seen, told, checkout)
     seen = replace(seen, merge_branches=merge_branches.value)
     if system is not None:
@@ -169,8 +171,8 @@ def find_job(
             *_not_mended(faults, told),
             *(text for name, text in nowhere.items() if name not in HINTS),
         ),
-        unread=unread,
-        passed_over=tuple(text for name, text in nowhere.items() if name in HINTS),
+        unreadable=unread,
+        unknown_commits=tuple(text for name, text in nowhere.items() if name in HINTS),
         environ=environ,
     )
 
@@ -181,7 +183,7 @@ def _event(
     """Give what the system left in a file, and why that cannot be read."""
     try:
         return (system.event(environ) if system else {}), ()
-    except UnreadError as fault:
+    except UnreadableError as fault:
         return {}, (str(fault),)
 
 
@@ -209,8 +211,8 @@ def doubted_product(job: Job, project: Project | None) -> Doubt | None:
             f"is of: a run counts as one of product {name}, the workflow"
         )
         return Doubt(what, "Name it: --suite (HWCI_SUITE)")
-    what = f"{said.by} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
-    return Doubt(what, f"Correct {said.by}, or add a [[product]]")
+    what = f"{said.source} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
+    return Doubt(what, f"Correct {said.source}, or add a [[product]]")
 
 
 def _in_order(told: _Fields) -> _Fields:
@@ -220,7 +222,7 @@ def _in_order(told: _Fields) -> _Fields:
 
 def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
     """Read what `HWCI_*` says, and say by field what cannot be understood."""
-    seen = Surroundings(environ)
+    seen = JobEnvironment(environ)
     told: _Fields = {}
     faults: dict[str, str] = {}
     for one in FIELDS:
@@ -233,7 +235,7 @@ def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
             faults[one.name] = f"{one.variable} is {text!r}: {fault}"
             continue
         if value is not None:
-            told[one.name] = Told(value, one.variable)
+            told[one.name] = Sourced(value, one.variable)
     return told, faults
 
 
@@ -242,7 +244,7 @@ def _not_mended(faults: Mapping[str, str], told: _Fields) -> tuple[str, ...]:
     mended = {
         name
         for name in faults
-        if name in told and told[name].by in {BY_NAME[name].flag, BY_NAME[name].variable}
+        if name in told and told[name].source in {BY_NAME[name].flag, BY_NAME[name].variable}
     }
     return tuple(text for name, text in faults.items() if name not in mended)
 
@@ -262,30 +264,30 @@ def _of_project(project: Project | None, told: _Fields) -> _Fields:
         "box_key": {item.box for item in products} if len(suites) == 1 else set(),
     }
     agreed = {name: values.pop() for name, values in said.items() if len(values) == 1}
-    return {name: Told(value, PROJECT_FILE) for name, value in agreed.items() if value}
+    return {name: Sourced(value, PROJECT_FILE) for name, value in agreed.items() if value}
 
 
 def _merge_branches(
-    system: System | None, seen: Surroundings, told: _Fields, checkout: Checkout | None
-) -> Told[tuple[str, ...]]:
+    system: System | None, seen: JobEnvironment, told: _Fields, checkout: Checkout | None
+) -> Sourced[tuple[str, ...]]:
     """Give the branches that are merged into: as told, else the default branch."""
     if "merge_branches" in told:
         said = told["merge_branches"]
-        return Told(tuple(said.value), said.by)
+        return Sourced(tuple(said.value), said.source)
     if default := system.read("default_branch", seen) if system else None:
-        return Told((default.value,), default.by)
+        return Sourced((default.value,), default.source)
     name = checkout.default_branch() if checkout else None
-    return Told((name,), GIT) if name else Told(USUAL_MERGE_BRANCHES, DEFAULT)
+    return Sourced((name,), GIT) if name else Sourced(USUAL_MERGE_BRANCHES, DEFAULT)
 
 
 def _of_system(
-    system: System, seen: Surroundings, told: _Fields, checkout: Checkout | None
+    system: System, seen: JobEnvironment, told: _Fields, checkout: Checkout | None
 ) -> _Fields:
     """Read all fields; what the system says of its push holds of its own commit only."""
     read = {name: system.read(name, seen) for name in system.readers}
     found = {name: said for name, said in read.items() if said is not None}
     if "sha" in found and (sha := full_hash(found["sha"].value, checkout)):
-        found["sha"] = Told(sha, found["sha"].by)  # a build may be started with a short one
+        found["sha"] = Sourced(sha, found["sha"].source)  # a build may be started with a short one
     if "sha" in told and ("sha" not in found or found["sha"].value != told["sha"].value):
         found = {name: said for name, said in found.items() if name not in OF_THE_PUSH}
     return found
@@ -299,7 +301,7 @@ def _of_product(found: _Fields, told: _Fields, project: Project | None) -> _Fiel
     several = project is not None and len({item.suite for item in project.products}) > 1
     if not several or run_id is None or suite is None:
         return found
-    own = Told(product_run_id(run_id.value, suite.value), f"{run_id.by} and the product")
+    own = Sourced(product_run_id(run_id.value, suite.value), f"{run_id.source} and the product")
     return {**found, "run_id": own}
 
 
@@ -319,18 +321,18 @@ def _of_git(checkout: Checkout | None, told: _Fields) -> _Fields:
         "merged_at": time_of_merge,
     }
     found = {name: ask() for name, ask in asked.items() if name not in told}
-    return {name: Told(value, GIT) for name, value in found.items() if value}
+    return {name: Sourced(value, GIT) for name, value in found.items() if value}
 
 
 def _defaults(system: System | None, installed_as: str | None) -> _Fields:
     usual: dict[str, object] = {"run_attempt": 1, "trigger": Trigger.MANUAL}
     if system is None:
         usual["workflow"] = "local"
-    box = {"box_key": Told(installed_as, BOX_FILE)} if installed_as else {}
-    return {name: Told(value, DEFAULT) for name, value in usual.items()} | box
+    box = {"box_key": Sourced(installed_as, BOX_FILE)} if installed_as else {}
+    return {name: Sourced(value, DEFAULT) for name, value in usual.items()} | box
 
 
-def _commit(told: Told[Any] | None) -> Told[str] | None:
+def _commit(told: Sourced[Any] | None) -> Sourced[str] | None:
     """A hash of zeros stands for no commit, whoever says it."""
     sha = commit(told.value) if told else None
-    return Told(sha, told.by) if told and sha else None
+    return Sourced(sha, told.source) if told and sha else None

@@ -25,7 +25,7 @@ RUNS_KEPT = 200
 """Runs of a lane, the newest."""
 CHANGES_KEPT = 20
 """Runs of a lane of which the changes are kept, too: they may be large."""
-LANES_KEPT = 1_000
+SERIES_KEPT = 1_000
 """Lanes, the last written: each branch of each product is one."""
 
 _RUNS = "runs.json"
@@ -70,7 +70,7 @@ _Form = TypeVar("_Form", bound=_Kept)
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class RunSeries:
     """Runs that follow one another. Those of another product tested another firmware, though the
     bench and the workflow may be the same.
     """
@@ -96,35 +96,35 @@ class State:
 
     # Asking
 
-    def last_tested(self, lane: Lane, run_id: int) -> str | None:
+    def last_tested(self, lane: RunSeries, run_id: int) -> str | None:
         """Give the commit of the last run before this one that tested."""
         earlier = self._before(lane, run_id)
         return next((run.sha for run in reversed(earlier) if run.hello_ok), None)
 
-    def knows(self, lane: Lane, run_id: int) -> bool:
+    def knows(self, lane: RunSeries, run_id: int) -> bool:
         """Tell whether this machine reported a run, in an earlier attempt or of another box."""
         return any(run.run_id == run_id for run in self._runs(lane))
 
-    def reported(self, lane: Lane, run_id: int) -> Tested | None:
+    def reported(self, lane: RunSeries, run_id: int) -> Tested | None:
         """Give what this machine reported of a run; None: it does not know it."""
         return next((run for run in self._runs(lane) if run.run_id == run_id), None)
 
-    def was_tested(self, lane: Lane, sha: str) -> bool:
+    def was_tested(self, lane: RunSeries, sha: str) -> bool:
         """Tell whether a run on a commit is known that reached the hardware."""
         return any(run.sha == sha and run.hello_ok for run in self._runs(lane))
 
-    def was_lost(self, lane: Lane, sha: str) -> bool:
+    def was_lost(self, lane: RunSeries, sha: str) -> bool:
         """Tell whether runs on a commit are known, of which none reached the hardware."""
         reached = [run.hello_ok for run in self._runs(lane) if run.sha == sha]
         return bool(reached) and not any(reached)
 
-    def first_attempt(self, lane: Lane, run_id: int, sha: str) -> Changes | None:
+    def first_attempt(self, lane: RunSeries, run_id: int, sha: str) -> Changes | None:
         """Give what the first attempt of a run said of its changes."""
         folder = self._lane(lane)
         kept = None if folder is None else _read(_changes_file(folder, run_id), _FirstAttempt)
         return kept.changes if kept is not None and kept.sha == sha else None
 
-    def first_changes(self, lane: Lane, sha: str) -> Changes | None:
+    def first_changes(self, lane: RunSeries, sha: str) -> Changes | None:
         """Give what the first run on a commit said of its changes."""
         on_it = (run.run_id for run in self._runs(lane) if run.sha == sha)
         found = (self.first_attempt(lane, run_id, sha) for run_id in on_it)
@@ -133,7 +133,7 @@ class State:
     # Telling
 
     def tested(
-        self, lane: Lane, run_id: int, sha: str, *, hello_ok: bool, changes: Changes | None
+        self, lane: RunSeries, run_id: int, sha: str, *, hello_ok: bool, changes: Changes | None
     ) -> Callable[[], None]:
         """Keep a run that was reported. What its first attempt said of its changes stays. Give what
         takes it back, as far as that can be written.
@@ -153,7 +153,7 @@ class State:
             raise StateError(f"what was tested last cannot be kept: {fault}") from fault
         return partial(self._take_back, lane, run, earlier)
 
-    def _take_back(self, lane: Lane, run: Tested, earlier: Tested | None) -> None:
+    def _take_back(self, lane: RunSeries, run: Tested, earlier: Tested | None) -> None:
         """Know of a run what was known before: nothing, or what an earlier attempt or box said."""
         folder = self._lane(lane)
         assert folder is not None
@@ -164,7 +164,7 @@ class State:
             if earlier is None:
                 _changes_file(folder, run.run_id).unlink(missing_ok=True)
 
-    def _tested(self, lane: Lane, run: Tested, changes: Changes | None) -> None:
+    def _tested(self, lane: RunSeries, run: Tested, changes: Changes | None) -> None:
         folder = self._lane(lane)
         assert folder is not None
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -176,20 +176,20 @@ class State:
         runs = _with(self._runs(lane), run)[-RUNS_KEPT:]
         _replace(folder / _RUNS, _Runs(**asdict(lane), runs=runs))
         assert self._folder is not None
-        _keep_newest((path for path in self._folder.iterdir() if path.is_dir()), LANES_KEPT)
+        _keep_newest((path for path in self._folder.iterdir() if path.is_dir()), SERIES_KEPT)
 
-    def _before(self, lane: Lane, run_id: int) -> Sequence[Tested]:
+    def _before(self, lane: RunSeries, run_id: int) -> Sequence[Tested]:
         """Give the runs before one: also what came after its first attempt is not before it."""
         runs = self._runs(lane)
         places = [place for place, run in enumerate(runs) if run.run_id == run_id]
         return runs[: places[0]] if places else runs
 
-    def _runs(self, lane: Lane) -> list[Tested]:
+    def _runs(self, lane: RunSeries) -> list[Tested]:
         folder = self._lane(lane)
         kept = None if folder is None else _read(folder / _RUNS, _Runs)
         return [] if kept is None else kept.runs
 
-    def _lane(self, lane: Lane) -> Path | None:
+    def _lane(self, lane: RunSeries) -> Path | None:
         """Give the folder of a lane. Its name is a hash: a branch may be called anything."""
         if self._folder is None:
             return None

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.asking import ask
 from hwci.ci.job import Job, find_job
 from hwci.ci.reporting.base import find_base
+from hwci.ci.sourced import Sourced
 from hwci.ci.state import State
+from hwci.ci.systems.api import get_json
 from hwci.ci.systems.buildkite import run_id_of
-from hwci.ci.told import Told
 from tests.ci.answering import Answering, answering
 from tests.ci.recorded import recorded
 
@@ -345,7 +345,7 @@ def answers_of(title: str, ended: str | None = None) -> dict[str, Any]:
 
 def asking(server: Answering) -> Any:
     """Buildkite's address is known to all: asked here instead."""
-    return lambda address, headers: ask(
+    return lambda address, headers: get_json(
         address.replace("https://api.buildkite.com", server.address), headers
     )
 
@@ -361,7 +361,7 @@ def job_of(server: Answering, title: str, *, token: bool = True, **more: str) ->
 
 # What is found
 
-Found = tuple[Told[str | None], tuple[str, ...]]
+Found = tuple[Sourced[str | None], tuple[str, ...]]
 
 
 def find(title: str, answers: dict[str, Any], folder: Path, **more: str) -> Found:
@@ -372,11 +372,11 @@ def find(title: str, answers: dict[str, Any], folder: Path, **more: str) -> Foun
 
 def by(title: str, sha: str) -> Found:
     """Give the base that an API told for sure."""
-    return Told(sha, title), ()
+    return Sourced(sha, title), ()
 
 
 def doubted(found: Found) -> str:
     """Give the note of a base that is not known."""
     base, (note,) = found
-    assert base == Told(None, "default")
+    assert base == Sourced(None, "default")
     return note

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.asking import AskError, ask
 from hwci.ci.job import find_job
-from hwci.ci.reporting.base import find_base, lane_of
+from hwci.ci.reporting.base import find_base, series_of
 from hwci.ci.run_ids import product_run_id
+from hwci.ci.sourced import Sourced
 from hwci.ci.state import State
-from hwci.ci.told import Told
+from hwci.ci.systems.api import ApiError, get_json
 from tests.ci.answering import answering
 from tests.ci.apis import APIS, LATER, NEWER, OLD, TOKEN, answers_of, asking, job_of
 from tests.ci.recorded import recorded
@@ -24,7 +24,7 @@ def test_the_api_of_the_ci_names_the_last_run_before_this_one_that_succeeded(
     with answering(answers_of(title)) as server:
         base, notes = find_base(job_of(server, title), State(tmp_path), asking(server))
 
-    assert base == Told(NEWER, title)
+    assert base == Sourced(NEWER, title)
     assert notes == ()
     assert all(TOKEN in " ".join(asked.headers.values()) for asked in server.asked)
     queries = " ".join(f"{key}={value}" for key, value in server.asked[0].query.items())
@@ -38,12 +38,12 @@ def find_after(
     ended: str,
     remembered: Mapping[int, tuple[str, bool]],
     **more: str,
-) -> tuple[Told[str | None], tuple[str, ...]]:
+) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base where the newer run ended in a way, and a bench remembers runs."""
     state = State(tmp_path)
     with answering(answers_of(title, ended)) as server:
         job = job_of(server, title, token=True, **FIRST_ATTEMPT, **more)
-        lane = lane_of(job)
+        lane = series_of(job)
         assert lane is not None
         for run_id, (sha, hello_ok) in remembered.items():
             state.tested(lane, run_id, sha, hello_ok=hello_ok, changes=None)
@@ -66,7 +66,7 @@ def test_a_run_that_failed_and_that_this_bench_never_saw_is_no_base(
 
     base, (note,) = find_after(title, tmp_path, api.failed, {api.old: (OLD, True)})
 
-    assert base == Told(OLD, "state file")
+    assert base == Sourced(OLD, "state file")
     assert f"{title} does not tell what {api.name} on {NEWER[:12]} tested" in note
     assert f"changes count from {OLD[:12]}, by the state file" in note
 
@@ -76,7 +76,7 @@ def test_a_run_that_failed_on_this_bench_is_the_base(title: str, tmp_path: Path)
     api = APIS[title]
     remembered = {api.old: (OLD, True), api.newer: (NEWER, True)}
 
-    assert find_after(title, tmp_path, api.failed, remembered) == (Told(NEWER, title), ())
+    assert find_after(title, tmp_path, api.failed, remembered) == (Sourced(NEWER, title), ())
 
 
 @pytest.mark.parametrize("title", APIS)
@@ -89,7 +89,7 @@ def test_what_another_product_tested_on_this_bench_says_nothing_of_this_one(
             job_of(server, title, token=True, **FIRST_ATTEMPT, HWCI_SUITE=suite)
             for suite in ("gateway", "sensor")
         )
-        lane = lane_of(gateway)
+        lane = series_of(gateway)
         assert lane is not None
         state.tested(lane, api.newer, NEWER, hello_ok=True, changes=None)
         told = {
@@ -110,7 +110,7 @@ def test_a_run_is_remembered_by_the_number_of_its_product(title: str, tmp_path: 
     found = find_after(title, tmp_path / "1", api.failed, remembered, HWCI_SUITE="sensor")
     other = find_after(title, tmp_path / "2", api.failed, remembered, HWCI_SUITE="gateway")
 
-    assert found == (Told(NEWER, title), ())
+    assert found == (Sourced(NEWER, title), ())
     assert other[0].value is None
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_lost_this_bench_is_passed_over(title: str, tmp_path: Path) -
 
     for ended in (api.passed, api.failed):
         remembered = {api.newer: (NEWER, False)}
-        assert find_after(title, tmp_path, ended, remembered) == (Told(OLD, title), ())
+        assert find_after(title, tmp_path, ended, remembered) == (Sourced(OLD, title), ())
 
 
 @pytest.mark.parametrize("title", APIS)
@@ -135,8 +135,8 @@ def test_where_a_person_numbers_the_runs_this_bench_knows_them_by_their_commits(
     unknown = find_after(title, tmp_path / "3", failed, {91: ("e" * 40, True)}, **own)
     not_numbered = find_after(title, tmp_path / "4", failed, {91: (NEWER, True)})
 
-    assert tested == (Told(NEWER, title), ())
-    assert lost == (Told(OLD, title), ())
+    assert tested == (Sourced(NEWER, title), ())
+    assert lost == (Sourced(OLD, title), ())
     assert unknown[0].value is None
     assert not_numbered[0].value is None
 
@@ -148,7 +148,7 @@ def test_a_doubt_that_nobody_dispels_says_what_to_do(title: str, tmp_path: Path)
     for remembered in (nothing, {1: (LATER, True)}):
         base, (note,) = find_after(title, tmp_path, APIS[title].failed, remembered)
 
-        assert base == Told(None, "default")
+        assert base == Sourced(None, "default")
         assert f"{APIS[title].name} on {NEWER[:12]}" in note
         assert "HWCI_STATE_DIR" in note
         assert "--base-sha" in note
@@ -161,15 +161,15 @@ def test_without_a_token_nobody_is_asked_and_the_want_of_a_base_is_told(
     with answering(answers_of(title)) as server:
         job, state = job_of(server, title, token=False, **FIRST_ATTEMPT), State(tmp_path)
         base, (note,) = find_base(job, state, asking(server))
-        lane = lane_of(job)
+        lane = series_of(job)
         assert lane is not None
         state.tested(lane, 1, OLD, hello_ok=True, changes=None)
         known = find_base(job, state, asking(server))
 
-    assert base == Told(None, "default")
+    assert base == Sourced(None, "default")
     assert note.startswith(f"{title} was not asked which run tested before this one: that needs ")
     assert APIS[title].secret in note
-    assert known == (Told(OLD, "state file"), ())
+    assert known == (Sourced(OLD, "state file"), ())
     assert server.asked == []
 
 
@@ -191,22 +191,22 @@ def test_an_api_that_is_away_is_told(tmp_path: Path) -> None:
     with answering({}) as server:
         job = job_of(server, "GitHub's API")
 
-    base, (note,) = find_base(job, State(tmp_path), ask)
+    base, (note,) = find_base(job, State(tmp_path), get_json)
 
     assert base.value is None
     assert "no answer" in note
-    with pytest.raises(AskError):
-        ask("file:///etc/passwd", {})
+    with pytest.raises(ApiError):
+        get_json("file:///etc/passwd", {})
 
 
 def test_a_run_that_was_cancelled_after_it_had_tested_counts(tmp_path: Path) -> None:
     state = State(tmp_path)
     with answering(answers_of("GitHub's API")) as server:
         job = job_of(server, "GitHub's API")
-        lane = lane_of(job)
+        lane = series_of(job)
         assert lane is not None
         state.tested(lane, 19543210950, LATER, hello_ok=True, changes=None)
-        cancelled, _ = find_base(job, state, ask)
+        cancelled, _ = find_base(job, state, get_json)
 
     assert cancelled.value == LATER
 
@@ -219,8 +219,8 @@ def test_a_person_is_believed_first(tmp_path: Path) -> None:
         job = job_of(server, "GitHub's API", HWCI_BASE_SHA="C" * 40)
         none = job_of(server, "GitHub's API", HWCI_BASE_SHA="0" * 40)
 
-        assert find_base(job, State(tmp_path), ask)[0] == Told("c" * 40, "HWCI_BASE_SHA")
-        assert find_base(none, State(tmp_path), ask)[0].value is None
+        assert find_base(job, State(tmp_path), get_json)[0] == Sourced("c" * 40, "HWCI_BASE_SHA")
+        assert find_base(none, State(tmp_path), get_json)[0].value is None
         assert server.asked == []
 
 
@@ -229,20 +229,20 @@ PREVIOUS = "1" * 40
 
 def jenkins(
     tmp_path: Path, succeeded: str, remembered: Mapping[str, bool]
-) -> tuple[Told[str | None], tuple[str, ...]]:
+) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base where builds before this one ended, and a bench remembers some."""
     environ = recorded("jenkins-multibranch")
     assert environ["GIT_PREVIOUS_COMMIT"] == PREVIOUS
     environ["GIT_PREVIOUS_SUCCESSFUL_COMMIT"] = succeeded
     job, state = find_job({}, environ, None, None), State(tmp_path)
-    lane = lane_of(job)
+    lane = series_of(job)
     assert lane is not None
     for run_id, (sha, hello_ok) in enumerate(remembered.items()):
         state.tested(lane, run_id, sha, hello_ok=hello_ok, changes=None)
-    return find_base(job, state, ask)
+    return find_base(job, state, get_json)
 
 
-BY_JENKINS = Told(PREVIOUS, "GIT_PREVIOUS_COMMIT")
+BY_JENKINS = Sourced(PREVIOUS, "GIT_PREVIOUS_COMMIT")
 
 
 def test_the_variable_of_the_ci_is_believed_where_that_build_succeeded(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_variable_that_names_a_build_that_this_bench_never_saw_is_not(tmp_path
     remembered = {OLD: True, NEWER: True}  # the newer failed on this bench
     base, (note,) = jenkins(tmp_path, OLD, remembered)
 
-    assert base == Told(NEWER, "state file")
+    assert base == Sourced(NEWER, "state file")
     assert f"GIT_PREVIOUS_COMMIT does not tell what the run on {PREVIOUS[:12]} tested" in note
 
 
@@ -271,32 +271,32 @@ def test_a_variable_in_doubt_is_no_base_where_this_bench_knows_no_better(
 ) -> None:
     base, (note,) = jenkins(tmp_path, succeeded, {NEWER: True} if succeeded else {})
 
-    assert base == Told(None, "default")
+    assert base == Sourced(None, "default")
     assert "--base-sha" in note
 
 
 def test_a_variable_that_names_a_run_that_lost_its_bench_is_not(tmp_path: Path) -> None:
     remembered = {OLD: True, PREVIOUS: False}
 
-    assert jenkins(tmp_path, OLD, remembered) == (Told(OLD, "state file"), ())
+    assert jenkins(tmp_path, OLD, remembered) == (Sourced(OLD, "state file"), ())
 
 
 def test_a_first_run_has_no_base(tmp_path: Path) -> None:
     environ = recorded("circleci-push")
 
-    assert find_base(find_job({}, environ, None, None), State(tmp_path), ask) == (
-        Told(None, "default"),
+    assert find_base(find_job({}, environ, None, None), State(tmp_path), get_json) == (
+        Sourced(None, "default"),
         (),
     )
 
 
 def test_what_came_before_an_attempt_that_ran_elsewhere_is_not_guessed(tmp_path: Path) -> None:
     job = find_job({}, recorded("github-push"), None, None)
-    state, lane = State(tmp_path), lane_of(job)
+    state, lane = State(tmp_path), series_of(job)
     assert lane is not None
     assert job.value("run_attempt") == 2
     state.tested(lane, 1, OLD, hello_ok=True, changes=None)
 
-    assert find_base(job, state, ask)[0].value is None
+    assert find_base(job, state, get_json)[0].value is None
     state.tested(lane, job.value("run_id"), LATER, hello_ok=True, changes=None)
-    assert find_base(job, state, ask)[0] == Told(OLD, "state file")
+    assert find_base(job, state, get_json)[0] == Sourced(OLD, "state file")

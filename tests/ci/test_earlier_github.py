@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hwci.ci.asking import ask
 from hwci.ci.job import find_job
 from hwci.ci.reporting.base import find_base
 from hwci.ci.state import State
+from hwci.ci.systems.api import get_json
 from tests.ci.answering import answering
 from tests.ci.apis import (
     BUILT,
@@ -104,7 +104,7 @@ def test_one_attempt_that_succeeded_is_enough(tmp_path: Path) -> None:
             github_jobs_path(8): github_jobs(HIL, failed, github_job("hil", "cancelled")),
         }
     ) as server:
-        found = find_base(job_of(server, "GitHub's API"), State(tmp_path), ask)
+        found = find_base(job_of(server, "GitHub's API"), State(tmp_path), get_json)
 
     assert found == BY_GITHUB_NEWER
     assert [asked.query.get("filter") for asked in server.asked] == [None, None, "latest", "all"]
@@ -188,7 +188,7 @@ def test_a_run_that_follows_another_is_listed_with_a_commit_that_it_did_not_test
             "GITHUB_TOKEN": TOKEN,
             "GITHUB_API_URL": server.address,
         }
-        found = find_base(find_job({}, environ, None, None), State(tmp_path), ask)
+        found = find_base(find_job({}, environ, None, None), State(tmp_path), get_json)
     assert "that follows another" in doubted(found)
     assert server.asked == []
 
@@ -203,7 +203,7 @@ def test_each_attempt_of_a_run_has_the_same_base_by_the_api(tmp_path: Path) -> N
 
         def paged(address: str, headers: Mapping[str, str]) -> object:
             if GITHUB_RUNS not in address:
-                return ask(address, headers)
+                return get_json(address, headers)
             page = int(address.rpartition("page=")[2])
             return {"workflow_runs": every[(page - 1) * 100 : page * 100]}
 
@@ -220,7 +220,7 @@ def test_a_branch_of_a_fork_is_not_ours(tmp_path: Path) -> None:
     runs = [github_run(5, LATER) | theirs, github_run(4, NEWER)]
     jobs = {github_jobs_path(number): github_jobs(BUILT, HIL) for number in (4, 5)}
     with answering({GITHUB_RUNS: {"workflow_runs": runs}, **THIS_GITHUB_JOB, **jobs}) as server:
-        ours, _ = find_base(job_of(server, "GitHub's API"), State(tmp_path), ask)
+        ours, _ = find_base(job_of(server, "GitHub's API"), State(tmp_path), get_json)
         environ = recorded("github-fork") | {
             "GITHUB_TOKEN": TOKEN,
             "GITHUB_API_URL": server.address,
@@ -228,7 +228,7 @@ def test_a_branch_of_a_fork_is_not_ours(tmp_path: Path) -> None:
         fork = find_job({}, environ, None, None)
         owner = fork.value("branch").partition(":")[0]
         runs[0]["head_repository"]["full_name"] = f"{owner}/firmware"
-        of_fork, _ = find_base(fork, State(tmp_path), ask)
+        of_fork, _ = find_base(fork, State(tmp_path), get_json)
 
     assert ours.value == NEWER
     assert of_fork.value == LATER
@@ -256,7 +256,7 @@ def test_what_a_merge_queue_tried_was_a_run_on_the_branch_behind_it(
         job = find_job({}, recorded(name) | told, None, None)
 
         def by_branch(address: str, headers: Mapping[str, str]) -> object:
-            answer = ask(address, headers)
+            answer = get_json(address, headers)
             if "branch=" not in address:
                 return answer
             assert isinstance(answer, dict)
@@ -273,7 +273,9 @@ def test_a_branch_that_nothing_is_merged_into_has_no_queue(tmp_path: Path) -> No
     runs = [queued(8, NEWER, "topic"), github_run(7, OLD)]
     with answering({GITHUB_RUNS: {"workflow_runs": runs}, **THIS_GITHUB_JOB}) as server:
         told = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": server.address, "HWCI_BRANCH": "topic"}
-        find_base(find_job({}, recorded("github-push") | told, None, None), State(tmp_path), ask)
+        find_base(
+            find_job({}, recorded("github-push") | told, None, None), State(tmp_path), get_json
+        )
 
     assert [it.query.get("event") for it in server.asked if it.path == GITHUB_RUNS] == [None]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hwci.ci.asking import ask
 from hwci.ci.job import find_job
 from hwci.ci.reporting.base import find_base
 from hwci.ci.state import State
+from hwci.ci.systems.api import get_json
 from tests.ci.answering import answering
 from tests.ci.apis import (
     GITLAB,
@@ -40,7 +40,7 @@ def test_a_job_of_gitlab_that_tested_and_was_retried_counts(tmp_path: Path) -> N
         gitlab_jobs_path(4710): [gitlab_job(52, "canceled"), gitlab_job(51, "success")],
     }
     with answering(answers) as server:
-        found = find_base(job_of(server, "GitLab's API"), State(tmp_path), ask)
+        found = find_base(job_of(server, "GitLab's API"), State(tmp_path), get_json)
 
     assert found == BY_GITLAB_NEWER
     assert server.asked[1].query["include_retried"] == "true"
@@ -74,7 +74,7 @@ def find_in_merge_request(answers: dict[str, Any], folder: Path, **more: str) ->
             "CI_API_V4_URL": server.address,
             **more,
         }
-        return find_base(find_job({}, environ, None, None), State(folder), ask)
+        return find_base(find_job({}, environ, None, None), State(folder), get_json)
 
 
 def test_a_pipeline_of_merged_results_tested_the_head_of_the_source_branch(
@@ -133,7 +133,7 @@ def test_a_child_pipeline_follows_child_pipelines(tmp_path: Path) -> None:
     answers = history("GitLab's API", (NEWER, "success"))
     with answering(answers) as server:
         job = job_of(server, "GitLab's API", CI_PIPELINE_SOURCE="parent_pipeline")
-        found = find_base(job, State(tmp_path), ask)
+        found = find_base(job, State(tmp_path), get_json)
 
     assert found == BY_GITLAB_NEWER
     assert server.asked[0].query["source"] == "parent_pipeline"

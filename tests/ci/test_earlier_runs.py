@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hwci.ci.earlier.apis import REQUESTS
-from hwci.ci.reporting.base import find_base, lane_of
+from hwci.ci.reporting.base import find_base, series_of
 from hwci.ci.state import State
 from tests.ci.answering import answering
 from tests.ci.apis import (
@@ -167,7 +167,7 @@ def test_a_run_that_this_bench_remembers_is_not_looked_into(title: str, tmp_path
     state = State(tmp_path)
     with answering(history(title, (NEWER, "as the bench says"))) as server:
         job = job_of(server, title)
-        lane = lane_of(job)
+        lane = series_of(job)
         assert lane is not None
         own = GITHUB_OWN if title == "GitHub's API" else AZURE_OWN
         state.tested(lane, own - 1, OLD, hello_ok=True, changes=None)

@@ -46,7 +46,7 @@ class Desk:
 
 
 def said(job: Job) -> dict[str, tuple[object, str]]:
-    return {name: (told.value, told.by) for name, told in job.fields.items()}
+    return {name: (told.value, told.source) for name, told in job.fields.items()}
 
 
 def test_a_flag_is_believed_before_all_others() -> None:
@@ -230,7 +230,7 @@ def test_what_is_no_commit_here_is_named_and_not_guessed(name: str) -> None:
     # A report holds without what was only said of earlier commits.
     hint = name != "sha"
     [said_here], [said_nowhere] = (
-        job.passed_over if hint else job.faults for job in (here, nowhere)
+        job.unknown_commits if hint else job.faults for job in (here, nowhere)
     )
     assert [bool(job.faults) for job in (here, nowhere)] == [not hint, not hint]
     why = "that is no full hash, and git knows no such commit"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from hwci.ci import state as state_module
-from hwci.ci.state import Lane, State, StateError, state_folder
+from hwci.ci.state import RunSeries, State, StateError, state_folder
 from hwci.wire.reports import Changes, CommitItem
 
-LANE = Lane("acme/firmware", "hil", "main", "fw")
+LANE = RunSeries("acme/firmware", "hil", "main", "fw")
 A, B, C = ("a" * 40, "b" * 40, "c" * 40)
 
 
@@ -93,13 +93,13 @@ def test_what_the_first_run_on_a_commit_said_is_found_by_the_commit(tmp_path: Pa
 @pytest.mark.parametrize(
     "other",
     [
-        Lane("acme/other", "hil", "main", "fw"),
-        Lane("acme/firmware", "x", "main", "fw"),
-        Lane("acme/firmware", "hil", "main", "x"),
-        Lane("acme/firmware", "hil", "../../release/ß\udcff", "fw"),
+        RunSeries("acme/other", "hil", "main", "fw"),
+        RunSeries("acme/firmware", "x", "main", "fw"),
+        RunSeries("acme/firmware", "hil", "main", "x"),
+        RunSeries("acme/firmware", "hil", "../../release/ß\udcff", "fw"),
     ],
 )
-def test_lanes_know_nothing_of_one_another(other: Lane, tmp_path: Path) -> None:
+def test_lanes_know_nothing_of_one_another(other: RunSeries, tmp_path: Path) -> None:
     state = State(tmp_path)
     state.tested(LANE, 1, A, hello_ok=True, changes=changes_since(B, A))
 
@@ -124,13 +124,13 @@ def test_a_file_that_cannot_be_read_says_nothing_and_is_replaced(
 def test_it_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_module, "RUNS_KEPT", 5)
     monkeypatch.setattr(state_module, "CHANGES_KEPT", 2)
-    monkeypatch.setattr(state_module, "LANES_KEPT", 3)
+    monkeypatch.setattr(state_module, "SERIES_KEPT", 3)
     state = State(tmp_path)
     for run_id in range(8):
         age(tmp_path)
         state.tested(LANE, run_id, A, hello_ok=True, changes=changes_since(None, A))
     for number in range(5):
-        lane = Lane("acme/firmware", "hil", f"branch-{number}", "fw")
+        lane = RunSeries("acme/firmware", "hil", f"branch-{number}", "fw")
         age(tmp_path)
         state.tested(lane, 1, A, hello_ok=True, changes=None)
 
@@ -163,10 +163,10 @@ def test_nobody_else_reads_it(tmp_path: Path) -> None:
 
 def test_processes_that_write_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from hwci.ci.state import Lane, State\n"
+        "import sys; from pathlib import Path; from hwci.ci.state import RunSeries, State\n"
         "state, own = State(Path(sys.argv[1])), int(sys.argv[2])\n"
         "for number in range(20):\n"
-        "    state.tested(Lane('r', 'w', 'b', 's'), own * 100 + number, 'a' * 40,"
+        "    state.tested(RunSeries('r', 'w', 'b', 's'), own * 100 + number, 'a' * 40,"
         " hello_ok=True, changes=None)\n"
     )
     root = Path(__file__).parents[2]

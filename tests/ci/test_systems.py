@@ -160,7 +160,7 @@ def job(name: str, **variables: str) -> Job:
 def test_a_system_says_a_field(name: str, field: str, value: object, by: str) -> None:
     told = job(name).fields[field]
 
-    assert (told.value, told.by) == (value, by)
+    assert (told.value, told.source) == (value, by)
 
 
 @pytest.mark.parametrize(("name", "field"), UNSAID)
@@ -221,7 +221,7 @@ def test_what_the_ci_itself_takes_for_the_run_before_is_handed_on() -> None:
     previous = job("jenkins-multibranch").previous_sha
 
     assert previous is not None
-    assert (previous.value, previous.by) == (BEFORE, "GIT_PREVIOUS_COMMIT")
+    assert (previous.value, previous.source) == (BEFORE, "GIT_PREVIOUS_COMMIT")
     assert job("gitlab-push").previous_sha is None  # not each push had a run
 
 
@@ -298,8 +298,8 @@ def test_an_event_file_that_cannot_be_read_says_nothing_and_is_told(
     assert (found.value("sha"), found.value("branch")) == (TESTED, "main")
     assert found.before_sha is None
     told = f"The event of this run cannot be read (GITHUB_EVENT_PATH): {event}: {why}"
-    assert found.unread == ((told,) if why else ())
-    assert job("github-push", GITHUB_EVENT_PATH="").unread == ()
+    assert found.unreadable == ((told,) if why else ())
+    assert job("github-push", GITHUB_EVENT_PATH="").unreadable == ()
 
 
 def test_the_event_of_a_pull_request_of_a_deleted_fork_keeps_its_owner(tmp_path: Path) -> None:

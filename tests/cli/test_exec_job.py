@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.job import find_job
-from hwci.ci.reporting.base import lane_of
+from hwci.ci.reporting.base import series_of
 from hwci.ci.state import State
 from tests.ci.answering import answering as answering_api
 from tests.ci.apis import APIS, NEWER, answers_of
@@ -40,7 +40,7 @@ def test_a_run_that_the_ci_counts_is_not_taken_for_one_that_a_person_numbers(
     """Else a run of the CI that failed in its build would have tested what another run did."""
     with answering_api(answers_of(GITHUB, APIS[GITHUB].failed)) as api:
         environ = in_github(bench, api.address)
-        lane = lane_of(find_job({}, environ, None, None))
+        lane = series_of(find_job({}, environ, None, None))
         assert lane is not None
         state = State(Path(bench.environ["XDG_STATE_HOME"]) / "hwci")
         state.tested(lane, 91, NEWER, hello_ok=True, changes=None)

@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from hwci.ci.state import Lane, State
+from hwci.ci.state import RunSeries, State
 from hwci.cli.reporting.needs import way
 from hwci.cli.terminal.options import flag_of
 from hwci.server.app import CreateUser
@@ -363,7 +363,7 @@ def test_a_bench_remembers_a_run_by_the_reports_that_were_not_refused(
 
     in_ci(*run, HWCI_URL=choosy.url)
 
-    lane = Lane("acme/firmware", "hil", "main", "hil")
+    lane = RunSeries("acme/firmware", "hil", "main", "hil")
     run_of_lane = State(results / "state" / "hwci").reported(lane, 4711)
     assert (run_of_lane is not None) is remembered
     assert run_of_lane is None or run_of_lane.hello_ok

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from hwci.ci.asking import Ask, AskError
+from hwci.ci.systems.api import ApiError, GetJson
 
 PER_PAGE = 100
 PAGES = 3
@@ -18,31 +18,35 @@ Row = Mapping[str, Any]
 
 
 def pages(
-    ask: Ask, address: str, wanted: Mapping[str, str], headers: Mapping[str, str], *path: str
+    get_json: GetJson,
+    address: str,
+    wanted: Mapping[str, str],
+    headers: Mapping[str, str],
+    *path: str,
 ) -> Iterator[Row]:
     """Give the rows of a list, page after page, as far as they are taken.
 
     Raises:
-        AskError: there is no answer, or the list goes on beyond what is looked at.
+        ApiError: there is no answer, or the list goes on beyond what is looked at.
     """
     for page in range(1, PAGES + 1):
         query = urlencode({**wanted, "per_page": str(PER_PAGE), "page": str(page)})
-        rows = listed(ask(f"{address}?{query}", headers), address, *path)
+        rows = listed(get_json(f"{address}?{query}", headers), address, *path)
         yield from rows
         if len(rows) < PER_PAGE:
             return
-    raise AskError(f"{address} lists more than {PAGES * PER_PAGE}")
+    raise ApiError(f"{address} lists more than {PAGES * PER_PAGE}")
 
 
 def listed(answer: object, address: str, *path: str) -> list[Row]:
     """Give the objects of a list that stands at a place of an answer.
 
     Raises:
-        AskError: no such list stands there.
+        ApiError: no such list stands there.
     """
     rows = inside(answer, *path)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise AskError(f"{address} answers in a form that is not known")
+        raise ApiError(f"{address} answers in a form that is not known")
     return rows
 
 

@@ -10,11 +10,11 @@ bench. Who knows better is asked in `hwci.ci.reporting.base`.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from hwci.ci.asking import Ask, limited
 from hwci.ci.earlier import azure, buildkite, github, gitlab
 from hwci.ci.earlier.runs import EarlierRun
 from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job
+from hwci.ci.systems.api import GetJson, with_request_limit
 
 REQUESTS = 15
 """Of one search: lists, this run, and a dozen of those before it, each looked into."""
@@ -23,14 +23,14 @@ REQUESTS = 15
 @dataclass(frozen=True, slots=True)
 class Api:
     """The API of a CI system. `tokens`, `needs`: by variables; any of the first, each of the
-    others. `runs` gives the newest first; it raises AskError. `lists_pushes`: these are the builds
+    others. `runs` gives the newest first; it raises ApiError. `lists_pushes`: these are the builds
     of a whole pipeline, each push to its branch among them, and no variable tells what was before.
     """
 
     title: str
     tokens: tuple[str, ...]
     needs: tuple[str, ...]
-    runs: Callable[[Job, str, Ask], Iterator[EarlierRun]]
+    runs: Callable[[Job, str, GetJson], Iterator[EarlierRun]]
     lists_pushes: bool = False
 
     def lacks(self, job: Job) -> tuple[str, ...]:
@@ -78,10 +78,10 @@ APIS: Mapping[str, Api] = {
 """By the name of the system. The others have no such API, or nothing to ask it with."""
 
 
-def asked_for(job: Job, ask: Ask) -> tuple[str, Iterator[EarlierRun]] | None:
+def asked_for(job: Job, get_json: GetJson) -> tuple[str, Iterator[EarlierRun]] | None:
     """Give who can be asked for earlier runs of a job, and these; None: nobody."""
     api = APIS.get(job.system or "")
     if api is None or api.lacks(job):
         return None
     token = next(filter(None, map(job.environ.get, api.tokens)))
-    return api.title, api.runs(job, token, limited(ask, REQUESTS))
+    return api.title, api.runs(job, token, with_request_limit(get_json, REQUESTS))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from urllib.parse import quote, urlencode
 
-from hwci.ci.asking import Ask, AskError
 from hwci.ci.earlier.answers import PER_PAGE, Row, inside, listed, number_of, only
 from hwci.ci.earlier.runs import EarlierRun, Ending, JobOfRun, ThisJob
 from hwci.ci.job import Job
+from hwci.ci.systems.api import ApiError, GetJson
 
 _VERSION = "7.0"
 _ENDINGS = {
@@ -37,7 +37,7 @@ _RAN = frozenset({"succeeded", "partiallySucceeded"})
 class _Builds:
     address: str
     headers: Mapping[str, str]
-    ask: Ask
+    get_json: GetJson
 
     def listed(self, definition: str, branch: str) -> Iterator[Row]:
         """List the builds of a pipeline on a branch, also those that go on: a job of one of these
@@ -50,25 +50,25 @@ class _Builds:
             "$top": str(PER_PAGE),
             "api-version": _VERSION,
         }
-        answer = self.ask(f"{self.address}?{urlencode(wanted)}", self.headers)
+        answer = self.get_json(f"{self.address}?{urlencode(wanted)}", self.headers)
         rows = listed(answer, self.address, "value")
         yield from rows
         if len(rows) >= PER_PAGE:
-            raise AskError(f"{self.address} lists more than {PER_PAGE}")
+            raise ApiError(f"{self.address} lists more than {PER_PAGE}")
 
     def timeline(self, build: int) -> list[Row]:
         """Give the records of a build; one that never began has none."""
         address = f"{self.address}/{build}/timeline"
-        answer = self.ask(f"{address}?{urlencode({'api-version': _VERSION})}", self.headers)
+        answer = self.get_json(f"{address}?{urlencode({'api-version': _VERSION})}", self.headers)
         return [] if answer is None else listed(answer, address, "records")
 
 
-def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
+def runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
     """Give the builds before the one of a job, the newest first."""
     environ = job.environ
     project = quote(environ["SYSTEM_TEAMPROJECT"], "")
     address = f"{environ['SYSTEM_COLLECTIONURI'].rstrip('/')}/{project}/_apis/build/builds"
-    builds = _Builds(address, {"Authorization": f"Bearer {token}"}, ask)
+    builds = _Builds(address, {"Authorization": f"Bearer {token}"}, get_json)
     own = int(environ["BUILD_BUILDID"])
 
     @cache

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from urllib.parse import quote
 
-from hwci.ci.asking import Ask
 from hwci.ci.earlier.answers import Row, listed, number_of, pages
 from hwci.ci.earlier.runs import EarlierRun, Ending, JobOfRun, ThisJob
 from hwci.ci.job import Job
+from hwci.ci.systems.api import GetJson
 from hwci.ci.systems.buildkite import run_id_of, step_of
 
 ADDRESS = "https://api.buildkite.com/v2/organizations"
@@ -24,7 +24,7 @@ _ENDINGS = {
 """By the state of a job. One of any other never began, or goes on."""
 
 
-def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
+def runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
     """Give the builds before the one of a job, the newest first."""
     environ = job.environ
     organization, pipeline = (
@@ -35,7 +35,7 @@ def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
     wanted = {"branch": str(job.value("branch")), "include_retried_jobs": "true"}
     headers = {"Authorization": f"Bearer {token}"}
     own, this = int(environ["BUILDKITE_BUILD_NUMBER"]), ThisJob(step_of(environ) or None)
-    for row in pages(ask, address, wanted, headers):
+    for row in pages(get_json, address, wanted, headers):
         number = number_of(row, "number")
         jobs = _jobs(listed(row, address, "jobs"), environ)
         if number == own and this.name is not None:

@@ -14,10 +14,10 @@ from functools import cache, partial
 from heapq import merge
 from urllib.parse import quote
 
-from hwci.ci.asking import Ask, AskError
 from hwci.ci.earlier.answers import Row, inside, number_of, only, pages
 from hwci.ci.earlier.runs import EarlierRun, Ending, JobOfRun, ThisJob
 from hwci.ci.job import Job
+from hwci.ci.systems.api import ApiError, GetJson
 from hwci.ci.systems.github import QUEUED, unqueued
 
 _ENDINGS = {
@@ -43,13 +43,13 @@ _FOLLOWS = "workflow_run"
 class _Actions:
     address: str
     headers: Mapping[str, str]
-    ask: Ask
+    get_json: GetJson
 
     def runs(self, file: str, wanted: Mapping[str, str]) -> Iterator[Row]:
         """List runs of a workflow, also those that go on: a job of one of these may have ended."""
         address = f"{self.address}/workflows/{quote(file, '')}/runs"
         wanted = {**wanted, "exclude_pull_requests": "true"}
-        return pages(self.ask, address, wanted, self.headers, "workflow_runs")
+        return pages(self.get_json, address, wanted, self.headers, "workflow_runs")
 
     def runs_on(self, branch: str, file: str, *, queued: bool) -> Iterator[Row]:
         """List the runs of a workflow on a branch, the newest first. `queued`: and those that tried
@@ -65,19 +65,19 @@ class _Actions:
     def jobs(self, run: int, attempts: str) -> list[Row]:
         """List the jobs of a run, of `all` its attempts or of the `latest`."""
         address = f"{self.address}/runs/{run}/jobs"
-        return list(pages(self.ask, address, {"filter": attempts}, self.headers, "jobs"))
+        return list(pages(self.get_json, address, {"filter": attempts}, self.headers, "jobs"))
 
 
-def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
+def runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
     """Give the runs before the one of a job, the newest first."""
     environ = job.environ
     if environ.get("GITHUB_EVENT_NAME") == _FOLLOWS:
-        raise AskError("GitHub does not list which commit a run tested that follows another")
+        raise ApiError("GitHub does not list which commit a run tested that follows another")
     own = int(environ["GITHUB_RUN_ID"])
     address = (
         f"{environ['GITHUB_API_URL'].rstrip('/')}/repos/{environ['GITHUB_REPOSITORY']}/actions"
     )
-    actions = _Actions(address, {"Authorization": f"Bearer {token}"}, ask)
+    actions = _Actions(address, {"Authorization": f"Bearer {token}"}, get_json)
 
     @cache
     def this_job() -> ThisJob:

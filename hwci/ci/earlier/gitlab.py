@@ -9,10 +9,10 @@ second parent is the head of the source branch, which is what a report calls its
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from hwci.ci.asking import Ask
 from hwci.ci.earlier.answers import Row, inside, number_of, pages
 from hwci.ci.earlier.runs import EarlierRun, Ending
 from hwci.ci.job import Job
+from hwci.ci.systems.api import GetJson
 
 _ENDINGS = {"success": Ending.TESTED, "failed": Ending.IN_DOUBT}
 """By the status of a job. One of any other was skipped or cancelled before it began, or goes on."""
@@ -20,18 +20,18 @@ _ENDINGS = {"success": Ending.TESTED, "failed": Ending.IN_DOUBT}
 _PARENTS_OF_A_MERGE = 2
 
 
-def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
+def runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
     """Give this job in the pipelines before its own, the newest first."""
     environ = job.environ
     headers = {"PRIVATE-TOKEN": token}
     projects = f"{environ['CI_API_V4_URL'].rstrip('/')}/projects"
     own = int(environ["CI_PIPELINE_ID"])
-    for pipeline in _pipelines(job, projects, headers, ask):
+    for pipeline in _pipelines(job, projects, headers, get_json):
         number = number_of(pipeline, "id")
         if number >= own or pipeline.get("status") == "skipped":
             continue
         address = f"{projects}/{environ['CI_PROJECT_ID']}/pipelines/{number}/jobs"
-        for row in pages(ask, address, {"include_retried": "true"}, headers):
+        for row in pages(get_json, address, {"include_retried": "true"}, headers):
             if row.get("name") == environ["CI_JOB_NAME"]:
                 ids = (number_of(row, "id"), number)
                 sha, ending = _tested(pipeline, row), partial(_ending, row)
@@ -39,7 +39,7 @@ def runs(job: Job, token: str, ask: Ask) -> Iterator[EarlierRun]:
 
 
 def _pipelines(
-    job: Job, projects: str, headers: Mapping[str, str], ask: Ask
+    job: Job, projects: str, headers: Mapping[str, str], get_json: GetJson
 ) -> Iterator[Row] | Sequence[Row]:
     """List the pipelines of a branch; of a merge request with those of its source branch."""
     environ = job.environ
@@ -50,7 +50,7 @@ def _pipelines(
     is_child = environ.get("CI_PIPELINE_SOURCE") == "parent_pipeline"
     if request and target and not is_child:
         address = f"{projects}/{target}/merge_requests/{request}/pipelines"
-        found = pages(ask, address, {}, headers)
+        found = pages(get_json, address, {}, headers)
         ours = [row for row in found if str(row.get("project_id")) == environ["CI_PROJECT_ID"]]
         # Those of the merge request stand before those of the branch, whichever came first.
         return sorted(ours, key=lambda row: number_of(row, "id"), reverse=True)
@@ -58,7 +58,7 @@ def _pipelines(
     wanted = {"ref": ref, "order_by": "id", "sort": "desc"}
     if is_child:
         wanted["source"] = "parent_pipeline"  # such are not listed otherwise
-    return pages(ask, f"{projects}/{environ['CI_PROJECT_ID']}/pipelines", wanted, headers)
+    return pages(get_json, f"{projects}/{environ['CI_PROJECT_ID']}/pipelines", wanted, headers)
 
 
 def _ending(row: Row) -> Ending:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hwci.ci.git.checkout import Checkout
-from hwci.ci.told import Told
+from hwci.ci.sourced import Sourced
 from hwci.wire.hashes import is_hash
 
 HINTS = ("before_sha", "base_sha")
@@ -20,8 +20,8 @@ _FULL = re.compile(r"[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}|0{7,}")
 
 
 def in_full(
-    told: Mapping[str, Told[Any]], checkout: Checkout | None
-) -> tuple[dict[str, Told[Any]], dict[str, str]]:
+    told: Mapping[str, Sourced[Any]], checkout: Checkout | None
+) -> tuple[dict[str, Sourced[Any]], dict[str, str]]:
     """Write the commits among what people told as full hashes. Gives all that they told, without
     the fields that name what is no commit here, and what to say of each of these.
     """
@@ -29,7 +29,7 @@ def in_full(
     for name in FIELDS:
         if name not in told:
             continue
-        value, by = told[name].value, told[name].by
+        value, by = told[name].value, told[name].source
         revisions = value if isinstance(value, tuple) else (value,)
         shas = tuple(full_hash(revision, checkout) for revision in revisions)
         unknown = [text for text, sha in zip(revisions, shas, strict=True) if sha is None]
@@ -37,7 +37,7 @@ def in_full(
             faults[name] = f"{by} is {', '.join(map(repr, unknown))}: {_why(checkout)}"
             del found[name]
         else:
-            found[name] = Told(shas if isinstance(value, tuple) else shas[0], by)
+            found[name] = Sourced(shas if isinstance(value, tuple) else shas[0], by)
     return found, faults
 
 

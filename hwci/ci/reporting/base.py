@@ -13,14 +13,14 @@ passed over in silence.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from hwci.ci.asking import Ask, AskError
 from hwci.ci.earlier.apis import APIS, asked_for
 from hwci.ci.earlier.runs import EarlierRun, Ending
 from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job
 from hwci.ci.run_ids import product_run_id
-from hwci.ci.state import Lane, State, Tested
-from hwci.ci.told import Told
+from hwci.ci.sourced import Sourced
+from hwci.ci.state import RunSeries, State, Tested
+from hwci.ci.systems.api import ApiError, GetJson
 from hwci.wire.hashes import names_a_commit, short
 
 STATE_FILE = "state file"
@@ -38,19 +38,19 @@ class _Doubt:
     why: str
     sure: str | None = None
 
-    def said(self, base: Told[str | None]) -> str:
+    def said(self, base: Sourced[str | None]) -> str:
         """Say it to people, with what counts instead."""
         if base.value is None:
             return f"{self.why}. So it is not known since when changes are under test: {BASE_FIX}."
-        return f"{self.why}. So changes count from {short(base.value)}, by the {base.by}."
+        return f"{self.why}. So changes count from {short(base.value)}, by the {base.source}."
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
     job: Job
     state: State
-    lane: Lane | None
-    ask: Ask
+    lane: RunSeries | None
+    get_json: GetJson
 
     def came_of(self, run: EarlierRun) -> tuple[Ending, str | None]:
         """Tell what a run tested, and on which commit: as this machine remembers, else as the CI
@@ -79,7 +79,7 @@ class _Search:
         CI calls otherwise, by their commits only.
         """
         told = self.job.fields.get("run_id")
-        return told is not None and told.by in {_RUN_ID.flag, _RUN_ID.variable}
+        return told is not None and told.source in {_RUN_ID.flag, _RUN_ID.variable}
 
     def tested(self, sha: str) -> bool:
         """Tell whether this machine remembers that a commit was tested."""
@@ -90,32 +90,34 @@ class _Search:
         return self.lane is not None and self.state.was_lost(self.lane, sha)
 
 
-_Answer = Told[str | None] | _Doubt | None
+_Answer = Sourced[str | None] | _Doubt | None
 
 
-def lane_of(job: Job) -> Lane | None:
+def series_of(job: Job) -> RunSeries | None:
     """Give the lane of a job; None where nobody told what it is part of."""
     suite = job.product()
     names = [job.value(name) for name in ("repo_key", "workflow", "branch")]
     names.append(suite.value if suite else None)
-    return Lane(*names) if all(names) else None
+    return RunSeries(*names) if all(names) else None
 
 
-def find_base(job: Job, state: State, ask: Ask) -> tuple[Told[str | None], tuple[str, ...]]:
+def find_base(
+    job: Job, state: State, get_json: GetJson
+) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base of a job, and what people should know of the search."""
     said = job.fields.get("base_sha")
     if said is not None:
-        return Told(_commit(said.value), said.by), ()
-    search, doubts = _Search(job, state, lane_of(job), ask), list[_Doubt]()
+        return Sourced(_commit(said.value), said.source), ()
+    search, doubts = _Search(job, state, series_of(job), get_json), list[_Doubt]()
     for source in _SOURCES:
         answer = source(search)
-        if isinstance(answer, Told):
+        if isinstance(answer, Sourced):
             return answer, ()
         if answer is not None:
             doubts.append(answer)
     # A machine that did not see the last run that tested for sure does not see all of them.
     sees_all = all(doubt.sure is None or search.tested(doubt.sure) for doubt in doubts)
-    base = (_from_state(search) if sees_all else None) or Told(None, NOBODY)
+    base = (_from_state(search) if sees_all else None) or Sourced(None, NOBODY)
     if base.value is None and not doubts:
         doubts = [*_unasked(job)]
     return base, tuple(doubt.said(base) for doubt in doubts)
@@ -130,13 +132,13 @@ def _unasked(job: Job) -> Iterator[_Doubt]:
 
 
 def _from_api(search: _Search) -> _Answer:
-    asked = asked_for(search.job, search.ask)
+    asked = asked_for(search.job, search.get_json)
     if asked is None:
         return None
     title, runs = asked
     try:
         return _last_tested(search, title, runs)
-    except AskError as fault:
+    except ApiError as fault:
         return _Doubt(f"{title} does not tell which run was before this one: {fault}")
     except ValueError:
         return _Doubt(f"{title} was not asked for the run before this one: it needs numbers")
@@ -157,7 +159,7 @@ def _last_tested(search: _Search, title: str, runs: Iterable[EarlierRun]) -> _An
             unclear.append((run, sha))
     doubtful = next((run for run, sha in unclear if sha is None or sha != sure), None)
     if doubtful is None:
-        return Told(sure, title) if sure else None
+        return Sourced(sure, title) if sure else None
     commit = short(doubtful.sha) or "a commit that it does not name"
     return _Doubt(
         f"{title} does not tell what {doubtful.name} on {commit} tested, if anything", sure
@@ -172,16 +174,16 @@ def _from_variable(search: _Search) -> _Answer:
     succeeded = search.job.succeeded_sha
     sure = _commit(succeeded.value) if succeeded else None
     if sha == sure or search.tested(sha):
-        return Told(sha, previous.by)
+        return Sourced(sha, previous.source)
     named = f"the run on {short(sha)} tested, if anything"
-    return _Doubt(f"{previous.by} does not tell what {named}", sure)
+    return _Doubt(f"{previous.source} does not tell what {named}", sure)
 
 
 _SOURCES: tuple[Callable[[_Search], _Answer], ...] = (_from_api, _from_variable)
 """Who is asked before this machine, in this order."""
 
 
-def _from_state(search: _Search) -> Told[str | None] | None:
+def _from_state(search: _Search) -> Sourced[str | None] | None:
     job, state, lane = search.job, search.state, search.lane
     run_id = job.value("run_id")
     if lane is None or run_id is None:
@@ -190,7 +192,7 @@ def _from_state(search: _Search) -> Told[str | None] | None:
     if (job.value("run_attempt") or 1) > 1 and not state.knows(lane, run_id):
         return None
     sha = state.last_tested(lane, run_id)
-    return Told(sha, STATE_FILE) if sha else None
+    return Sourced(sha, STATE_FILE) if sha else None
 
 
 def _commit(text: str) -> str | None:

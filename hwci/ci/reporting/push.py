@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from hwci.ci.asking import Ask, AskError
 from hwci.ci.earlier.apis import APIS, asked_for
 from hwci.ci.job import Job
+from hwci.ci.systems.api import ApiError, GetJson
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit, short
 
@@ -34,29 +34,29 @@ class Before:
     notes: tuple[str, ...] = ()
 
 
-def stood_before(job: Job, ask: Ask) -> Before:
+def stood_before(job: Job, get_json: GetJson) -> Before:
     """Find where the branch of a job stood. The job knows its commit."""
     told = job.before_sha
     if told is not None and told != job.previous_sha:
         return Before(told.value)
     if job.value("trigger") != Trigger.MERGE or job.pushed_shas:
         return Before()
-    return _by_builds(job, ask)
+    return _by_builds(job, get_json)
 
 
-def _by_builds(job: Job, ask: Ask) -> Before:
+def _by_builds(job: Job, get_json: GetJson) -> Before:
     """Ask the CI for its builds, where each push to a branch is among them."""
     api = APIS.get(job.system or "")
     if api is None or not api.lists_pushes:
         return _unknown(job, "nobody tells where the branch stood before it")
-    asked = asked_for(job, ask)
+    asked = asked_for(job, get_json)
     if asked is None:
         why = f"{api.title} was not asked where the branch stood before it"
         return _unknown(job, why, api.lacks(job))
     title, runs = asked
     try:
         shas = [run.sha.strip().lower() for run in islice(runs, LOOKED_AT)]
-    except AskError as fault:
+    except ApiError as fault:
         return _unknown(job, f"{title} does not tell which build was before this one ({fault})")
     except ValueError:
         return _unknown(

@@ -6,14 +6,14 @@ boxes and attempts (spec, "Run report"; semantics, 5.1).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hwci.ci.asking import Ask, patient, remembering
 from hwci.ci.git.changes import PATIENCE_S, Deadline, collect, covered
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
-from hwci.ci.reporting.base import STATE_FILE, find_base, lane_of
+from hwci.ci.reporting.base import STATE_FILE, find_base, series_of
 from hwci.ci.reporting.push import covers_less, stood_before
-from hwci.ci.state import Lane, State
-from hwci.ci.told import Told
+from hwci.ci.sourced import Sourced
+from hwci.ci.state import RunSeries, State
+from hwci.ci.systems.api import GetJson, cached, with_time_limit
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import short
@@ -26,29 +26,39 @@ class UnderTest:
 
     changes: Changes | None
     covers_shas: tuple[str, ...]
-    base: Told[str | None]
+    base: Sourced[str | None]
     notes: tuple[str, ...] = ()
 
 
 def under_test(
-    job: Job, repository: Repository, state: State, ask: Ask, patience_s: float = PATIENCE_S
+    job: Job,
+    repository: Repository,
+    state: State,
+    get_json: GetJson,
+    patience_s: float = PATIENCE_S,
 ) -> UnderTest:
     """Find what a job has under test. The job knows its commit."""
-    deadline, ask = Deadline(patience_s), remembering(patient(ask))
-    changes, base, notes = _changes(job, repository, state, ask, deadline)
-    covers, more = _covers(job, repository, ask, deadline)
+    deadline, get_json = Deadline(patience_s), cached(with_time_limit(get_json))
+    changes, base, notes = _changes(job, repository, state, get_json, deadline)
+    covers, more = _covers(job, repository, get_json, deadline)
     return UnderTest(changes, covers, base, (*notes, *more))
 
 
-def base_of(job: Job, state: State, ask: Ask) -> tuple[Told[str | None], tuple[str, ...]]:
+def base_of(
+    job: Job, state: State, get_json: GetJson
+) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Give since when a report of a job would count changes, and what people should know of it."""
-    first, ask = _first_attempt(job, state), patient(ask)
-    return find_base(job, state, ask) if first is None else (Told(first.base_sha, STATE_FILE), ())
+    first, get_json = _first_attempt(job, state), with_time_limit(get_json)
+    return (
+        find_base(job, state, get_json)
+        if first is None
+        else (Sourced(first.base_sha, STATE_FILE), ())
+    )
 
 
 def _first_attempt(job: Job, state: State) -> Changes | None:
     """Give what the first attempt of a run said, if this machine knows it and nobody says more."""
-    lane, run_id, sha = lane_of(job), job.value("run_id"), job.value("sha")
+    lane, run_id, sha = series_of(job), job.value("run_id"), job.value("sha")
     if lane is None or run_id is None or sha is None or "base_sha" in job.fields:
         return None
     return state.first_attempt(lane, run_id, sha.lower())
@@ -63,32 +73,32 @@ def remember(state: State, reports: Sequence[RunReport]) -> Callable[[], None]:
         StateError: it cannot be written.
     """
     first = reports[0]
-    lane = Lane(first.repo_key, first.workflow, first.branch, first.suite or first.workflow)
+    lane = RunSeries(first.repo_key, first.workflow, first.branch, first.suite or first.workflow)
     run_id = first.part_of.run_id if first.part_of else first.run_id
     tested = any(report.hello_ok and report.tests for report in reports)
     return state.tested(lane, run_id, first.sha.lower(), hello_ok=tested, changes=first.changes)
 
 
 def _changes(
-    job: Job, repository: Repository, state: State, ask: Ask, deadline: Deadline
-) -> tuple[Changes | None, Told[str | None], tuple[str, ...]]:
+    job: Job, repository: Repository, state: State, get_json: GetJson, deadline: Deadline
+) -> tuple[Changes | None, Sourced[str | None], tuple[str, ...]]:
     """Give the changes of a run: those of its first attempt, if this machine knows them."""
     first = _first_attempt(job, state)
     if first is not None:
-        return first, Told(first.base_sha, STATE_FILE), ()
-    lane, sha = lane_of(job), job.value("sha").lower()
-    base, notes = find_base(job, state, ask)
+        return first, Sourced(first.base_sha, STATE_FILE), ()
+    lane, sha = series_of(job), job.value("sha").lower()
+    base, notes = find_base(job, state, get_json)
     collected = collect(repository, sha, base.value, deadline.left())
     if collected.changes is None and lane is not None:
         # A commit that was tested before has the changes that were under test then.
         earlier = state.first_changes(lane, sha)
         if earlier is not None:
-            return earlier, Told(earlier.base_sha, STATE_FILE), notes
+            return earlier, Sourced(earlier.base_sha, STATE_FILE), notes
     return collected.changes, base, (*notes, *collected.notes)
 
 
 def _covers(
-    job: Job, repository: Repository, ask: Ask, deadline: Deadline
+    job: Job, repository: Repository, get_json: GetJson, deadline: Deadline
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Give the commits of the push: as told, by git, as the CI lists them; always the last one.
     And what people should know of them.
@@ -97,7 +107,7 @@ def _covers(
     sha = job.value("sha").lower()
     if said is not None:
         return tuple(said), ()
-    before = stood_before(job, ask)
+    before = stood_before(job, get_json)
     if before.commit is None:
         return _with_last(job.pushed_shas, sha), before.notes
     known = covered(repository, before.commit, sha, deadline.left(), before.built)

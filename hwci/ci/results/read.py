@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from hwci.ci.bounded import has_an_end
+from hwci.ci.bounded import is_file_or_folder
 from hwci.ci.results.broken_json import whole_parts
 from hwci.ci.results.content import (
     WRITE_AGAIN,
@@ -58,7 +58,7 @@ def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
         ResultsFileError: it cannot be read, or holds no results, or none before it breaks off.
     """
     try:
-        _see_that_it_has_an_end(path)
+        _refuse_pipe(path)
         with path.open("rb") as file:
             read = _read(file, rules)
             written_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
@@ -74,9 +74,9 @@ def read_results(path: Path, rules: Sequence[Rule]) -> FileResults:
         ) from fault
 
 
-def _see_that_it_has_an_end(path: Path) -> None:
+def _refuse_pipe(path: Path) -> None:
     """See it before it is opened: a pipe that nobody writes into would be waited for."""
-    if not has_an_end(path):
+    if not is_file_or_folder(path):
         raise ContentError(
             "It is no file but a pipe or a device", "Give a file that the tests wrote"
         )

@@ -2,8 +2,9 @@
 """Azure Pipelines. An agent that Azure lends has another name each time, and no board."""
 
 from hwci.ci.fields import ATTEMPT, RUN_ID
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems.system import (
-    Surroundings,
+    JobEnvironment,
     System,
     commit,
     started_by,
@@ -11,21 +12,20 @@ from hwci.ci.systems.system import (
     where,
     without,
 )
-from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
 
-def _own_agent(seen: Surroundings) -> bool:
+def _own_agent(seen: JobEnvironment) -> bool:
     return seen.text("AGENT_ISSELFHOSTED") != "0"
 
 
-def _is_ours(seen: Surroundings) -> bool:
+def _is_ours(seen: JobEnvironment) -> bool:
     """A branch of a fork is told by the number of its pull request: its `main` is not ours."""
     return seen.text("SYSTEM_PULLREQUEST_ISFORK").lower() != "true"
 
 
-def _is_batch(seen: Surroundings) -> bool:
+def _is_batch(seen: JobEnvironment) -> bool:
     return seen.text("BUILD_REASON") == "BatchedCI"
 
 
@@ -67,6 +67,6 @@ AZURE = System(
         "conclusion": (variable("AGENT_JOBSTATUS"),),
         "started_at": (variable("SYSTEM_PIPELINESTARTTIME", _time),),
         "box_key": (where(_own_agent, variable("AGENT_NAME")),),
-        "batched": (where(_is_batch, lambda _: Told(True, "BUILD_REASON")),),
+        "batched": (where(_is_batch, lambda _: Sourced(True, "BUILD_REASON")),),
     },
 )

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 
 from hwci.ci.fields import whole
 from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems.system import (
-    Surroundings,
+    JobEnvironment,
     System,
     commit,
     slug,
@@ -17,7 +18,6 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 
 _BRANCH = (variable("BUILDKITE_BRANCH"),)
@@ -35,14 +35,16 @@ def run_id_of(build: str, environ: Mapping[str, str]) -> int:
     return hashed_run_id("/".join(filter(None, (build, step_of(environ)))))
 
 
-def _run_id(seen: Surroundings) -> Told[int] | None:
+def _run_id(seen: JobEnvironment) -> Sourced[int] | None:
     build = seen.text("BUILDKITE_BUILD_ID")
     return (
-        Told(run_id_of(build, seen.environ), "BUILDKITE_BUILD_ID and the step") if build else None
+        Sourced(run_id_of(build, seen.environ), "BUILDKITE_BUILD_ID and the step")
+        if build
+        else None
     )
 
 
-def _is_pull_request(seen: Surroundings) -> bool:
+def _is_pull_request(seen: JobEnvironment) -> bool:
     return seen.text("BUILDKITE_PULL_REQUEST") not in {"", "false"}
 
 
@@ -70,7 +72,7 @@ BUILDKITE = System(
         "sha": (variable("BUILDKITE_COMMIT", commit),),
         "branch": _BRANCH,
         "trigger": (
-            where(_is_pull_request, lambda _: Told(Trigger.MANUAL, "BUILDKITE_PULL_REQUEST")),
+            where(_is_pull_request, lambda _: Sourced(Trigger.MANUAL, "BUILDKITE_PULL_REQUEST")),
             started_by(
                 "BUILDKITE_SOURCE",
                 {"webhook": Trigger.MERGE, "schedule": Trigger.NIGHTLY},

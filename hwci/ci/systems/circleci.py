@@ -6,8 +6,9 @@ before, are values of its configuration that no variable holds: the configuratio
 """
 
 from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems.system import (
-    Surroundings,
+    JobEnvironment,
     System,
     always,
     commit,
@@ -15,7 +16,6 @@ from hwci.ci.systems.system import (
     started_by,
     variable,
 )
-from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 
 _BRANCH = (variable("CIRCLE_BRANCH"), variable("CIRCLE_TAG"))
@@ -27,12 +27,12 @@ _WORDS = {
 }
 
 
-def _repository(seen: Surroundings) -> Told[str] | None:
+def _repository(seen: JobEnvironment) -> Sourced[str] | None:
     owner, name = seen.text("CIRCLE_PROJECT_USERNAME"), seen.text("CIRCLE_PROJECT_REPONAME")
-    return Told(f"{owner}/{name}", "CIRCLE_PROJECT_REPONAME") if owner and name else None
+    return Sourced(f"{owner}/{name}", "CIRCLE_PROJECT_REPONAME") if owner and name else None
 
 
-def _run_id(seen: Surroundings) -> Told[int] | None:
+def _run_id(seen: JobEnvironment) -> Sourced[int] | None:
     """Tell jobs apart, and the nodes of one that runs on several."""
     names = ("CIRCLE_WORKFLOW_JOB_ID", "CIRCLE_WORKFLOW_ID")
     name = next((name for name in names if seen.text(name)), None)
@@ -40,7 +40,7 @@ def _run_id(seen: Surroundings) -> Told[int] | None:
         return None
     node = seen.text("CIRCLE_NODE_INDEX") or "0"
     words = seen.text(name) if node == "0" else f"{seen.text(name)}/{node}"
-    return Told(hashed_run_id(words), name)
+    return Sourced(hashed_run_id(words), name)
 
 
 CIRCLECI = System(

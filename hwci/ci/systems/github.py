@@ -13,12 +13,13 @@ from typing import Any
 
 from hwci.ci.bounded import MEBIBYTE, read_whole
 from hwci.ci.fields import ATTEMPT, RUN_ID
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems.system import (
     EVENT,
     Condition,
-    Surroundings,
+    JobEnvironment,
     System,
-    UnreadError,
+    UnreadableError,
     commit,
     in_event,
     placed,
@@ -27,7 +28,6 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.base import parse_time
@@ -48,7 +48,7 @@ def read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
     """Read the file of the event.
 
     Raises:
-        UnreadError: it cannot be read, or is none.
+        UnreadableError: it cannot be read, or is none.
     """
     path = environ.get("GITHUB_EVENT_PATH", "")
     if not path:
@@ -62,22 +62,24 @@ def read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
         why = fault.strerror or str(fault)
     except (ValueError, RecursionError):
         why = "it is no JSON"
-    raise UnreadError(f"The event of this run cannot be read (GITHUB_EVENT_PATH): {path}: {why}")
+    raise UnreadableError(
+        f"The event of this run cannot be read (GITHUB_EVENT_PATH): {path}: {why}"
+    )
 
 
 def _event_is(*names: str) -> Condition:
     return lambda seen: seen.text("GITHUB_EVENT_NAME") in names
 
 
-def _is_tag(seen: Surroundings) -> bool:
+def _is_tag(seen: JobEnvironment) -> bool:
     return seen.text("GITHUB_REF_TYPE") == "tag"
 
 
-def _is_queue(seen: Surroundings) -> bool:
+def _is_queue(seen: JobEnvironment) -> bool:
     return seen.text("GITHUB_EVENT_NAME") == QUEUED
 
 
-def _pull_branch(seen: Surroundings) -> Told[str] | None:
+def _pull_branch(seen: JobEnvironment) -> Sourced[str] | None:
     """Give the branch of a pull request, with its owner where it is another repository's."""
     name = seen.text("GITHUB_HEAD_REF")
     if not name:
@@ -86,11 +88,11 @@ def _pull_branch(seen: Surroundings) -> Told[str] | None:
     theirs = placed(seen.event, "pull_request", "head", "repo", "full_name")
     label = placed(seen.event, "pull_request", "head", "label")
     if isinstance(label, str) and label and theirs != ours:
-        return Told(label, EVENT)
-    return Told(name, "GITHUB_HEAD_REF")
+        return Sourced(label, EVENT)
+    return Sourced(name, "GITHUB_HEAD_REF")
 
 
-def _finished_branch(seen: Surroundings) -> Told[str] | None:
+def _finished_branch(seen: JobEnvironment) -> Sourced[str] | None:
     """Give the branch of the run that this one follows."""
     run = placed(seen.event, "workflow_run")
     name, theirs = placed(run, "head_branch"), placed(run, "head_repository", "full_name")
@@ -98,17 +100,17 @@ def _finished_branch(seen: Surroundings) -> Told[str] | None:
         return None
     ours = placed(seen.event, "repository", "full_name") or seen.text("GITHUB_REPOSITORY")
     if isinstance(theirs, str) and theirs != ours:
-        return Told(f"{theirs.partition('/')[0]}:{name}", EVENT)
-    return Told(name, EVENT)
+        return Sourced(f"{theirs.partition('/')[0]}:{name}", EVENT)
+    return Sourced(name, EVENT)
 
 
-def _finished_trigger(seen: Surroundings) -> Told[Trigger] | None:
+def _finished_trigger(seen: JobEnvironment) -> Sourced[Trigger] | None:
     """Give what started the run that this one follows."""
     word = placed(seen.event, "workflow_run", "event")
     if not isinstance(word, str):
         return None
     trigger = _WORDS.get(word, Trigger.MANUAL)
-    return Told(push_or(trigger, (_finished_branch,), seen), EVENT)
+    return Sourced(push_or(trigger, (_finished_branch,), seen), EVENT)
 
 
 def unqueued(name: str) -> str:
@@ -117,19 +119,19 @@ def unqueued(name: str) -> str:
     return match["branch"] if match else name
 
 
-def _pushed(seen: Surroundings) -> Told[tuple[str, ...]] | None:
+def _pushed(seen: JobEnvironment) -> Sourced[tuple[str, ...]] | None:
     commits = placed(seen.event, "commits")
     listed = [placed(item, "id") for item in commits] if isinstance(commits, list) else []
     shas = [sha for item in listed if isinstance(item, str) and (sha := commit(item))]
-    return Told(tuple(shas[-limits.COVERS_MAX :]), EVENT) if shas else None
+    return Sourced(tuple(shas[-limits.COVERS_MAX :]), EVENT) if shas else None
 
 
-def _own_runner(seen: Surroundings) -> bool:
+def _own_runner(seen: JobEnvironment) -> bool:
     """A runner that GitHub lends has another name each time, and no board."""
     return seen.text("RUNNER_ENVIRONMENT") != "github-hosted"
 
 
-def _not_forced(seen: Surroundings) -> bool:
+def _not_forced(seen: JobEnvironment) -> bool:
     return placed(seen.event, "forced") is not True
 
 
@@ -160,8 +162,8 @@ GITHUB = System(
         "branch": _BRANCH,
         "trigger": (
             where(_event_is("workflow_run"), _finished_trigger),
-            where(_is_tag, lambda _: Told(Trigger.MANUAL, "GITHUB_REF_TYPE")),
-            where(_is_queue, lambda _: Told(Trigger.MERGE, "GITHUB_EVENT_NAME")),
+            where(_is_tag, lambda _: Sourced(Trigger.MANUAL, "GITHUB_REF_TYPE")),
+            where(_is_queue, lambda _: Sourced(Trigger.MERGE, "GITHUB_EVENT_NAME")),
             started_by("GITHUB_EVENT_NAME", _WORDS, _BRANCH),
         ),
         "box_key": (where(_own_runner, variable("RUNNER_NAME")),),
@@ -174,6 +176,6 @@ GITHUB = System(
             in_event(QUEUED, "base_sha", read=commit),
         ),
         "pushed_shas": (_pushed,),
-        "queued": (where(_is_queue, lambda _: Told(True, "GITHUB_EVENT_NAME")),),
+        "queued": (where(_is_queue, lambda _: Sourced(True, "GITHUB_EVENT_NAME")),),
     },
 )

@@ -6,8 +6,9 @@ someone says the attempt himself.
 import re
 
 from hwci.ci.fields import RUN_ID
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems.system import (
-    Surroundings,
+    JobEnvironment,
     System,
     always,
     commit,
@@ -15,7 +16,6 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
@@ -33,18 +33,18 @@ def _finished(status: str) -> str | None:
     return None if status == "running" else status
 
 
-def _attempt_is_told(seen: Surroundings) -> bool:
+def _attempt_is_told(seen: JobEnvironment) -> bool:
     return "run_attempt" in seen.told
 
 
-def _fork_branch(seen: Surroundings) -> Told[str] | None:
+def _fork_branch(seen: JobEnvironment) -> Sourced[str] | None:
     """A branch of a fork bears the fork's name: its `main` is not ours."""
     project = seen.text("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
     name = seen.text("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME")
     ours = seen.text("CI_MERGE_REQUEST_PROJECT_PATH") or seen.text("CI_PROJECT_PATH")
     if not (project and name) or project == ours:
         return None
-    return Told(f"{project.rpartition('/')[0]}:{name}", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
+    return Sourced(f"{project.rpartition('/')[0]}:{name}", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
 
 
 _BRANCH = (

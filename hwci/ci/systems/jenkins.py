@@ -6,8 +6,9 @@ stages may test on one box. Why a build runs stands in no variable: `HWCI_TRIGGE
 from urllib.parse import quote
 
 from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems.system import (
-    Surroundings,
+    JobEnvironment,
     System,
     always,
     commit,
@@ -16,20 +17,19 @@ from hwci.ci.systems.system import (
     where,
     without,
 )
-from hwci.ci.told import Told
 from hwci.engine.vocabulary import Trigger
 
 
-def _workflow(seen: Surroundings) -> Told[str] | None:
+def _workflow(seen: JobEnvironment) -> Sourced[str] | None:
     """Give the job; that of a multibranch job is the same on each of its branches."""
     job, branch = seen.text("JOB_NAME"), seen.text("BRANCH_NAME")
     ends = (f"/{branch}", f"/{quote(branch, safe='')}") if branch else ()
     end = next((end for end in ends if job.endswith(end)), "")
     name = job.removesuffix(end)
-    return Told(name, "JOB_NAME") if name else None
+    return Sourced(name, "JOB_NAME") if name else None
 
 
-def _run_id(seen: Surroundings) -> Told[int] | None:
+def _run_id(seen: JobEnvironment) -> Sourced[int] | None:
     job, number = seen.text("JOB_NAME"), seen.text("BUILD_NUMBER")
     if not (job and number):
         return None
@@ -37,21 +37,21 @@ def _run_id(seen: Surroundings) -> Told[int] | None:
         words, by = f"{job}#{number}/{stage}", "JOB_NAME, BUILD_NUMBER and STAGE_NAME"
     else:
         words, by = f"{job}#{number}", "JOB_NAME and BUILD_NUMBER"
-    return Told(hashed_run_id(words), by)
+    return Sourced(hashed_run_id(words), by)
 
 
-def _fork_branch(seen: Surroundings) -> Told[str] | None:
+def _fork_branch(seen: JobEnvironment) -> Sourced[str] | None:
     """A branch of a fork bears the fork's name: its `main` is not ours."""
     fork, branch = seen.text("CHANGE_FORK"), seen.text("CHANGE_BRANCH")
-    return Told(f"{fork.partition('/')[0]}:{branch}", "CHANGE_FORK") if fork and branch else None
+    return Sourced(f"{fork.partition('/')[0]}:{branch}", "CHANGE_FORK") if fork and branch else None
 
 
-def _is_primary(seen: Surroundings) -> bool:
+def _is_primary(seen: JobEnvironment) -> bool:
     """A multibranch job knows the default branch. Another branch is not told which one it is."""
     return seen.text("BRANCH_IS_PRIMARY").lower() == "true"
 
 
-def _is_change(seen: Surroundings) -> bool:
+def _is_change(seen: JobEnvironment) -> bool:
     return bool(seen.text("CHANGE_ID"))
 
 
@@ -71,7 +71,7 @@ JENKINS = System(
             variable("BRANCH_NAME"),
             variable("GIT_BRANCH", without("refs/remotes/origin/", "refs/heads/", "origin/")),
         ),
-        "trigger": (where(_is_change, lambda _: Told(Trigger.MANUAL, "CHANGE_ID")),),
+        "trigger": (where(_is_change, lambda _: Sourced(Trigger.MANUAL, "CHANGE_ID")),),
         "box_key": (variable("NODE_NAME"),),
         "default_branch": (where(_is_primary, variable("BRANCH_NAME")),),
         "before_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hwci.ci.told import Told
+from hwci.ci.sourced import Sourced
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit
 
@@ -21,12 +21,12 @@ EVENT = "GitHub's event file"
 DEFAULT = "default"
 
 
-class UnreadError(Exception):
+class UnreadableError(Exception):
     """What a CI system left to be read cannot be, in words for people."""
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class JobEnvironment:
     """What can be looked at. `told`: the fields that people said themselves."""
 
     environ: Mapping[str, str]
@@ -44,9 +44,9 @@ class Surroundings:
         return is_one_of(branch, self.merge_branches)
 
 
-Reader = Callable[[Surroundings], Told[Any] | None]
+Reader = Callable[[JobEnvironment], Sourced[Any] | None]
 Read = Callable[[str], Any]
-Condition = Callable[[Surroundings], bool]
+Condition = Callable[[JobEnvironment], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +62,18 @@ class System:
 
     readers: Mapping[str, Sequence[Reader]]
     event: Callable[[Mapping[str, str]], Mapping[str, Any]] = lambda _: {}
-    """Read what it left in a file; raises UnreadError."""
+    """Read what it left in a file; raises UnreadableError."""
 
     def is_here(self, environ: Mapping[str, str]) -> bool:
         """Tell whether this job is one of the system."""
         return environ.get(self.variable, "").strip().lower() not in {"", "false", "0"}
 
-    def read(self, name: str, seen: Surroundings) -> Told[Any] | None:
+    def read(self, name: str, seen: JobEnvironment) -> Sourced[Any] | None:
         """Read a field; None when the system does not say it."""
         return first(self.readers.get(name, ()), seen)
 
 
-def first(readers: Sequence[Reader], seen: Surroundings) -> Told[Any] | None:
+def first(readers: Sequence[Reader], seen: JobEnvironment) -> Sourced[Any] | None:
     """Ask one reader after the other, until one knows."""
     return next((told for reader in readers if (told := reader(seen)) is not None), None)
 
@@ -91,10 +91,10 @@ def same(text: str) -> str:
 def variable(name: str, read: Read = same) -> Reader:
     """Read a variable. `read` gives None, or raises ValueError, where the text says nothing."""
 
-    def told(seen: Surroundings) -> Told[Any] | None:
+    def told(seen: JobEnvironment) -> Sourced[Any] | None:
         text = seen.text(name)
         value = _read(read, text) if text else None
-        return None if value is None else Told(value, name)
+        return None if value is None else Sourced(value, name)
 
     return told
 
@@ -102,10 +102,10 @@ def variable(name: str, read: Read = same) -> Reader:
 def in_event(*path: str, read: Read = same) -> Reader:
     """Read a place in the event file."""
 
-    def told(seen: Surroundings) -> Told[Any] | None:
+    def told(seen: JobEnvironment) -> Sourced[Any] | None:
         found = placed(seen.event, *path)
         value = _read(read, found) if isinstance(found, str) and found else None
-        return None if value is None else Told(value, EVENT)
+        return None if value is None else Sourced(value, EVENT)
 
     return told
 
@@ -119,7 +119,7 @@ def placed(event: object, *path: str) -> object:
 
 def always(value: object) -> Reader:
     """Say what holds of every job of the system."""
-    return lambda _: Told(value, DEFAULT)
+    return lambda _: Sourced(value, DEFAULT)
 
 
 def where(holds: Condition, *readers: Reader) -> Reader:
@@ -132,14 +132,16 @@ def started_by(name: str, words: Mapping[str, Trigger], branch: Sequence[Reader]
     branch that is merged into.
     """
 
-    def told(seen: Surroundings) -> Told[Trigger] | None:
+    def told(seen: JobEnvironment) -> Sourced[Trigger] | None:
         text = seen.text(name)
-        return Told(push_or(words.get(text, Trigger.MANUAL), branch, seen), name) if text else None
+        return (
+            Sourced(push_or(words.get(text, Trigger.MANUAL), branch, seen), name) if text else None
+        )
 
     return told
 
 
-def push_or(trigger: Trigger, branch: Sequence[Reader], seen: Surroundings) -> Trigger:
+def push_or(trigger: Trigger, branch: Sequence[Reader], seen: JobEnvironment) -> Trigger:
     """Take back `merge` where the branch is not one that is merged into."""
     if trigger is not Trigger.MERGE:
         return trigger

@@ -181,7 +181,7 @@ def _ci(place: Here) -> Finding:
     job = place.job
     if job.faults:
         return Finding("ci", State.FAIL, "; ".join(job.faults), "Correct it, or unset it")
-    if doubts := (*job.unread, *job.passed_over):
+    if doubts := (*job.unreadable, *job.unknown_commits):
         return Finding("ci", State.WARN, "; ".join(doubts), "Correct it, or unset it")
     missing = missing_fields(job)
     if not missing:
@@ -198,7 +198,7 @@ def _product(place: Here) -> Finding:
     told = place.job.product()
     if told is None:
         return Finding("product", State.OK, "that of the workflow, which nobody says yet")
-    return Finding("product", State.OK, f"{told.value}, says {told.by}")
+    return Finding("product", State.OK, f"{told.value}, says {told.source}")
 
 
 def _for_others(kept: Spool, settings: Settings) -> list[str]:

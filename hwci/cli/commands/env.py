@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hwci.ci.job import Job
-    from hwci.ci.told import Told
+    from hwci.ci.sourced import Sourced
     from hwci.cli.reporting.job import Here
 
 
@@ -58,15 +58,15 @@ def _notes(place: Here) -> Sequence[str]:
 
 def _with_base(job: Job) -> tuple[Job, tuple[str, ...]]:
     """Add since when a report would count changes: so it can be asked before one is sent."""
-    from hwci.ci.asking import ask
     from hwci.ci.reporting.under_test import base_of
     from hwci.ci.state import State, state_folder
+    from hwci.ci.systems.api import get_json
 
-    base, notes = base_of(job, State(state_folder(job.environ)), ask)
+    base, notes = base_of(job, State(state_folder(job.environ)), get_json)
     return replace(job, fields={**job.fields, "base_sha": base}), notes
 
 
-def _known(job: Job) -> dict[str, Told[Any]]:
+def _known(job: Job) -> dict[str, Sourced[Any]]:
     """Give all fields that are known, the product among them."""
     from hwci.ci.fields import BY_NAME
 
@@ -103,7 +103,8 @@ def _json(job: Job, notes: Sequence[str]) -> str:
     said = {
         "system": job.system,
         "fields": {
-            name: {"value": _plain(told.value), "by": told.by} for name, told in _known(job).items()
+            name: {"value": _plain(told.value), "by": told.source}
+            for name, told in _known(job).items()
         },
         "missing": missing,
         "faults": list(job.faults),
@@ -131,7 +132,7 @@ def _draw(job: Job) -> None:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for header in ("Field", "Value", "Told by"):
+    for header in ("Field", "Value", "Source"):
         table.add_column(header, overflow="fold")
     rows = [("CI system", job.title, ""), *_rows(job)]
     rows += [(name, "set" if there else "not set", "") for name, there in _server().items()]
@@ -141,4 +142,4 @@ def _draw(job: Job) -> None:
 
 
 def _rows(job: Job) -> list[tuple[str, str, str]]:
-    return [(name, _shown(_plain(told.value)), told.by) for name, told in _known(job).items()]
+    return [(name, _shown(_plain(told.value)), told.source) for name, told in _known(job).items()]

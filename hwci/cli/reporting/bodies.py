@@ -14,7 +14,7 @@ from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, fault_
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from hwci.ci.told import Told
+    from hwci.ci.sourced import Sourced
     from hwci.wire.base import CiBody
     from hwci.wire.errors import Issue
 
@@ -23,7 +23,7 @@ Read = TypeVar("Read")
 
 
 def from_job(
-    model: type[Model], fields: Mapping[str, object], told: "Mapping[str, Told[Any]]"
+    model: type[Model], fields: Mapping[str, object], told: "Mapping[str, Sourced[Any]]"
 ) -> Model:
     """Build a body from what is told of a job. `told`: who tells it.
 
@@ -42,7 +42,7 @@ def from_job(
         raise bad_fields(issues_of(fault, "fields"), told) from fault
 
 
-def bad_fields(issues: "Sequence[Issue]", told: "Mapping[str, Told[Any]]") -> ExplainedError:
+def bad_fields(issues: "Sequence[Issue]", told: "Mapping[str, Sourced[Any]]") -> ExplainedError:
     """Give the error of fields that break their rules, each with who tells it."""
     lines = [f"{_told_at(issue.path[1:], told)}: {issue.message}" for issue in issues]
     return wrong_usage(
@@ -52,10 +52,10 @@ def bad_fields(issues: "Sequence[Issue]", told: "Mapping[str, Told[Any]]") -> Ex
     )
 
 
-def _told_at(path: "Sequence[str | int]", told: "Mapping[str, Told[Any]]") -> str:
+def _told_at(path: "Sequence[str | int]", told: "Mapping[str, Sourced[Any]]") -> str:
     """Name who tells the field at fault, the flag that would say it, and the place within it."""
     name = str(path[0])
-    flag, by = flag_of(name), told[name].by if name in told else None
+    flag, by = flag_of(name), told[name].source if name in told else None
     beside = [f"or say {flag}"] if by not in {None, flag} else []
     beside += [".".join(map(str, path))] if len(path) > 1 else []
     return f"{by or flag} ({', '.join(beside)})" if beside else by or flag

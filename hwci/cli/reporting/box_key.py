@@ -107,11 +107,11 @@ def read_key(path: Path) -> BoxKey:
         NotInstalledError: there is none.
         ExplainedError: it is not secret, or the file cannot be read.
     """
-    from hwci.ci.bounded import read_at_most, see_that_it_ends
+    from hwci.ci.bounded import read_at_most, refuse_pipe
     from hwci.client.files import OF_OTHERS
 
     try:
-        see_that_it_ends(path)
+        refuse_pipe(path)
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             text = read_at_most(file, SECRET_BYTES_MAX).decode()

@@ -19,7 +19,7 @@ from hwci.client.explained import ErrorMessage, ExplainedError, fault_lines, sho
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.ci.told import Told
+    from hwci.ci.sourced import Sourced
     from hwci.wire.reports import SuiteConfiguration
 
 Files = Annotated[
@@ -98,7 +98,8 @@ def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteCo
     nameless = any(product.repo_key is None for product in products)
     told = _repo_key(checkout) if nameless else None
     if told is not None:
-        note(f"note: {path}: a product that names no repo_key is of {told.value}, says {told.by}.")
+        said = f"a product that names no repo_key is of {told.value}, says {told.source}"
+        note(f"note: {path}: {said}.")
     for number, product in enumerate(products, 1):
         if product.repo_key is None and told is None:
             faults.append(
@@ -115,7 +116,7 @@ def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteCo
             ]
 
 
-def _repo_key(folder: Path) -> Told[str] | None:
+def _repo_key(folder: Path) -> Sourced[str] | None:
     """Give what the reports of a checkout name their repository, by the same rule."""
     from hwci.ci.git.repository import Repository
     from hwci.ci.job import find_job

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What would keep a report from saying of commits what it could: the checkout, the run and the push
-before this one. It asks what a report would ask, and decides nothing of it: see `hwci.ci`.
+before this one. It asks what a report would get_json, and decides nothing of it: see `hwci.ci`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from hwci.cli.reporting.finding import Finding, State
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from hwci.ci.asking import Ask
     from hwci.ci.state import State as Memory
+    from hwci.ci.systems.api import GetJson
     from hwci.cli.reporting.job import Here
 
 
@@ -38,18 +38,18 @@ def before(place: Here) -> list[Finding]:
     """Look for the run and the push before this one, as a report would: it asks the CI's own API,
     mostly with a token that the job has to be given. A job without a box only announces merges.
     """
-    from hwci.ci.asking import ask, patient, remembering
     from hwci.ci.state import State as Memory
     from hwci.ci.state import state_folder
+    from hwci.ci.systems.api import cached, get_json, with_time_limit
 
     job = place.job
     if place.repository is None or job.faults or not {"sha", "box_key"} <= job.fields.keys():
         return []  # said already: no report is made, or it tells no changes
-    asked = remembering(patient(ask))
+    asked = cached(with_time_limit(get_json))
     return [*_base(place, Memory(state_folder(os.environ)), asked), *_push(place, asked)]
 
 
-def _base(place: Here, memory: Memory, asked: Ask) -> list[Finding]:
+def _base(place: Here, memory: Memory, asked: GetJson) -> list[Finding]:
     from hwci.ci.reporting.under_test import base_of
 
     base, notes = base_of(place.job, memory, asked)
@@ -57,7 +57,7 @@ def _base(place: Here, memory: Memory, asked: Ask) -> list[Finding]:
         return [_doubtful(place, note.removesuffix(".")) for note in notes]
     what = "none that tested is known yet"
     if base.value is not None:
-        what = f"changes count from {short(base.value)}, told by {base.by}"
+        what = f"changes count from {short(base.value)}, told by {base.source}"
     return [Finding("earlier run", State.OK, what)]
 
 
@@ -70,7 +70,7 @@ def _doubtful(place: Here, note: str) -> Finding:
     return Finding("earlier run", State.WARN, what, fix)
 
 
-def _push(place: Here, asked: Ask) -> list[Finding]:
+def _push(place: Here, asked: GetJson) -> list[Finding]:
     from hwci.ci.reporting.push import stood_before
 
     if place.job.value("covers_shas") is not None:

@@ -85,11 +85,11 @@ class Here:
         goes_on = "It goes on as if that were not told"
         if self.only_looked and self.repository is not None and self.repository.cut():
             goes_on = "This clone is shallow: a report asks its remote, which may know it"
-        return [*self.unread(), *(f"{text}. {goes_on}" for text in self.job.passed_over)]
+        return [*self.unread(), *(f"{text}. {goes_on}" for text in self.job.unknown_commits)]
 
     def unread(self) -> Sequence[str]:
         """Say what of this job cannot be read: whatever comes of it may rest on that."""
-        return [f"{text}. It goes on without it" for text in self.job.unread]
+        return [f"{text}. It goes on without it" for text in self.job.unreadable]
 
     def changed(self) -> Doubt | None:
         """Say which files are not those of the commit under test; None: none, or nobody knows. Who
@@ -102,7 +102,7 @@ class Here:
         told = self.job.fields.get("sha")
         if self.repository is None or told is None:
             return None
-        if told.by.startswith(PEOPLE) and told.value != self.repository.head():
+        if told.source.startswith(PEOPLE) and told.value != self.repository.head():
             return None
         try:
             files = self.repository.changed_files()

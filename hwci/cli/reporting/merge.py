@@ -82,12 +82,12 @@ def _no_merge(job: Job) -> str | None:
     if _said_by_people(job, "sha"):
         return None
     trigger = job.fields["trigger"]
-    if trigger.by == DEFAULT:
+    if trigger.source == DEFAULT:
         return elsewhere
     if trigger.value is not Trigger.MERGE:
         return (
-            f"this job is of no merge: its trigger is {trigger.value}, as {trigger.by} says. If it "
-            "is of one, set HWCI_TRIGGER=merge, or name its branch by --merge-branches"
+            f"this job is of no merge: its trigger is {trigger.value}, as {trigger.source} says. "
+            "If it is of one, set HWCI_TRIGGER=merge, or name its branch by --merge-branches"
         )
     return "a merge queue only tries this merge" if job.queued else None
 
@@ -100,15 +100,15 @@ def _elsewhere(job: Job) -> str:
     names = " and ".join(into.value)
     who = (
         f"nobody says which branch is, so {names} are taken for it"
-        if into.by == DEFAULT
-        else f"merges go to {names}, as {into.by} says"
+        if into.source == DEFAULT
+        else f"merges go to {names}, as {into.source} says"
     )
     fix = "If it is, name it by --merge-branches (or HWCI_MERGE_BRANCHES)"
     return f"{job.value('branch')} is no branch that is merged into: {who}. {fix}"
 
 
 def _said_by_people(job: Job, field: str) -> bool:
-    return field in job.fields and job.fields[field].by.startswith(PEOPLE)
+    return field in job.fields and job.fields[field].source.startswith(PEOPLE)
 
 
 def _suites(place: Here) -> Sequence[str | None]:

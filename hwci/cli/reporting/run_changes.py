@@ -39,8 +39,8 @@ class Commits:
             return None
         base = self.found.base
         if base.value and self.changes is not None and self.changes.base_sha is None:
-            return f"changes do not count from {base.value}, told by {base.by}: no base is sent"
-        return f"changes count from {base.value or 'no commit'}, told by {base.by}"
+            return f"changes do not count from {base.value}, told by {base.source}: no base is sent"
+        return f"changes count from {base.value or 'no commit'}, told by {base.source}"
 
 
 def changes_of(place: Here, path: str | None, *, no_changes: bool) -> Commits:
@@ -61,12 +61,12 @@ def changes_of(place: Here, path: str | None, *, no_changes: bool) -> Commits:
 def _found(place: Here) -> UnderTest | None:
     if place.repository is None:
         return None
-    from hwci.ci.asking import ask
     from hwci.ci.reporting.under_test import under_test
     from hwci.ci.state import State, state_folder
+    from hwci.ci.systems.api import get_json
 
     state = State(state_folder(place.job.environ))
-    return under_test(place.job, place.repository, state, ask)
+    return under_test(place.job, place.repository, state, get_json)
 
 
 def _from_file(path: str | None) -> Changes | None:

@@ -57,7 +57,7 @@ def _drafts(
 
 
 def _results(place: Here, files: Sequence[str]) -> Results:
-    from hwci.ci.told import Told as Said
+    from hwci.ci.sourced import Sourced as Said
 
     job = place.job
     if "box_key" not in job.fields:

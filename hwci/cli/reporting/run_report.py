@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from hwci.ci.job import Job
     from hwci.ci.reported import Reported
-    from hwci.ci.told import Told
+    from hwci.ci.sourced import Sourced
     from hwci.wire.reports import RunReport
 
 
@@ -264,7 +264,7 @@ def _reports(
     return reports, failed
 
 
-def _tellers(job: Job, box_key: str) -> dict[str, Told[Any]]:
+def _tellers(job: Job, box_key: str) -> dict[str, Sourced[Any]]:
     """Give who tells each field; the box of a result file is not told by the job."""
     fields = job.fields.items()
     return {name: one for name, one in fields if name != "box_key" or one.value == box_key}

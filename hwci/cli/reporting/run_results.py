@@ -106,7 +106,7 @@ def placed(job: Job, files: Sequence[str]) -> list[tuple[str, str]]:
     own = job.fields.get("box_key")
     default = None if own is None else str(own.value)
     said = [(box or default or _boxless(), path) for box, path in map(_parted, files)]
-    if said and own is not None and own.by == "--box" and own.value not in dict(said):
+    if said and own is not None and own.source == "--box" and own.value not in dict(said):
         raise wrong_usage(
             "--box names a box that no file is of",
             f"each --junit names its own: {', '.join(dict(said))}",

@@ -155,9 +155,9 @@ class Credentials:
         return content
 
     def _text(self) -> str:
-        from hwci.ci.bounded import read_at_most, see_that_it_ends
+        from hwci.ci.bounded import read_at_most, refuse_pipe
 
-        see_that_it_ends(self.path)
+        refuse_pipe(self.path)
         with self.path.open("rb") as file:
             _warn_of_others(self.path, stat.S_IMODE(os.fstat(file.fileno()).st_mode))
             return read_at_most(file, BYTES_MAX).decode()

@@ -23,11 +23,11 @@ SEARCH_SECONDS = 20.0
 """For all questions of one report: after it, none is begun."""
 ANSWER_BYTES = 16 * 1024 * 1024
 
-Ask = Callable[[str, Mapping[str, str]], Any]
-"""Give what a JSON document at an address holds, asked for with headers; raises AskError."""
+GetJson = Callable[[str, Mapping[str, str]], Any]
+"""Give what a JSON document at an address holds, asked for with headers; raises ApiError."""
 
 
-class AskError(Exception):
+class ApiError(Exception):
     """A CI system's API gave no answer that can be read."""
 
 
@@ -44,21 +44,21 @@ class _StayHere(HTTPRedirectHandler):
         """Follow nothing: the headers would go along."""
 
 
-def limited(ask: Ask, many: int) -> Ask:
+def with_request_limit(get_json: GetJson, many: int) -> GetJson:
     """Give leave to ask so often: who still has no answer then, does without."""
     left = iter(range(many))
 
     def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
         if next(left, None) is None:
-            raise AskError(f"{many} questions were not enough")
-        return ask(address, headers)
+            raise ApiError(f"{many} questions were not enough")
+        return get_json(address, headers)
 
     return once
 
 
-def patient(
-    ask: Ask, seconds: float = SEARCH_SECONDS, clock: Callable[[], float] = time.monotonic
-) -> Ask:
+def with_time_limit(
+    get_json: GetJson, seconds: float = SEARCH_SECONDS, clock: Callable[[], float] = time.monotonic
+) -> GetJson:
     """Give leave to ask until so long after the first question began."""
     ends: list[float] = []
 
@@ -66,37 +66,37 @@ def patient(
         if not ends:
             ends.append(clock() + seconds)
         if clock() >= ends[0]:
-            raise AskError(f"{seconds:.0f} seconds were not enough")
-        return ask(address, headers)
+            raise ApiError(f"{seconds:.0f} seconds were not enough")
+        return get_json(address, headers)
 
     return once
 
 
-def remembering(ask: Ask) -> Ask:
+def cached(get_json: GetJson) -> GetJson:
     """Ask for each address once, whoever wants to know: also where there was no answer."""
     answers: dict[str, Any] = {}
 
     def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
         if address not in answers:
             try:
-                answers[address] = ask(address, headers)
-            except AskError as fault:
+                answers[address] = get_json(address, headers)
+            except ApiError as fault:
                 answers[address] = fault
-        if isinstance(answers[address], AskError):
+        if isinstance(answers[address], ApiError):
             raise answers[address]
         return answers[address]
 
     return once
 
 
-def ask(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - whatever JSON holds
+def get_json(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Give what a JSON document holds; None where the answer is that there is none.
 
     Raises:
-        AskError: there is none, it cannot be read, or it took too long.
+        ApiError: there is none, it cannot be read, or it took too long.
     """
     if not address.startswith(("https://", "http://")):
-        raise AskError(f"{address} is no address of an API")
+        raise ApiError(f"{address} is no address of an API")
     accepted = {"Accept": "application/json", **headers}
     request = Request(address, headers=accepted)  # noqa: S310 - its scheme was looked at
     told: Future[Any] = Future()
@@ -113,7 +113,7 @@ def ask(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - what
     try:
         return told.result(SECONDS)
     except TimeoutError as fault:
-        raise AskError(f"{_place(address)} gives no answer within {SECONDS:g} seconds") from fault
+        raise ApiError(f"{_place(address)} gives no answer within {SECONDS:g} seconds") from fault
 
 
 def _answer(request: Request) -> Any:  # noqa: ANN401 - as JSON
@@ -122,13 +122,13 @@ def _answer(request: Request) -> Any:  # noqa: ANN401 - as JSON
         with build_opener(_StayHere).open(request, timeout=SECONDS) as answer:
             body = answer.read(ANSWER_BYTES + 1)
         if len(body) > ANSWER_BYTES:
-            raise AskError(f"{_place(address)} answers with more than one can read")
+            raise ApiError(f"{_place(address)} answers with more than one can read")
         return None if answer.status == HTTPStatus.NO_CONTENT else json.loads(body)
     except HTTPError as fault:
         with fault:
-            raise AskError(f"{_place(address)} answers {fault.code}") from fault
+            raise ApiError(f"{_place(address)} answers {fault.code}") from fault
     except (URLError, HTTPException, OSError, ValueError, RecursionError) as fault:
-        raise AskError(f"{_place(address)} gives no answer: {_why(fault)}") from fault
+        raise ApiError(f"{_place(address)} gives no answer: {_why(fault)}") from fault
 
 
 def _place(address: str) -> str:

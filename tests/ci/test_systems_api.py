@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from hwci.ci import asking
-from hwci.ci.asking import AskError, ask, patient
+from hwci.ci.systems import api as asking
+from hwci.ci.systems.api import ApiError, get_json, with_time_limit
 
 PAUSE_S = 0.05
 ANSWER = b"HTTP/1.1 200 OK\r\nX-Slow: " + b"." * 600 + b"\r\nContent-Length: 2\r\n\r\n[]"
@@ -46,8 +46,8 @@ def test_an_answer_that_comes_byte_after_byte_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(asking, "SECONDS", 0.5)
 
-    with pytest.raises(AskError, match=r"/runs gives no answer within 0\.5 seconds"):
-        ask(f"{dripping}/runs?page=1", {})
+    with pytest.raises(ApiError, match=r"/runs gives no answer within 0\.5 seconds"):
+        get_json(f"{dripping}/runs?page=1", {})
 
 
 def test_all_questions_of_a_report_have_one_time_together() -> None:
@@ -59,10 +59,10 @@ def test_all_questions_of_a_report_have_one_time_together() -> None:
         now += 9.0
         asked.append(address)
 
-    once = patient(slow, 20.0, lambda: now)
+    once = with_time_limit(slow, 20.0, lambda: now)
     now += 50.0  # what went before the first question does not count
     for address in "abc":
         once(address, {})
-    with pytest.raises(AskError, match="20 seconds were not enough"):
+    with pytest.raises(ApiError, match="20 seconds were not enough"):
         once("d", {})
     assert asked == ["a", "b", "c"]
