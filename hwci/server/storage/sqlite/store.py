@@ -10,6 +10,7 @@ import asyncio
 import logging
 import sqlite3
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -65,6 +66,10 @@ class ReadLane:
                 return work(Transaction(connection))
         except sqlite3.OperationalError:
             deadline.go_on()  # it may have been interrupted
+            raise
+        except Exception as fault:
+            # What a read that was cut short had loaded would stay as long as its traceback does.
+            traceback.clear_frames(fault.__traceback__)
             raise
         finally:
             try:
