@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every test: how hypothesis looks for counterexamples, and that no test reads or
-writes what the person at this machine keeps in their home.
+"""What holds for every test: how hypothesis looks for counterexamples, that no test reads or writes
+what the person at this machine keeps in their home, and that passwords are hashed in a moment.
 
 Counterexamples are looked for the same each time, however busy the machine is and whatever tests
 ran before, so that a test which passed fails for a change alone. `--hypothesis-profile=search`
@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+
+pytest_plugins = ["tests.support.passwords"]
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", settings.get_profile("search"), derandomize=True, database=None)

@@ -9,9 +9,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "hwci").rglob("*.py"))
 FUNCTION_LINES_MAX = 60
-FUNCTION_LINES_USUAL = 20
-USUAL_SHARE = 0.8
-MODULE_LINES_MAX = 400
 COLUMNS_MAX = 140  # of the dashboard's files; those of Python are the formatter's to measure
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
@@ -39,12 +36,6 @@ def test_a_module_keeps_its_measures(path: Path) -> None:
     assert path.stem not in FORBIDDEN_NAMES
 
 
-def test_most_functions_are_short() -> None:
-    lengths = [size for path in MODULES for size in function_lengths(path).values()]
-
-    assert sum(size <= FUNCTION_LINES_USUAL for size in lengths) >= USUAL_SHARE * len(lengths)
-
-
 SHOWN = sorted(
     path
     for path in (ROOT / "hwci/server/web/static").rglob("*")
@@ -60,6 +51,5 @@ def test_a_file_of_the_dashboard_keeps_its_measures(path: Path) -> None:
 
     assert first == f"{opening} SPDX-License-Identifier: Apache-2.0"
     assert second.startswith(("// ", " * "))
-    assert len(lines) <= MODULE_LINES_MAX
     assert [line for line in lines if len(line) > COLUMNS_MAX] == []
     assert path.stem not in FORBIDDEN_NAMES

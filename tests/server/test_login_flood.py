@@ -79,6 +79,7 @@ class Watched:
 
 
 REAL = passwords._ARGON2
+pytestmark = pytest.mark.usefixtures("real_passwords")
 
 
 async def test_no_answer_and_no_work_tells_who_has_an_account(

@@ -86,6 +86,7 @@ async def test_without_its_database_the_server_lives_and_is_not_ready(
     assert f"request {ready.headers['x-request-id']}: The database {tmp_path}" in caplog.text
 
 
+@pytest.mark.usefixtures("real_passwords")
 async def test_sign_ins_do_not_pile_up_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "WAITING_MAX", 2)
     hasher = passwords.Passwords()
@@ -100,6 +101,7 @@ async def test_sign_ins_do_not_pile_up_without_end(monkeypatch: pytest.MonkeyPat
     assert [type(result) for result in results] == [bool, bool, errors.OverloadedError]
 
 
+@pytest.mark.usefixtures("real_passwords")
 async def test_a_password_is_kept_as_argon2id_and_an_unknown_user_costs_the_same() -> None:
     hasher = passwords.Passwords()
     try:

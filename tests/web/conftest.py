@@ -24,7 +24,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
 
-from hwci.server.web.site import Site
+from hwci.server.web.site import the_site
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -126,7 +126,7 @@ def module(name: str) -> str:
     """Write what gives a page one of its modules, as the page itself has loaded it: by the file
     that it was sent in.
     """
-    site, variable = Site(), re.sub(r"\W", "_", name.removesuffix(".js"))
+    site, variable = the_site(), re.sub(r"\W", "_", name.removesuffix(".js"))
     file = next(
         one for one, text in site.scripts.items() if f"\nconst {variable} = (" in f"\n{text}"
     )

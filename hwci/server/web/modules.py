@@ -23,7 +23,7 @@ _EXPORT_AGAIN = re.compile(r"^export {([^}]+)};$", re.MULTILINE)
 _OTHER_FORM = re.compile(
     r"""(?:^|;)[ \t]*import\s*(?:["'{*]|[\w$]+\s*(?:from\b|,\s*[{*])).*"""
     r"|(?:^|;)[ \t]*export\s*(?:[{*]|(?:default|let|var|const|class|function|async)\b).*"
-    r"|.*\bimport\s*(?:\(|\.\s*meta\b).*"
+    r"|^.*\bimport\s*(?:\(|\.\s*meta\b).*"
     r"|^(?![\s/*])(?!.*\basync\b).*\bawait\b.*",
     re.MULTILINE,
 )

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -117,11 +118,17 @@ class Site:
         return File.of(_DOCUMENT, page.substitute(base=self.base, preloads=preloads).encode())
 
 
+@cache
+def the_site() -> Site:
+    """The site of this package, whose modules are joined once in a process."""
+    return Site()
+
+
 def add_site(app: web.Application) -> None:
     """Serve the pages of the dashboard and its files; a person who comes to no page is told so by
     the document too.
     """
-    site = Site()
+    site = the_site()
     for path, drawn_by in PAGES.items():
         page = _sender(site.documents[drawn_by], _ASK_EACH_TIME, policy=POLICY)
         for address in {path, path.rstrip("/") + "/"}:  # with a slash at its end: the same page
