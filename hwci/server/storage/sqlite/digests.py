@@ -28,7 +28,7 @@ def of_names(names: Sequence[str]) -> bytes:
     return hashlib.sha256(codec.json_list(names).encode()).digest()
 
 
-def of_changes(changes: Changes, commits: bytes) -> bytes:
+def of_changes(changes: Changes, commits: bytearray) -> bytes:
     """Return the digest of changes, whose commits are written as `codec.commits_json` does."""
     digest = hashlib.sha256(codec.json_list((changes.base_sha, changes.truncated)).encode())
     digest.update(commits)
