@@ -7,11 +7,10 @@ import asyncio
 import sqlite3
 from time import monotonic
 
-from hwci.server.deadline import ANSWER_SECONDS
 from tests.attack.scene import Attack, Scene, victim_report
 
 REPORTERS = 60
-SLACK_SECONDS = 3.0
+PROMISED_SECONDS = 10.0
 
 
 async def _hold(scene: Scene) -> None:
@@ -32,7 +31,7 @@ async def _hold(scene: Scene) -> None:
     finally:
         tool.execute("ROLLBACK")
         tool.close()
-    assert max(waited) < ANSWER_SECONDS + SLACK_SECONDS, max(waited)
+    assert max(waited) < PROMISED_SECONDS, max(waited)
 
 
 ATTACK = Attack(_hold, seconds=60.0, probed=False)
