@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
-.PHONY: demo test check lint types contracts clocks docs screenshots clean
+.PHONY: demo test check lint types contracts js clocks docs screenshots clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(STAMP)
@@ -31,6 +31,11 @@ types: $(STAMP)
 
 contracts: $(STAMP)
 	$(BIN)/lint-imports
+
+## Lint the dashboard's JavaScript and check its types; needs npm.
+js:
+	npm install --prefix .ci/js --silent
+	npm run check --prefix .ci/js --silent
 
 ## Write the generated reference pages anew.
 docs: $(STAMP)

@@ -73,3 +73,10 @@ def test_every_vendored_file_can_be_made_again_from_its_package(package: Any) ->
             assert data.count(was.encode()) == 1, (here, was)
             data = data.replace(was.encode(), now.encode())
         assert data == (FOLDER / here).read_bytes()
+
+
+def test_the_type_check_reads_the_types_of_the_same_versions() -> None:
+    pinned = json.loads((Path(__file__).parents[2] / ".ci/js/package.json").read_text())
+
+    versions = {name: package["version"] for name, package in PACKAGES.items()}
+    assert versions.items() <= pinned["devDependencies"].items()

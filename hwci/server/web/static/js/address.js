@@ -35,6 +35,7 @@ const CARRIED = ["times"];
 /**
  * Give what the address bar holds: `{page, params, query, path}`. `page` is null for none of ours, and an
  * organization by itself means its metrics.
+ * @param {URL | Location | HTMLAnchorElement} location
  */
 export function here(location = window.location) {
   const query = new URLSearchParams(location.search);
@@ -128,7 +129,8 @@ export function followLinks() {
     if (event.state?.scroll !== undefined) scrollOnceThere(event.state.scroll);
   });
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[href]");
+    /** @type {HTMLAnchorElement} */
+    const link = /** @type {Element} */ (event.target).closest?.("a[href]");
     if (!link || event.defaultPrevented || opensElsewhere(event, link)) return;
     if (here(link).page === null || isOnThisPage(link)) return;
     event.preventDefault();

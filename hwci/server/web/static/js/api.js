@@ -15,8 +15,10 @@ export async function postOpenly(path, body) {
   return read(await sent("POST", path, { body, signal: patience() }, null));
 }
 
+/** @typedef {{body?: object, signal?: AbortSignal, headers?: Record<string, string>}} Request */
+
 /** Read from the API. `query`: values of null are left out. */
-export function get(path, query = {}, { signal } = {}) {
+export function get(path, query = {}, /** @type {Request} */ { signal } = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
   const search = new URLSearchParams(given).toString();
   return call("GET", search ? `${path}?${search}` : path, { signal });
@@ -32,14 +34,14 @@ export function remove(path) {
   return call("DELETE", path);
 }
 
-/** Open a stream of the API: gives the response, whose body is still being written; it may take for ever. */
-export async function open(path, { signal, headers = {} } = {}) {
+/** Open a stream of the API. Return the response, whose body is still being written; it may never end. */
+export async function open(path, /** @type {Request} */ { signal, headers = {} } = {}) {
   const response = await asked("GET", path, { signal, headers });
   if (!response.ok) throw await refusal(response);
   return response;
 }
 
-async function call(method, path, { body, signal } = {}) {
+async function call(method, path, /** @type {Request} */ { body, signal } = {}) {
   const ends = signal ? AbortSignal.any([signal, patience()]) : patience();
   return read(await asked(method, path, { body, signal: ends }));
 }
@@ -62,7 +64,7 @@ async function asked(method, path, request) {
   return renewed === null ? response : sent(method, path, request, renewed);
 }
 
-async function sent(method, path, { body, signal, headers = {} }, token) {
+async function sent(method, path, /** @type {Request} */ { body, signal, headers = {} }, token) {
   const own = { ...headers, ...(token !== null && { Authorization: `Bearer ${token}` }) };
   if (body !== undefined) own["Content-Type"] = "application/json";
   try {

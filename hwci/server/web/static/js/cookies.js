@@ -22,5 +22,6 @@ export function cookie(name) {
 /** Keep a cookie for so long; 0: no longer. */
 export function keepCookie(name, value, { path, seconds }) {
   const secure = window.location.protocol === "https:" ? "; Secure" : "";
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API exists over TLS only
   document.cookie = `${name}=${value}; Path=${path}; Max-Age=${seconds}; SameSite=Strict${secure}`;
 }

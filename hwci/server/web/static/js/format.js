@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How values are written for people. Pure: nothing is asked, nothing is drawn.
 
-// Each with how many of it a time is at least told in: "1 month" would be said of 30 days as of 59.
+/**
+ * Each with how many of it a time is at least told in: "1 month" would be said of 30 days as of 59.
+ * @type {[Intl.RelativeTimeFormatUnit, number, number][]}
+ */
 const UNITS = [
   ["year", 365 * 86400, 2],
   ["month", 30 * 86400, 2],
@@ -10,13 +13,17 @@ const UNITS = [
   ["hour", 3600, 2],
   ["minute", 60, 1],
 ];
+/** @type {[string, number][]} */
 const PARTS = [
   ["h", 3600],
   ["min", 60],
   ["s", 1],
 ];
 const relative = new Intl.RelativeTimeFormat("en");
-// By their parts: a style of a whole date and time names no zone.
+/**
+ * By their parts: a style of a whole date and time names no zone.
+ * @type {Intl.DateTimeFormatOptions}
+ */
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const absolute = new Intl.DateTimeFormat(undefined, {
   day: "numeric",
@@ -83,8 +90,8 @@ export function duration(seconds, exact = false) {
   if (whole < 60) return `${exact ? tenths.format(seconds) : whole} s`;
   const first = PARTS.findIndex(([, size]) => whole >= size);
   const rest = whole % PARTS[first][1];
-  const parts = PARTS.slice(first, first + 2).map(([unit, size], i) => [Math.floor((i ? rest : whole) / size), unit]);
-  return parts.filter(([value]) => value > 0).map(([value, unit]) => `${value} ${unit}`).join(" ");
+  const parts = PARTS.slice(first, first + 2).map(([unit, size], i) => ({ unit, value: Math.floor((i ? rest : whole) / size) }));
+  return parts.filter(({ value }) => value > 0).map(({ unit, value }) => `${value} ${unit}`).join(" ");
 }
 
 /** The first characters of a commit's hash. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this browser keeps for the pages, or this tab of it. One may keep nothing: then nothing is found.
 
-/** Give what is kept; null: nothing is. `place`: "localStorage", or "sessionStorage" for this tab alone. */
+/**
+ * Return what is kept, or null.
+ * @param {"localStorage" | "sessionStorage"} place the latter for this tab alone
+ */
 export function kept(place, key) {
   try {
     return window[place].getItem(key);
@@ -10,7 +13,10 @@ export function kept(place, key) {
   }
 }
 
-/** Keep it, where the browser does; null or an empty text: forget it. */
+/**
+ * Keep a text if the browser allows it; forget it if null or empty.
+ * @param {"localStorage" | "sessionStorage"} place
+ */
 export function keep(place, key, value) {
   try {
     if (value) window[place].setItem(key, value);

@@ -104,6 +104,7 @@ async function answered(path, body = {}, signal = null) {
   return { token, renewIn: expiresIn * 1000 * RENEW_AT };
 }
 
+/** @returns {never} */
 function neverCame() {
   throw unanswered();
 }

@@ -14,7 +14,7 @@ const SIGNS = {
 
 /** Follow a stream of the API; `on`: `{begun(), event(event)}`. Gives what `Live` shows. */
 export function useFollowing(path, on) {
-  const [following, setFollowing] = useState({ state: "connecting" });
+  const [following, setFollowing] = useState({ state: "connecting", fault: undefined });
   const latest = useRef(on);
   latest.current = on;
   useEffect(

@@ -13,7 +13,7 @@ const DIRECTIONS = { "": "none", up: "ascending", down: "descending" };
  * whose order the rows have unless asked; `words`: not broken within a word, `name`: only where no other
  * place is left. `sort`: the order asked for, `onSort(sort)`: another one is wanted.
  */
-export function Rows({ columns, rows, rowKey, below = () => null, label, busy, sort, onSort }) {
+export function Rows({ columns, rows, rowKey, below = (_row) => null, label, busy, sort, onSort }) {
   const focus = useFocusPassedOn(rows);
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label=${label} ...${focus}>
     <table role="table" aria-busy=${busy ? "true" : "false"}>
@@ -47,7 +47,7 @@ function useFocusPassedOn(rows) {
     if (!row || row.isConnected || document.activeElement !== document.body) return;
     held.current = null;
     const next = body.isConnected && body.rows[Math.min(place, body.rows.length - 1)];
-    const taker = (next && next.querySelector("button, a[href]")) || (section && titleOf(section));
+    const taker = (next && /** @type {HTMLElement} */ (next).querySelector("button, a[href]")) || (section && titleOf(section));
     taker?.focus({ preventScroll: true });
   };
   useEffect(passOn, [rows]);

@@ -83,23 +83,23 @@ export function Periods({ days }) {
  * takes the choice, which is the page's scope unless told otherwise; `first`: a reference to the field.
  */
 export function Products({ products, scope, several, onChoose = changeScope, first }) {
-  const chosen = scope.repoKey || scope.suite ? valueOf(scope) : "";
+  const chosen = scope.repoKey || scope.suite ? optionValue(scope) : "";
   const choose = (event) => {
     const [repoKey, suite] = event.target.value ? JSON.parse(event.target.value) : [null, null];
     onChoose({ repoKey, suite });
   };
   const offered = [...repositories(products ?? [])];
   const values = offered.flatMap(([repoKey, suites]) =>
-    [...(several ? [null] : []), ...suites].map((suite) => valueOf({ repoKey, suite })),
+    [...(several ? [null] : []), ...suites].map((suite) => optionValue({ repoKey, suite })),
   );
   return html`<select ref=${first} class="product" aria-label="Product" value=${chosen} onChange=${choose}>
     <option value="">All products</option>
     ${chosen && !values.includes(chosen) && html`<option value=${chosen}>${scopeName(scope)}</option>`}
     ${offered.map(([repoKey, suites]) => {
-      const options = suites.map((suite) => html`<option key=${suite} value=${valueOf({ repoKey, suite })}>${suite}</option>`);
+      const options = suites.map((suite) => html`<option key=${suite} value=${optionValue({ repoKey, suite })}>${suite}</option>`);
       if (!several) return options;
       return html`<optgroup key=${repoKey} label=${repoKey}>
-        <option value=${valueOf({ repoKey, suite: null })}>${allOf(repoKey)}</option>
+        <option value=${optionValue({ repoKey, suite: null })}>${allOf(repoKey)}</option>
         ${options}
       </optgroup>`;
     })}
@@ -145,7 +145,7 @@ function byName(a, b) {
   return a.repoKey.localeCompare(b.repoKey) || a.suite.localeCompare(b.suite);
 }
 
-function valueOf({ repoKey, suite }) {
+function optionValue({ repoKey, suite }) {
   return JSON.stringify([repoKey, suite]);
 }
 

@@ -14,7 +14,7 @@ const GAP = 1;
  * Bars of a figure: `of` reads it from a slot, `outOf` what it is a part of, drawn behind; `all`: of the whole
  * period. Before the slots are there the place is kept free, so that nothing below moves when they come.
  */
-export function Trend({ slots, of, outOf = () => 0, all, title, kind }) {
+export function Trend({ slots, of, outOf = (_slot) => 0, all, title, kind }) {
   const [pointed, setPointed] = useState(null);
   if (!slots) return html`<div class="trend"></div><p class="trend-told"></p>`;
   const most = Math.max(1, ...slots.map(of), ...slots.map(outOf));

@@ -29,13 +29,17 @@ function isExact() {
   return new URLSearchParams(window.location.search).get("times") === "exact";
 }
 
+function ageAll() {
+  for (const age of aging) age();
+}
+
 /** Draw a view anew each minute: "3 days ago" is so for a day. */
 function useAging() {
   const [, draw] = useState(0);
   useEffect(() => {
     const age = () => draw((was) => was + 1);
     aging.add(age);
-    minutes ??= window.setInterval(() => aging.forEach((one) => one()), MINUTE_MILLISECONDS);
+    minutes ??= window.setInterval(ageAll, MINUTE_MILLISECONDS);
     return () => {
       aging.delete(age);
       if (aging.size > 0) return;

@@ -25,9 +25,9 @@ export function Sessions({ address, turn, changed }) {
       setFault(refused);
     }
   };
-  const end = ({ id }) => act(async () => (await remove(`${PATH}/${id}`), "The session has ended."));
+  const end = ({ id }) => act(() => remove(`${PATH}/${id}`).then(() => "The session has ended."));
   const endOthers = () => act(async () => `${counted((await remove(PATH)).ended, "other session")} ended.`);
-  const leave = () => act(async () => (await signOut(), ""));
+  const leave = () => act(() => signOut().then(() => ""));
   return html`
     <${PagedTable} name="sessions" label="Sessions" thing="session" path=${PATH} query=${{}} turn=${turn} address=${address}
       searched=${false} columns=${columns({ end, leave })} rowKey=${({ id }) => id} empty="There is no session." />

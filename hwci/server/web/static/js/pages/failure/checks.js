@@ -12,8 +12,11 @@ import { RunLink } from "../../parts/words.js";
 
 const [YES, NO] = ["yes", "no"];
 
-// The steps of the spec, the list of commits that each is about, and its questions: each with the answer that
-// goes on to the next one. The other answer decides.
+/**
+ * The steps of the spec, the list of commits that each is about, and its questions: each with the answer that
+ * goes on to the next one. The other answer decides.
+ * @type {[string, string | null, string[][]][]}
+ */
 const STEPS = [
   ["The harness blamed the device", null, [
     ["verdict_infra", "Did the harness blame the bench?", NO],

@@ -12,7 +12,11 @@ import { PagedTable, ROWS, tableState } from "../../parts/table.js";
 import { Badge, LongName } from "../../parts/values.js";
 import { BoxStrips, MergedStrip } from "./heat.js";
 
-// Each with what finds the runs behind it, and what one of them is; of attempts these are those of the first figure.
+/**
+ * Key, title, the query that finds the runs behind the figure, and the words for one and many of them.
+ * "Attempts" has no runs of its own: they are those of the first figure.
+ * @type {[string, string, object?, [string, string?]?][]}
+ */
 const FIGURES = [
   ["runReports", "Run reports", {}, ["run"]],
   ["attempts", "Attempts"],
@@ -41,8 +45,8 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
     { key: "test", title: "Test", sort: "testId", name: true, cell: (row) => test(row, address, scope) },
     ...productColumn(page.product, several),
     { key: "boxes", title: "Boxes", sort: "boxes", numeric: true, cell: boxes },
-    ...FIGURES.map(([key, title, ...runs]) => {
-      return { key, title, sort: key, numeric: true, cell: (row) => figure(row, key, page, orgId, runs) };
+    ...FIGURES.map(([key, title, asked, words]) => {
+      return { key, title, sort: key, numeric: true, cell: (row) => figure(row, key, page, orgId, asked, words) };
     }),
     { key: "flakeRate", title: "Flake rate", sort: "flakeRate", own: "down", numeric: true, cell: (row) => percent(row.flakeRate) },
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
@@ -95,7 +99,7 @@ function test({ repoKey, suite, testId, ...row }, { params }, { days, asOf }) {
 }
 
 /** A figure of a test, which leads to the runs that it counts. */
-function figure(row, key, { period: { from, to } }, orgId, [asked, words]) {
+function figure(row, key, { period: { from, to } }, orgId, asked, words) {
   if (!words || row[key] === 0) return count(row[key]);
   const { repoKey, suite, testId } = row;
   // A run that never reached the hardware counts in no row.

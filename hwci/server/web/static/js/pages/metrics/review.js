@@ -85,7 +85,10 @@ function Actions({ row, reviews }) {
     pressed.current = true;
     reviews.review(row, action.name);
   };
-  return html`<div class="actions" ref=${cell} onFocusOut=${(event) => event.relatedTarget && (pressed.current = false)}>
+  const leave = ({ relatedTarget }) => {
+    if (relatedTarget) pressed.current = false;
+  };
+  return html`<div class="actions" ref=${cell} onFocusOut=${leave}>
     ${fittingActions(row).map((action) => html`<button key=${action.name} type="button" aria-disabled=${doing ? "true" : undefined}
       aria-label=${`${action.title} ${row.testId} on ${row.boxKey}`} onClick=${() => press(action)}>
       ${doing === action.name ? action.doing : action.title}

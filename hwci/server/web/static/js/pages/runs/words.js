@@ -26,7 +26,7 @@ export function Status({ run }) {
 export function Duration({ run: { startedAt, endedAt, status } }) {
   const now = useNow(status === "running");
   if (status === "lost") return html`<span class="none" title="It did not end">–</span>`;
-  return duration(((endedAt ? new Date(endedAt) : now) - new Date(startedAt)) / 1000);
+  return duration(((endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt)) / 1000);
 }
 
 function useNow(isMoving) {
