@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel runs without the checkout, and an index shows its README with links that work."""
+
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import venv
+from collections.abc import Iterator
+from email import message_from_bytes
+from pathlib import Path
+from urllib.request import urlopen
+from zipfile import ZipFile
+
+import pytest
+
+import hwci.server.web
+
+ROOT = Path(__file__).parents[1]
+STATIC = Path(hwci.server.web.__file__).with_name("static")
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(dist: Path) -> Path:
+    (built,) = dist.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin folder of a new environment with the wheel; its dependencies are ours."""
+    home = tmp_path_factory.mktemp("clean")
+    venv.create(home, with_pip=False)
+    bin_folder = home / "bin"
+    pip = [sys.executable, "-m", "pip", "--python", str(bin_folder / "python"), "install"]
+    options = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    subprocess.run([*pip, *options, str(wheel)], check=True, cwd=home)
+    (site,) = (home / "lib").glob("python3*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return bin_folder
+
+
+@pytest.fixture(scope="module")
+def served(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("served")
+    command = [str(installed / "hwci"), "serve", "--database", "hwci.db", "--port", "0", "--quiet"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        yield next(filter(None, (re.search(r"http://[\d.:]+", line) for line in process.stderr)))[0]
+        process.terminate()
+
+
+def metadata_of(wheel: Path) -> tuple[dict[str, list[str]], str]:
+    """Return the headers of a wheel's metadata, and the text that an index shows."""
+    with ZipFile(wheel) as held:
+        (name,) = (one for one in held.namelist() if one.endswith(".dist-info/METADATA"))
+        message = message_from_bytes(held.read(name))
+    return {key: message.get_all(key, []) for key in message}, message.get_payload()
+
+
+def test_wheel_and_source_hold_every_file_of_the_dashboard(dist: Path, wheel: Path) -> None:
+    (source,) = dist.glob("*.tar.gz")
+    with tarfile.open(source) as members:
+        sent = {name.partition("/")[2] for name in members.getnames()}
+    here = {path.relative_to(ROOT).as_posix() for path in STATIC.rglob("*") if path.is_file()}
+
+    assert here - sent == set()
+    assert here - set(ZipFile(wheel).namelist()) == set()
+
+
+def test_the_wheel_holds_nothing_beside_the_package(wheel: Path) -> None:
+    held = ZipFile(wheel).namelist()
+
+    assert {name.split("/")[0].split("-")[0] for name in held} == {"hwci"}
+
+
+def test_an_index_shows_the_readme_with_links_that_lead_somewhere(wheel: Path) -> None:
+    _, shown = metadata_of(wheel)
+    links = re.findall(r"\]\((.+?)\)", shown)
+
+    assert len(links) > len(["picture", "docs"])
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_every_address_of_the_project_begins_with_its_home(wheel: Path) -> None:
+    headers, shown = metadata_of(wheel)
+    addresses = [entry.split(", ")[1] for entry in headers["Project-URL"]]
+    home = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Homepage"]
+    links = [link for link in re.findall(r"\]\((.+?)\)", shown) if "/main/" in link]
+
+    assert [one for one in [*addresses, *links] if not one.startswith(home)] == []
+
+
+def test_the_changelog_has_the_version(wheel: Path) -> None:
+    headers, _ = metadata_of(wheel)
+
+    assert f"\n## [{headers['Version'][0]}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_installed_command_is_the_wheel_s(installed: Path, tmp_path: Path) -> None:
+    code = "import hwci; print(hwci.__file__)"
+    said = subprocess.run(
+        [installed / "python", "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+
+    assert Path(said.stdout.strip()).is_relative_to(installed.parent)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["demo", "--help"]], ids=" ".join)
+def test_the_installed_command_answers(
+    installed: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    said = subprocess.run(
+        [installed / "hwci", *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+
+    assert "hwci" in said.stdout
+    assert said.stderr == ""
+
+
+def test_the_installed_server_is_healthy_and_sends_the_page_with_its_modules(served: str) -> None:
+    def got(path: str) -> str:
+        with urlopen(served + path, timeout=SECONDS) as answer:
+            assert answer.status == 200
+            return str(answer.read().decode())
+
+    page = got("/")
+    modules = re.findall(r'(?:src|href)="(/static/[^"]+\.js)"', page)
+
+    assert got("/healthz")
+    assert len(modules) > 1
+    assert all(got(path) for path in modules)
