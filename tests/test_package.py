@@ -9,7 +9,7 @@ import tarfile
 import tomllib
 import venv
 from collections.abc import Iterator
-from email import message_from_bytes
+from email import message_from_string
 from pathlib import Path
 from urllib.request import urlopen
 from zipfile import ZipFile
@@ -65,8 +65,9 @@ def metadata_of(wheel: Path) -> tuple[dict[str, list[str]], str]:
     """Return the headers of a wheel's metadata, and the text that an index shows."""
     with ZipFile(wheel) as held:
         (name,) = (one for one in held.namelist() if one.endswith(".dist-info/METADATA"))
-        message = message_from_bytes(held.read(name))
-    return {key: message.get_all(key, []) for key in message}, message.get_payload()
+        text = held.read(name).decode()
+    message = message_from_string(text)
+    return {key: message.get_all(key, []) for key in message}, text.partition("\n\n")[2]
 
 
 def test_wheel_and_source_hold_every_file_of_the_dashboard(dist: Path, wheel: Path) -> None:
