@@ -9,7 +9,7 @@ decided in `services/accounts.py`.
 """
 
 from http import HTTPStatus
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from aiohttp import hdrs, web
 
@@ -20,6 +20,8 @@ from hwci.server.http.route import Call
 from hwci.server.security.tokens import new_token
 from hwci.wire import limits
 from hwci.wire.accounts import HeldSession, Login, SessionMode, SignedIn, TokenPair
+
+Pair = TypeVar("Pair", bound=TokenPair)
 
 _FETCH_SITE = "Sec-Fetch-Site"
 _OWN_PAGES = "same-origin"
@@ -73,7 +75,7 @@ def _put_both(
         cookie.put(request, response, value, seconds)
 
 
-def kept(call: Call, pair: TokenPair, session: SessionMode) -> TokenPair | web.StreamResponse:
+def kept(call: Call, pair: Pair, session: SessionMode) -> Pair | web.StreamResponse:
     """Give the answer of a sign-in, its refresh token where the caller asked for it."""
     if session is SessionMode.TOKEN or pair.refresh_token is None:
         return pair

@@ -66,15 +66,13 @@ async def take_body(call: Call) -> None:
         compressed = require_json(call.request, gzip=route.gzip)
         call.room.belong(*call.payer)
         await read_body(call.request, route.body_bytes, call.room)
-        call.parsed_body = await parse(
-            call.room, route.body, route.body_bytes, compressed=compressed
-        )
+        call.body = await parse(call.room, route.body, route.body_bytes, compressed=compressed)
 
 
 async def take_query(call: Call) -> None:
     """Query (400)."""
     if call.route.query is not None:
-        call.parsed_query = parse_query(call.request, call.route.query)
+        call.query = parse_query(call.request, call.route.query)
 
 
 CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (
@@ -109,7 +107,7 @@ async def _answered(call: Call) -> Answered:
     The event loop would stand still for as long.
     """
     route = call.route
-    found = await (_while_there(call) if route.may_stop else route.handler(call))
+    found = await (_while_there(call) if route.may_stop else call.perform())
     if not isinstance(found, BaseModel):
         return found
     if route.metrics:
@@ -122,7 +120,7 @@ async def _while_there(call: Call) -> Answered:
     """Return what a handler answers that only reads; it is stopped when its caller leaves."""
     protocol = call.request.protocol
     assert isinstance(protocol, SpecProtocol)
-    reading = asyncio.ensure_future(call.route.handler(call))
+    reading = asyncio.ensure_future(call.perform())
     try:
         with protocol.while_there(reading.cancel):
             return await reading

@@ -3,14 +3,12 @@
 
 from typing import TypeVar
 from urllib.parse import unquote, unquote_to_bytes
-from uuid import UUID
 
 from aiohttp import web
 from pydantic import ValidationError
 
 from hwci.server.http.faults import InvalidRequestError
 from hwci.wire import limits
-from hwci.wire.base import read_id
 from hwci.wire.errors import Issue, issues_of
 from hwci.wire.queries import Query
 
@@ -44,8 +42,3 @@ def _require_utf8(text: str) -> None:
             issues.append(Issue(path=["query", name], message="Should be UTF-8, percent-encoded"))
     if issues:
         raise InvalidRequestError(issues[: limits.ISSUES_MAX])
-
-
-def path_id(request: web.Request, name: str) -> UUID | None:
-    """Give an id of the path; None when it is malformed, which is the id of nothing."""
-    return read_id(request.match_info.get(name, ""))

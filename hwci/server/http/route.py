@@ -2,14 +2,15 @@
 """A route as data, and a call of it: what the router, the checks, the handlers and the OpenAPI
 document are made from.
 
-This module decides which errors follow from what a route says of itself. A handler takes a `Call`
-and knows the web framework no further.
+This module decides which errors follow from what a route says of itself, and what a handler is
+called with.
 """
 
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+from functools import cached_property
+from typing import Any, TypeGuard, get_args, get_type_hints
 from uuid import UUID
 
 from aiohttp import web
@@ -17,20 +18,21 @@ from pydantic import BaseModel
 
 from hwci.server.http.addresses import address_of
 from hwci.server.http.large_bodies import Room
-from hwci.server.http.query import path_id
 from hwci.server.services.access import Member, Person
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, User
 from hwci.wire import limits
+from hwci.wire.base import read_id
 from hwci.wire.queries import Query
 
-BodyModel = TypeVar("BodyModel", bound=BaseModel)
-QueryModel = TypeVar("QueryModel", bound=Query)
 Answered = BaseModel | bytes | web.StreamResponse | None
-"""What a handler gives: a model, JSON as it stands, nothing, or (cookies, redirects, streams) an
-answer that a module of this room has written or is still writing.
+"""What a handler returns: a model, JSON already written, nothing, or an answer that a module of
+this room has written or is still writing (cookies, redirects, streams).
 """
-Handler = Callable[["Call"], Awaitable[Answered]]
+Handler = Callable[..., Awaitable[Answered]]
+"""Each parameter is filled by its type: `Call`; who calls (`Member`, `Person`, `User`, `CiKey`,
+`Box`); `UUID | None` for the ids of the path after the organization's; the body; the query.
+"""
 LIMITED = "/api/"
 """Requests to what stands under it count against the limits; static files and health do not."""
 
@@ -48,7 +50,7 @@ class Who(Enum):
 
     @property
     def challenge(self) -> str:
-        """Give the value of `WWW-Authenticate` for a 401."""
+        """The value of `WWW-Authenticate` for a 401."""
         return 'ApiKey realm="hwci"' if self in {Who.CI_KEY, Who.BOX} else 'Bearer realm="hwci"'
 
 
@@ -62,12 +64,14 @@ class OwnLimit(Enum):
     REFRESH = 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Route:
-    """One row of the route table. `metrics`: only while CI Metrics is enabled. `media`: the content
-    type of an answer that is no JSON, `text/event-stream` or none at all. `long`: its answer may be
-    so long that it is written in a thread; those with `metrics` always are. `reads`: it
-    keeps nothing, although it is a POST.
+    """One row of the route table. `handler`: a method of a service, or a function; the models that
+    it takes and returns are the route's body, query and answer.
+
+    `metrics`: only while CI Metrics is enabled. `media`: the content type of an answer that is not
+    JSON, `text/event-stream` or none at all. `long`: the answer may be so long that it is written
+    in a thread; those with `metrics` always are. `reads`: a POST that keeps nothing.
     """
 
     method: str
@@ -75,9 +79,6 @@ class Route:
     who: Who
     handler: Handler
     summary: str
-    body: type[BaseModel] | None = None
-    query: type[Query] | None = None
-    answer: type[BaseModel] | None = None
     status: int = 200
     metrics: bool = False
     body_bytes: int = limits.BODY_BYTES
@@ -87,9 +88,36 @@ class Route:
     long: bool = False
     reads: bool = False
 
+    @cached_property
+    def parameters(self) -> tuple[Any, ...]:
+        """The types that the handler takes, in order."""
+        return tuple(kind for name, kind in self._hints.items() if name != "return")
+
+    @cached_property
+    def body(self) -> type[BaseModel] | None:
+        """The model of the body; None if there is no body."""
+        models = (kind for kind in self.parameters if _is_model(kind))
+        return next((kind for kind in models if not issubclass(kind, Query)), None)
+
+    @cached_property
+    def query(self) -> type[Query] | None:
+        """The model of the query."""
+        models = (kind for kind in self.parameters if _is_model(kind))
+        return next((kind for kind in models if issubclass(kind, Query)), None)
+
+    @cached_property
+    def answer(self) -> type[BaseModel] | None:
+        """The model of the answer; None if it has no body, or one that is not JSON."""
+        returned = self._hints["return"]
+        return next(filter(_is_model, get_args(returned) or (returned,)), None)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self.handler)
+
     @property
     def may_stop(self) -> bool:
-        """Whether it only reads for somebody, so that it ends when they leave."""
+        """Whether it only reads for a person, so that it stops when they leave."""
         asks = self.method == "GET" and self.who in {Who.USER, Who.MEMBER, Who.ADMIN}
         return asks or self.reads
 
@@ -105,7 +133,7 @@ class Route:
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """Give every status of an error that this route may answer, beside 500 and 503."""
+        """Every status of an error that this route may answer, beside 500 and 503."""
         of_caller = {
             Who.ANYONE: set[int](),
             Who.USER: {401},
@@ -122,50 +150,27 @@ class Route:
         return tuple(sorted(of_caller | of_limit | of_feature | of_body | of_query | {*self.also}))
 
 
+def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
 @dataclass(slots=True)
 class Call:
-    """A request, its route, and what the checks found. Asking for what was not checked is a bug."""
+    """A request, its route, and what the checks found."""
 
     request: web.Request
     route: Route
     services: Services
     room: Room
     caller: Person | Member | CiKey | Box | None = None
-    parsed_body: BaseModel | None = field(default=None, repr=False)
-    parsed_query: Query | None = None
-
-    @property
-    def person(self) -> Person:
-        """The signed-in user, and the session that they are in."""
-        assert isinstance(self.caller, Person)
-        return self.caller
-
-    @property
-    def user(self) -> User:
-        """The signed-in user."""
-        return self.person.user
-
-    @property
-    def member(self) -> Member:
-        """The signed-in user as a member of the organization in the path."""
-        assert isinstance(self.caller, Member)
-        return self.caller
-
-    @property
-    def key(self) -> CiKey:
-        """The CI key that was presented."""
-        assert isinstance(self.caller, CiKey)
-        return self.caller
-
-    @property
-    def box(self) -> Box:
-        """The box whose key was presented."""
-        assert isinstance(self.caller, Box)
-        return self.caller
+    body: BaseModel | None = field(default=None, repr=False)
+    query: Query | None = None
 
     @property
     def payer(self) -> tuple[Hashable, Hashable]:
-        """Whose the room for the body is: an organization and its key, or who is in place of it."""
+        """Who the room for the body is counted for: an organization and its key or user; else the
+        user or the address, twice.
+        """
         if isinstance(self.caller, CiKey | Box):
             return self.caller.org_id, self.caller.id
         if isinstance(self.caller, Member):
@@ -173,16 +178,23 @@ class Call:
         who = self.caller.user.id if self.caller else address_of(self.request)
         return who, who
 
-    def body(self, model: type[BodyModel]) -> BodyModel:
-        """Give the body, which the route says is such a model."""
-        assert isinstance(self.parsed_body, model)
-        return self.parsed_body
-
-    def query(self, model: type[QueryModel]) -> QueryModel:
-        """Give the query, which the route says is such a model."""
-        assert isinstance(self.parsed_query, model)
-        return self.parsed_query
-
     def path_id(self, name: str) -> UUID | None:
-        """Give an id of the path; None: malformed, the id of nothing."""
-        return path_id(self.request, name)
+        """Return an id of the path; None if it is malformed, which is the id of nothing."""
+        return read_id(self.request.match_info.get(name, ""))
+
+    async def perform(self) -> Answered:
+        """Call the route's handler with what it takes."""
+        ids = (self.path_id(name) for name in self.request.match_info if name != "orgId")
+        handler = self.services.bound(self.route.handler)
+        return await handler(*(self._argument(kind, ids) for kind in self.route.parameters))
+
+    def _argument(self, kind: object, ids: Iterator[UUID | None]) -> object:
+        if kind is Call:
+            return self
+        if kind == UUID | None:
+            return next(ids)
+        if kind is User:
+            assert isinstance(self.caller, Person)
+            return self.caller.user
+        (found,) = (one for one in (self.caller, self.body, self.query) if type(one) is kind)
+        return found

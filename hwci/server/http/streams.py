@@ -50,12 +50,12 @@ _REASON_BYTES = 123
 _FIRST_FRAME = 'The first frame should be {"type": "auth", "token": …}, or the handshake signed'
 
 
-async def server_sent_events(call: Call, query: StreamQuery) -> web.StreamResponse:
+async def server_sent_events(call: Call, member: Member, query: StreamQuery) -> web.StreamResponse:
     """Follow runs as server-sent events."""
     request = call.request
     after = _last_event_id(request)
     wish = Wish(query.run_id, after, _there(request), address_of(request))
-    async with call.services.streams.following(call.member, wish) as stream:
+    async with call.services.streams.following(member, wish) as stream:
         response = web.StreamResponse(headers={"X-Accel-Buffering": "no"})
         response.content_type = "text/event-stream"
         if request.method == hdrs.METH_HEAD:
@@ -84,7 +84,7 @@ async def web_socket(call: Call, query: StreamQuery) -> web.StreamResponse:
             wish = Wish(query.run_id, after, _there(request), address_of(request))
             return await held.enter_async_context(call.services.streams.following(member, wish))
 
-        stream = await follow(call.member, after) if call.caller else None
+        stream = await follow(call.caller, after) if isinstance(call.caller, Member) else None
         await ws.prepare(request)
         _limit_buffers(request)
         with suppress(ConnectionError):

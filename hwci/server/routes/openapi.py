@@ -14,7 +14,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from hwci import __version__
 from hwci.server.http.error_map import phrase
-from hwci.server.http.route import Call, Route, Who
+from hwci.server.http.route import Route, Who
 from hwci.server.http.streams import LAST_EVENT_ID
 from hwci.wire.errors import ErrorBody
 
@@ -83,7 +83,7 @@ def with_document(routes: Sequence[Route]) -> tuple[Route, ...]:
     def data() -> bytes:
         return json.dumps(document(table), ensure_ascii=False).encode()
 
-    async def show(call: Call) -> bytes:  # noqa: ARG001 - every handler takes the call
+    async def show() -> bytes:
         return data()
 
     table = (*routes, Route("GET", PATH, Who.ANYONE, show, "This document"))

@@ -1,40 +1,329 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The route table: every route there is. The router and the OpenAPI document are made from it."""
+"""The route table: every route there is (spec, "Endpoints"; contract). The router and the OpenAPI
+document are made from it. A row's handler says what it takes and returns (`http/route.py`).
+"""
 
-from hwci.server.http.route import Route
-from hwci.server.routes import (
-    auth,
-    bench,
-    boxes,
-    ci_keys,
-    ci_reports,
-    failures,
-    health,
-    invitations,
-    members,
-    metrics,
-    organizations,
-    own_account,
-    runs,
-    sso,
-)
+from typing import NoReturn
+from uuid import UUID
+
+from hwci.engine.vocabulary import ReviewAction
+from hwci.server.errors import NotFoundError
+from hwci.server.http.route import Call, Handler, OwnLimit, Route, Who
+from hwci.server.http.streams import server_sent_events, web_socket
+from hwci.server.routes import sign_in, single_sign_on
 from hwci.server.routes.openapi import with_document
+from hwci.server.services.access import Member
+from hwci.server.services.accounts import Accounts
+from hwci.server.services.audit import AuditLog
+from hwci.server.services.boxes import Boxes
+from hwci.server.services.ci_keys import CiKeys
+from hwci.server.services.health import Health
+from hwci.server.services.ingest import Ingest
+from hwci.server.services.invitations import Invitations
+from hwci.server.services.live_runs import LiveRuns
+from hwci.server.services.members import Members
+from hwci.server.services.metrics import Metrics
+from hwci.server.services.organizations import Organizations
+from hwci.server.services.own_account import OwnAccount
+from hwci.server.services.runs import Runs
+from hwci.server.services.sso import Sso
+from hwci.wire import limits
+from hwci.wire.metrics import ResolvedFailureAnswer
+
+ANYONE, USER, MEMBER, ADMIN = Who.ANYONE, Who.USER, Who.MEMBER, Who.ADMIN
+
+_BY_INVITATION = (
+    "Nobody becomes a member unasked, so nothing was done; invite them, who may accept or decline:"
+    " hwci members invite EMAIL, or POST /api/orgs/{orgId}/invites"
+)
+
+
+async def _add_member() -> NoReturn:
+    """Refuse. Earlier clients asked for this to add a member, and take 404 for an e-mail that must
+    be invited.
+    """
+    raise NotFoundError(_BY_INVITATION)
+
+
+def _review(action: ReviewAction | None) -> Handler:
+    async def review(call: Call, member: Member, failure_id: UUID | None) -> ResolvedFailureAnswer:
+        return await call.services.reviews.review(member, failure_id, action)
+
+    return review
+
+
+# fmt: off
+_CI_REPORTS = (
+    Route(
+        "POST", "/api/ci/merge-announce", Who.CI_KEY, Ingest.announce,
+        "Announce a merge; the same identity again changes nothing", status=204
+    ),
+    Route(
+        "POST", "/api/ci/run-report", Who.CI_KEY, Ingest.report,
+        "Report a hardware test run; the same identity again replaces the report",
+        body_bytes=limits.RUN_REPORT_BYTES, status=204
+    ),
+    Route(
+        "PUT", "/api/ci/suite-config", Who.CI_KEY, Ingest.configure,
+        "Describe a product's files; an earlier configuration is replaced",
+        body_bytes=limits.SUITE_CONFIG_BYTES, status=204
+    ),
+)
+
+_ACCOUNTS = (
+    Route(
+        "POST", "/api/auth/register", ANYONE, sign_in.register,
+        "Register, by the operator's policy, and sign in", own_limit=OwnLimit.REGISTER, status=201,
+        also=(403, 409)
+    ),
+    Route(
+        "POST", "/api/auth/login", ANYONE, sign_in.login,
+        "Sign in with e-mail and password", own_limit=OwnLimit.LOGIN, also=(401, 403)
+    ),
+    Route(
+        "POST", "/api/auth/refresh", ANYONE, sign_in.refresh,
+        "Exchange a refresh token for a new pair; used twice, all sessions of its user end",
+        own_limit=OwnLimit.REFRESH, also=(401, 403)
+    ),
+    Route(
+        "POST", "/api/auth/logout", ANYONE, sign_in.logout,
+        "End a sign-in, its access tokens too", status=204, also=(403,)
+    ),
+    Route("GET", "/api/auth/me", USER, Accounts.me, "Who am I, and where?"),
+    Route(
+        "POST", "/api/auth/password", USER, sign_in.change_password,
+        "Change my password; all my other sessions end", own_limit=OwnLimit.LOGIN, also=(409,)
+    ),
+    Route(
+        "POST", "/api/auth/reset", ANYONE, OwnAccount.reset_password,
+        "Set a new password by a reset link, once; all sessions of its user end",
+        own_limit=OwnLimit.LOGIN, status=204, also=(403,)
+    ),
+    Route("GET", "/api/auth/sessions", USER, OwnAccount.sessions, "List my sessions"),
+    Route(
+        "DELETE", "/api/auth/sessions", USER, OwnAccount.end_others,
+        "End all my sessions but this one, their access tokens too"
+    ),
+    Route(
+        "DELETE", "/api/auth/sessions/{sessionId}", USER, OwnAccount.end_session,
+        "End one of my sessions, its access tokens too", status=204, also=(404,)
+    ),
+    Route("GET", "/api/auth/sso", ANYONE, Sso.providers, "List the providers of single sign-on"),
+    Route(
+        "GET", "/api/auth/sso/{provider}/login", ANYONE, single_sign_on.login,
+        "Send the browser to a provider to sign in", status=302, also=(401, 404)
+    ),
+    Route(
+        "GET", "/api/auth/sso/{provider}/callback", ANYONE, single_sign_on.callback,
+        "Take the browser back from a provider, signed in", status=302, also=(401, 403, 404)
+    ),
+    Route(
+        "POST", "/api/auth/sso/token", ANYONE, single_sign_on.exchange,
+        "Exchange the code that a loopback address was given for a sign-in, once", also=(401, 403)
+    ),
+)
+
+_ORGANIZATIONS = (
+    Route("GET", "/api/orgs", USER, Organizations.of, "List my organizations"),
+    Route(
+        "POST", "/api/orgs", USER, Organizations.create,
+        "Create an organization; the caller owns it", status=201
+    ),
+    Route("GET", "/api/orgs/{orgId}", MEMBER, Organizations.show, "Show an organization"),
+    Route(
+        "GET", "/api/orgs/{orgId}/audit-log", ADMIN, AuditLog.listed,
+        "List the audit log: who did what, newest first"
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/members", MEMBER, Members.listed,
+        "List the members of an organization"
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/members", ADMIN, _add_member,
+        "Refused always: nobody becomes a member unasked, so invite them", status=404
+    ),
+    Route(
+        "PATCH", "/api/orgs/{orgId}/members/{userId}", ADMIN, Members.change,
+        "Change a member's role; only an owner makes or unmakes owners, the last owner stays",
+        also=(409,)
+    ),
+    Route(
+        "DELETE", "/api/orgs/{orgId}/members/{userId}", MEMBER, Members.remove,
+        "Leave, or as owner or admin remove a member, at once; the last owner stays", status=204,
+        also=(403, 409)
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/invites", ADMIN, Invitations.invite,
+        "Invite someone, with an account or without; the token is in this answer and nowhere else",
+        status=201, also=(409,)
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/invites", ADMIN, Invitations.sent,
+        "List the open invitations of an organization"
+    ),
+    Route(
+        "DELETE", "/api/orgs/{orgId}/invites/{inviteId}", ADMIN, Invitations.withdraw,
+        "Withdraw an open invitation", status=204
+    ),
+    Route(
+        "GET", "/api/invites", USER, Invitations.received, "List the open invitations of my e-mail"
+    ),
+    Route(
+        "POST", "/api/invites/{inviteId}/accept", USER, Invitations.accept,
+        "Accept an invitation: with its token, or after single sign-on", also=(403, 404)
+    ),
+    Route(
+        "POST", "/api/invites/{inviteId}/decline", USER, Invitations.decline,
+        "Decline an invitation", status=204, also=(404,)
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/ci-keys", ADMIN, CiKeys.create,
+        "Create a CI key; its value is in this answer and nowhere else", status=201
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-keys", MEMBER, CiKeys.listed, "List CI keys, never their value"
+    ),
+    Route(
+        "DELETE", "/api/orgs/{orgId}/ci-keys/{keyId}", ADMIN, CiKeys.revoke,
+        "Revoke a CI key at once", status=204
+    ),
+)
+
+_BOXES = (
+    Route(
+        "GET", "/api/orgs/{orgId}/boxes", MEMBER, Boxes.listed, "List the boxes of an organization"
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/boxes", ADMIN, Boxes.create,
+        "Create a box; the token that installs it once is in this answer and nowhere else",
+        status=201, also=(409,)
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/boxes/{boxId}/install-token", ADMIN, Boxes.install_token,
+        "Make a token for a new install of a box; its key works until then", status=201
+    ),
+    Route(
+        "POST", "/api/boxes/install", ANYONE, Boxes.install,
+        "Exchange an install token for the box's key; an earlier key of the box stops working",
+        status=201, also=(401,)
+    ),
+    Route(
+        "POST", "/api/box/heartbeat", Who.BOX, Boxes.heartbeat,
+        "Stay online, and keep the box's live runs alive", status=204
+    ),
+    Route(
+        "POST", "/api/box/runs", Who.BOX, LiveRuns.open,
+        "Open a live run; it is lost after 10 minutes without event or heartbeat",
+        body_bytes=limits.RUN_REPORT_BYTES, status=201, also=(409,)
+    ),
+    Route(
+        "POST", "/api/box/runs/{runId}/events", Who.BOX, LiveRuns.feed,
+        "Tell which tests of a live run began or ended", body_bytes=limits.RUN_EVENTS_BYTES,
+        status=204, also=(404, 409)
+    ),
+)
+
+# The streams stand before `{runId}`: the router takes the first that fits.
+_RUNS = (
+    Route(
+        "GET", "/api/orgs/{orgId}/runs", MEMBER, Runs.listed, "List run records, latest start first"
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/runs/stream", MEMBER, server_sent_events,
+        "Follow runs as server-sent events; `Last-Event-ID` resumes", media="text/event-stream",
+        also=(409,)
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/runs/ws", Who.FOLLOWER, web_socket,
+        "Follow runs over a WebSocket, signed in by header or by the first frame", status=101,
+        also=(409,)
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/runs/{runId}", MEMBER, Runs.show,
+        "Show one run record with all that was told of it", long=True
+    ),
+)
+
+_METRICS = (
+    Route(
+        "GET", "/api/orgs/{orgId}/products", MEMBER, Metrics.products,
+        "List the products that were heard of", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/suite-configs", MEMBER, Metrics.configs,
+        "List suite configurations as sent", metrics=True
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/suite-configs/plan", MEMBER, Metrics.plan,
+        "Tell what a suite configuration would change, were it sent; nothing is kept",
+        body_bytes=limits.SUITE_CONFIG_BYTES, metrics=True, reads=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics", MEMBER, Metrics.page,
+        "Open the metrics page: four tiles and the first rows of four tables", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics/trend", MEMBER, Metrics.trend,
+        "The four tiles over time: at most 90 slots of equal width", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", MEMBER, Metrics.unchecked_merges,
+        "Merges not checked on hardware", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", MEMBER, Metrics.checked_merges,
+        "Merges checked on hardware, each with the run that checked it first", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", MEMBER, Metrics.real_bugs,
+        "Real FW bugs caught", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", MEMBER, Metrics.other_failures,
+        "Resolved by a bench or harness change", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", MEMBER, Metrics.flakiest_tests,
+        "Flakiest tests", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history", MEMBER, Metrics.flaky_history,
+        "Flakiest tests over time and boxes, in the slots of the trend", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-failures", MEMBER, Metrics.failures,
+        "List failures that have an item in the period, with their labels", metrics=True
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", MEMBER, Metrics.evidence,
+        "Show one failure with all that its answer rests on", metrics=True
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/confirm", ADMIN,
+        _review(ReviewAction.CONFIRM),
+        "Count a resolved failure as a real firmware bug", metrics=True, also=(409,)
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/dismiss", ADMIN,
+        _review(ReviewAction.DISMISS),
+        "Move a real firmware bug to the other list", metrics=True, also=(409,)
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/reset", ADMIN, _review(None),
+        "Restore the automatic label of a reviewed failure", metrics=True, also=(409,)
+    ),
+)
+
+_HEALTH = (
+    Route("GET", "/healthz", ANYONE, Health.alive, "Is the process alive?"),
+    Route(
+        "GET", "/readyz", ANYONE, Health.ready,
+        "Can the server serve? 503 when its database cannot be used"
+    ),
+)
+
+# fmt: on
 
 ROUTES: tuple[Route, ...] = with_document(
-    (
-        *ci_reports.ROUTES,
-        *auth.ROUTES,
-        *own_account.ROUTES,
-        *sso.ROUTES,
-        *organizations.ROUTES,
-        *members.ROUTES,
-        *invitations.ROUTES,
-        *ci_keys.ROUTES,
-        *boxes.ROUTES,
-        *bench.ROUTES,
-        *runs.ROUTES,
-        *metrics.ROUTES,
-        *failures.ROUTES,
-        *health.ROUTES,
-    )
+    (*_CI_REPORTS, *_ACCOUNTS, *_ORGANIZATIONS, *_BOXES, *_RUNS, *_METRICS, *_HEALTH)
 )

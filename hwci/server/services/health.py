@@ -4,6 +4,7 @@
 from hwci.server.errors import StoppingError
 from hwci.server.security.windows import Windows
 from hwci.server.storage.ports import Storage
+from hwci.wire.health import HealthAnswer
 
 
 class Health:
@@ -18,8 +19,12 @@ class Health:
         """Be ready no more: requests should go elsewhere from now on."""
         self._leaving = True
 
-    async def ready(self) -> None:
-        """Return when the server can serve.
+    async def alive(self) -> HealthAnswer:
+        """Return that the process answers."""
+        return HealthAnswer()
+
+    async def ready(self) -> HealthAnswer:
+        """Return that the server can serve.
 
         Raises:
             StoppingError: it stops.
@@ -30,3 +35,4 @@ class Health:
             raise StoppingError("The server stops; ask another one, or again in a few seconds")
         await self._storage.ready()
         await self._windows.ready()
+        return HealthAnswer()

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """All services of one server, made from what they need. It decides nothing else."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TypeVar
 
 from hwci.server.clock import Clock
 from hwci.server.security.passwords import Passwords
@@ -31,6 +34,8 @@ from hwci.server.services.streams import Streams
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
 
+Result = TypeVar("Result")
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -55,6 +60,13 @@ class Services:
     runs: Runs
     sso: Sso
     streams: Streams
+
+    def bound(self, handler: Callable[..., Result]) -> Callable[..., Result]:
+        """Return a method of a service's class bound to that service, a function as it is."""
+        owner = handler.__qualname__.rpartition(".")[0]
+        services = (getattr(self, one.name) for one in fields(self))
+        service = next((one for one in services if type(one).__qualname__ == owner), None)
+        return handler if service is None else partial(handler, service)
 
 
 @dataclass(frozen=True, slots=True)

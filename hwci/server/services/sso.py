@@ -99,7 +99,7 @@ class Sso:
             for name, provider in providers_of(settings).items()
         }
 
-    def providers(self) -> wire.SsoProviders:
+    async def providers(self) -> wire.SsoProviders:
         """List the providers."""
         return wire.SsoProviders(
             providers=[

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The browser's way to a provider and back: redirects, and the cookie that binds both ends.
+"""Single sign-on in a browser: to a provider and back (contract, "Auth"): redirects, and the cookie
+that binds both ends. OpenID Connect, authorization code with PKCE.
 
-It decides where the ticket of a sign-in stands in a request, and that a person whose sign-in is
-refused reads why on the sign-in page. What a ticket says is the service's.
+This module decides where the ticket of a sign-in stands in a request, and that a person whose
+sign-in is refused reads why on the sign-in page. What a ticket holds is decided in `services`.
 """
 
 from collections.abc import Awaitable
@@ -17,20 +18,35 @@ from hwci.server.http.cookies import Cookie, set_device_cookie, set_refresh_cook
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
 from hwci.server.services.sso import TICKET_LIFETIME
-from hwci.wire.sso import SsoCallbackQuery, SsoLoginQuery
+from hwci.wire.accounts import SignedIn
+from hwci.wire.sso import SsoCallbackQuery, SsoExchange, SsoLoginQuery
 
 # Lax, as it is the provider's page that sends the browser back here.
 _TICKET = Cookie("hwci_sso", "/api/auth/sso", "Lax")
-# Words in an address would be anybody's to write.
+# A cookie, because anyone can write an address with words of their own in it.
 _REFUSAL = Cookie("hwci_refusal", "/sign-in", "Strict", readable=True)
 _REFUSAL_SECONDS = 60
 _SIGN_IN_PAGE = "/sign-in?sso=refused"
 
 
-async def in_words(call: Call, step: Awaitable[web.StreamResponse]) -> web.StreamResponse:
-    """Take a step; a browser that shows a page to a person is sent to one that says a refusal.
+async def login(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
+    """Send the browser to a provider."""
+    return await _or_explain(call, _begin(call, query))
 
-    Raises what the step raises, for everybody else.
+
+async def callback(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
+    """Take the browser back from a provider."""
+    return await _or_explain(call, _finish(call, query))
+
+
+async def exchange(call: Call, body: SsoExchange) -> SignedIn:
+    """Return the sign-in that the browser made to the command line."""
+    return await call.services.sso.exchange(body, client_of(call.request))
+
+
+async def _or_explain(call: Call, step: Awaitable[web.StreamResponse]) -> web.StreamResponse:
+    """Take a step. If it is refused, send a browser to the sign-in page, which shows why; raise the
+    refusal to other programs.
     """
     try:
         return await step
@@ -38,14 +54,13 @@ async def in_words(call: Call, step: Awaitable[web.StreamResponse]) -> web.Strea
         if not takes_page(call.request):
             raise
         response = _redirect(_SIGN_IN_PAGE)
-        # What is left as it is would have the cookie put in quotes, which scripts read with it.
+        # Quoted whole: else the cookie would be put in quotes, which scripts would read with it.
         words = quote(str(refusal), safe="")
         _REFUSAL.put(call.request, response, words, _REFUSAL_SECONDS)
         return response
 
 
-async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
-    """Redirect to the provider."""
+async def _begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     begun = await call.services.sso.begin(_provider(call), query)
     response = _redirect(begun.url)
     lifetime = int(TICKET_LIFETIME.total_seconds()) if begun.ticket else 0
@@ -53,8 +68,8 @@ async def begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     return response
 
 
-async def finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
-    """Sign the browser, or the command line, in."""
+async def _finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
+    """Sign in the browser, or the command line."""
     ticket = call.request.cookies.get(_TICKET.name_for(call.request), "")
     client = client_of(call.request)
     arrived = await call.services.sso.finish(_provider(call), ticket, query, client)
