@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of a report as people say them: by which flag, by which variable, in which words
+"""The fields of a report as people set them: by which flag, by which variable, in which words
 (contract, "Command line").
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 
+Value = TypeVar("Value")
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field by the spec's name. `read` makes its value of a text, None where that tells none; or
-    it raises ValueError.
+    """A field by the spec's name. `read` turns text into its value, or into None where the text
+    leaves it open; it raises ValueError.
     """
 
     name: str
@@ -26,7 +28,7 @@ class Field:
 
 
 def whole(least: int) -> Callable[[str], int]:
-    """Read a whole number that a report may hold; anything else is a ValueError."""
+    """Return a reader of whole numbers that a report may hold; it raises ValueError."""
     most = limits.INTEGER_MAX
 
     def read(text: str) -> int:
@@ -57,11 +59,13 @@ HELLO_WORDS = {
     "skipped": None,
     "cancelled": None,
 }
-"""What people say of the check, and GitHub of a step; None: it was not made, or not to its end."""
+"""Words of people for the hello check, and of GitHub for a step; None: it did not end."""
 
 
 def hello(text: str) -> bool | None:
-    """Read whether the check before the tests passed; None: the word does not tell."""
+    """Return whether the check before the tests passed, None if the word leaves it open; raises
+    ValueError.
+    """
     if text.lower() not in HELLO_WORDS:
         raise ValueError("it should be ok or failed")
     return HELLO_WORDS[text.lower()]
@@ -74,7 +78,7 @@ def _time(text: str) -> object:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Read a list as `git rev-list` prints it, or with commas."""
+    """Return the parts of a list separated by blanks, as `git rev-list` prints it, or by commas."""
     return tuple(part for part in re.split(r"[\s,]+", text) if part)
 
 
@@ -106,3 +110,8 @@ FIELDS: tuple[Field, ...] = (
 """In the order of the spec; the last three are no fields of a report, but lead to some."""
 
 BY_NAME = {field.name: field for field in FIELDS}
+
+
+def in_order(found: Mapping[str, Value]) -> dict[str, Value]:
+    """Return fields in the order of the spec, without names that are no fields."""
+    return {name: found[name] for name in BY_NAME if name in found}

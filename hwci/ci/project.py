@@ -3,7 +3,7 @@
 
 This module decides where the file stands and what may stand in it: its products with their paths
 and boxes (spec, "Suite configuration"), and whom a message blames. What a job makes of it is
-decided in `hwci.ci.job`, and what rules of one's own mean, in `hwci.ci.results.verdicts`.
+decided in `hwci.ci.detect`, and what rules of one's own mean, in `hwci.ci.results.verdicts`.
 """
 
 import re

@@ -4,6 +4,8 @@
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+DEFAULT = "default"
+
 Value = TypeVar("Value")
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.job import Job, find_job
+from hwci.ci.detect import find_job
+from hwci.ci.job import Job
 from hwci.ci.reporting.base import find_base
 from hwci.ci.sourced import Sourced
 from hwci.ci.state import State

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.job import find_job
+from hwci.ci.detect import find_job
+from hwci.ci.job import product_run_id
 from hwci.ci.reporting.base import find_base, series_of
-from hwci.ci.run_ids import product_run_id
 from hwci.ci.sourced import Sourced
 from hwci.ci.state import State
 from hwci.ci.systems.api import ApiError, get_json

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hwci.ci.job import find_job
+from hwci.ci.detect import find_job
 from hwci.ci.reporting.base import find_base
 from hwci.ci.state import State
 from hwci.ci.systems.api import get_json

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hwci.ci.earlier.apis import REQUESTS
 from hwci.ci.reporting.base import find_base, series_of
 from hwci.ci.state import State
+from hwci.ci.systems.earlier import REQUESTS
 from tests.ci.answering import answering
 from tests.ci.apis import (
     APIS,
@@ -159,7 +159,7 @@ def test_no_more_is_asked_than_was_agreed(title: str, tmp_path: Path) -> None:
     if title == "Buildkite's API":
         assert found == by(title, OLD)  # its list holds the jobs
     else:
-        assert "15 questions were not enough" in doubted(found)
+        assert "15 requests were not enough" in doubted(found)
 
 
 @pytest.mark.parametrize("title", ["GitHub's API", "Azure's API"])
@@ -197,7 +197,7 @@ def test_an_answer_of_another_shape_is_no_answer(
             told = {**answers, path: answer}
         found = find(title, told, tmp_path)
         if found != by(title, NEWER):  # the second run was not looked into
-            assert "answers in a form that is not known" in doubted(found)
+            assert "answers in an unknown form" in doubted(found)
 
 
 @pytest.mark.parametrize("title", APIS)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hwci.ci.detect import doubted_product, find_job
 from hwci.ci.fields import FIELDS
-from hwci.ci.job import Job, doubted_product, find_job
+from hwci.ci.job import Job
 from hwci.ci.project import Product, Project
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
-from hwci.ci.job import Job, find_job
+from hwci.ci.job import Job
 from hwci.ci.reporting.under_test import UnderTest, remember, under_test
 from hwci.ci.state import State
 from tests.ci.answering import Answering, answering

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.job import Job, find_job
-from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.detect import find_job
+from hwci.ci.job import Job, hashed_run_id
 from hwci.ci.systems import SYSTEMS
 from hwci.ci.systems.system import slug
 from hwci.engine.vocabulary import Trigger

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.job import find_job
+from hwci.ci.detect import find_job
 from hwci.ci.reporting.base import series_of
 from hwci.ci.state import State
 from tests.ci.answering import answering as answering_api

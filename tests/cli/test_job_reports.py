@@ -661,8 +661,8 @@ def test_a_run_of_no_product_of_the_project_is_reported_with_a_warning(
 
     assert "suite" not in body(unsaid)
     assert (
-        "warning: hwci.toml has 4 products (all, by-night, gateway-fw, sensor-fw), and nobody says "
-        "which one this is of: a run counts as one of product hil, the workflow. Name it: --suite "
+        "warning: hwci.toml has 4 products (all, by-night, gateway-fw, sensor-fw), and none is "
+        "named for this run: it counts as one of product hil, the workflow. Name it: --suite "
         "(HWCI_SUITE).\n"
     ) in unsaid.err
     assert body(mistyped)["suite"] == "sensr-fw"

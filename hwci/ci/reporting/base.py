@@ -13,14 +13,13 @@ passed over in silence.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from hwci.ci.earlier.apis import APIS, asked_for
-from hwci.ci.earlier.runs import EarlierRun, Ending
 from hwci.ci.fields import BY_NAME
-from hwci.ci.job import Job
-from hwci.ci.run_ids import product_run_id
+from hwci.ci.job import Job, product_run_id
 from hwci.ci.sourced import Sourced
 from hwci.ci.state import RunSeries, State, Tested
+from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
+from hwci.ci.systems.earlier import EarlierRun, Ending
 from hwci.wire.hashes import names_a_commit, short
 
 STATE_FILE = "state file"
@@ -125,23 +124,22 @@ def find_base(
 
 def _unasked(job: Job) -> Iterator[_Doubt]:
     """Say that the CI's API could have been asked, had it been told how."""
-    api = APIS.get(job.system or "")
-    if api is not None and (lacking := api.lacks(job)):
+    api = api_of(job)
+    if api is not None and (lacking := api.missing_variables(job)):
         what = f"{api.title} was not asked which run tested before this one"
         yield _Doubt(f"{what}: that needs {' and '.join(lacking)}")
 
 
 def _from_api(search: _Search) -> _Answer:
-    asked = asked_for(search.job, search.get_json)
-    if asked is None:
+    api = api_of(search.job)
+    if api is None or api.missing_variables(search.job):
         return None
-    title, runs = asked
     try:
-        return _last_tested(search, title, runs)
+        return _last_tested(search, api.title, api.runs_before(search.job, search.get_json))
     except ApiError as fault:
-        return _Doubt(f"{title} does not tell which run was before this one: {fault}")
+        return _Doubt(f"{api.title} does not tell which run was before this one: {fault}")
     except ValueError:
-        return _Doubt(f"{title} was not asked for the run before this one: it needs numbers")
+        return _Doubt(f"{api.title} was not asked for the run before this one: it needs numbers")
 
 
 def _last_tested(search: _Search, title: str, runs: Iterable[EarlierRun]) -> _Answer:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.job import hashed_run_id
 from hwci.wire import limits
 from hwci.wire.reports import PartOf
 

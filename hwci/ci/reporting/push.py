@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from hwci.ci.earlier.apis import APIS, asked_for
 from hwci.ci.job import Job
+from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit, short
@@ -46,16 +46,15 @@ def stood_before(job: Job, get_json: GetJson) -> Before:
 
 def _by_builds(job: Job, get_json: GetJson) -> Before:
     """Ask the CI for its builds, where each push to a branch is among them."""
-    api = APIS.get(job.system or "")
+    api = api_of(job)
     if api is None or not api.lists_pushes:
         return _unknown(job, "nobody tells where the branch stood before it")
-    asked = asked_for(job, get_json)
-    if asked is None:
-        why = f"{api.title} was not asked where the branch stood before it"
-        return _unknown(job, why, api.lacks(job))
-    title, runs = asked
+    title = api.title
+    if missing := api.missing_variables(job):
+        return _unknown(job, f"{title} was not asked where the branch stood before it", missing)
     try:
-        shas = [run.sha.strip().lower() for run in islice(runs, LOOKED_AT)]
+        runs = islice(api.runs_before(job, get_json), LOOKED_AT)
+        shas = [run.sha.strip().lower() for run in runs]
     except ApiError as fault:
         return _unknown(job, f"{title} does not tell which build was before this one ({fault})")
     except ValueError:

@@ -13,7 +13,7 @@ from hwci.ci.reporting.base import STATE_FILE, find_base, series_of
 from hwci.ci.reporting.push import covers_less, stood_before
 from hwci.ci.sourced import Sourced
 from hwci.ci.state import RunSeries, State
-from hwci.ci.systems.api import GetJson, cached, with_time_limit
+from hwci.ci.systems.api import GetJson, for_one_report
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import short
@@ -38,7 +38,7 @@ def under_test(
     patience_s: float = PATIENCE_S,
 ) -> UnderTest:
     """Find what a job has under test. The job knows its commit."""
-    deadline, get_json = Deadline(patience_s), cached(with_time_limit(get_json))
+    deadline, get_json = Deadline(patience_s), for_one_report(get_json)
     changes, base, notes = _changes(job, repository, state, get_json, deadline)
     covers, more = _covers(job, repository, get_json, deadline)
     return UnderTest(changes, covers, base, (*notes, *more))
@@ -48,7 +48,7 @@ def base_of(
     job: Job, state: State, get_json: GetJson
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Give since when a report of a job would count changes, and what people should know of it."""
-    first, get_json = _first_attempt(job, state), with_time_limit(get_json)
+    first, get_json = _first_attempt(job, state), for_one_report(get_json)
     return (
         find_base(job, state, get_json)
         if first is None

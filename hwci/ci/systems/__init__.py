@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CI systems that are known by their variables, each in a module of its own."""
+"""The CI systems that hwci knows, each described in a module of its own."""
 
 from collections.abc import Mapping
 
+from hwci.ci.job import Job
 from hwci.ci.systems.azure import AZURE
 from hwci.ci.systems.buildkite import BUILDKITE
 from hwci.ci.systems.circleci import CIRCLECI
+from hwci.ci.systems.earlier import EarlierRunsApi
 from hwci.ci.systems.github import GITHUB
 from hwci.ci.systems.gitlab import GITLAB
 from hwci.ci.systems.jenkins import JENKINS
@@ -16,5 +18,10 @@ SYSTEMS = (GITHUB, GITLAB, BUILDKITE, CIRCLECI, AZURE, JENKINS)
 
 
 def detected(environ: Mapping[str, str]) -> System | None:
-    """Find the system whose job this is."""
+    """Return the system whose job this is."""
     return next((system for system in SYSTEMS if system.is_here(environ)), None)
+
+
+def api_of(job: Job) -> EarlierRunsApi | None:
+    """Return the API that lists earlier runs of a job, None if its system has none."""
+    return next((system.api for system in SYSTEMS if system.name == job.system), None)

@@ -1,37 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to the API of a CI system, by the standard library alone: a reporter stays light.
+"""Requests to the API of a CI system, and reading its answers, by the standard library alone: a
+reporter stays light.
 
-A token goes to the address that it is meant for and nowhere else: no redirect is followed. A
-question ends at its time, whatever the other side does meanwhile, and so do all of a report
-together: they are asked before it is on the disk.
+A token goes to its own address only: no redirect is followed. A request ends at its time, and so do
+all requests of a report together, because they are made before the report is on the disk. An answer
+of another shape is an error: a list that is missing must not look like an empty one.
 """
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from http import HTTPStatus
 from http.client import HTTPException
 from threading import Thread
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 SECONDS = 10.0
-"""For one question, from the connection to the last byte."""
-SEARCH_SECONDS = 20.0
-"""For all questions of one report: after it, none is begun."""
+"""For one request, from the connection to the last byte."""
+REPORT_SECONDS = 20.0
+"""For all requests of one report: none is begun later."""
 ANSWER_BYTES = 16 * 1024 * 1024
+PER_PAGE = 100
+PAGES = 3
+"""Runs later than this one stand in the list before those that came before it."""
 
 GetJson = Callable[[str, Mapping[str, str]], Any]
-"""Give what a JSON document at an address holds, asked for with headers; raises ApiError."""
+"""Return the JSON document at an address, requested with headers; raises ApiError."""
+Row = Mapping[str, Any]
 
 
 class ApiError(Exception):
-    """A CI system's API gave no answer that can be read."""
+    """The API of a CI system gave no answer that can be read."""
 
 
-class _StayHere(HTTPRedirectHandler):
+# Requests
+
+
+class _NoRedirects(HTTPRedirectHandler):
     def redirect_request(
         self,
         req: Request,
@@ -41,44 +50,73 @@ class _StayHere(HTTPRedirectHandler):
         headers: Any,  # noqa: ANN401 - as `urllib` hands it over
         newurl: str,
     ) -> None:
-        """Follow nothing: the headers would go along."""
+        """Follow none: the headers would go along."""
 
 
-def with_request_limit(get_json: GetJson, many: int) -> GetJson:
-    """Give leave to ask so often: who still has no answer then, does without."""
-    left = iter(range(many))
+def get_json(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
+    """Return the JSON document at an address, None if the answer has no content.
 
-    def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
-        if next(left, None) is None:
-            raise ApiError(f"{many} questions were not enough")
-        return get_json(address, headers)
+    Raises:
+        ApiError: there is no answer, it cannot be read, or it took too long.
+    """
+    if not address.startswith(("https://", "http://")):
+        raise ApiError(f"{address} is no address of an API")
+    accepted = {"Accept": "application/json", **headers}
+    request = Request(address, headers=accepted)  # noqa: S310 - its scheme was looked at
+    answer: Future[Any] = Future()
 
-    return once
+    def wait() -> None:
+        try:
+            answer.set_result(_answer(request))
+        except Exception as fault:  # noqa: BLE001 - raised again where the answer is awaited
+            answer.set_exception(fault)
+
+    # A socket's time-out starts anew with each byte, so a thread waits. It holds up no exit.
+    Thread(target=wait, daemon=True).start()
+    try:
+        return answer.result(SECONDS)
+    except TimeoutError as fault:
+        raise ApiError(f"{_place(address)} gives no answer within {SECONDS:g} seconds") from fault
 
 
-def with_time_limit(
-    get_json: GetJson, seconds: float = SEARCH_SECONDS, clock: Callable[[], float] = time.monotonic
+def _answer(request: Request) -> Any:  # noqa: ANN401 - as JSON
+    place = _place(request.full_url)
+    try:
+        with build_opener(_NoRedirects).open(request, timeout=SECONDS) as answer:
+            body = answer.read(ANSWER_BYTES + 1)
+        if len(body) > ANSWER_BYTES:
+            raise ApiError(f"{place} answers with more than {ANSWER_BYTES // 1024**2} MiB")
+        return None if answer.status == HTTPStatus.NO_CONTENT else json.loads(body)
+    except HTTPError as fault:
+        with fault:
+            raise ApiError(f"{place} answers {fault.code}") from fault
+    except (URLError, HTTPException, OSError, ValueError, RecursionError) as fault:
+        why = fault.reason if isinstance(fault, URLError) else type(fault).__name__
+        raise ApiError(f"{place} gives no answer: {why}") from fault
+
+
+def _place(address: str) -> str:
+    """Return an address without its query."""
+    return address.partition("?")[0]
+
+
+def for_one_report(
+    get_json: GetJson,
+    seconds: float = REPORT_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
 ) -> GetJson:
-    """Give leave to ask until so long after the first question began."""
-    ends: list[float] = []
-
-    def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
-        if not ends:
-            ends.append(clock() + seconds)
-        if clock() >= ends[0]:
-            raise ApiError(f"{seconds:.0f} seconds were not enough")
-        return get_json(address, headers)
-
-    return once
-
-
-def cached(get_json: GetJson) -> GetJson:
-    """Ask for each address once, whoever wants to know: also where there was no answer."""
+    """Wrap the requests of one report: each address is requested once, errors included, and none
+    later than `seconds` after the first.
+    """
     answers: dict[str, Any] = {}
+    started: list[float] = []
 
-    def once(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
+    def request(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
+        started.append(clock())
         if address not in answers:
             try:
+                if started[-1] >= started[0] + seconds:
+                    raise ApiError(f"{seconds:.0f} seconds were not enough")
                 answers[address] = get_json(address, headers)
             except ApiError as fault:
                 answers[address] = fault
@@ -86,55 +124,70 @@ def cached(get_json: GetJson) -> GetJson:
             raise answers[address]
         return answers[address]
 
-    return once
+    return request
 
 
-def get_json(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Give what a JSON document holds; None where the answer is that there is none.
+def with_request_limit(get_json: GetJson, limit: int) -> GetJson:
+    """Wrap the requests of one search, which ends with an ApiError at the limit."""
+    left = iter(range(limit))
+
+    def request(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
+        if next(left, None) is None:
+            raise ApiError(f"{limit} requests were not enough")
+        return get_json(address, headers)
+
+    return request
+
+
+# Answers
+
+
+def pages(
+    get_json: GetJson,
+    address: str,
+    query: Mapping[str, str],
+    headers: Mapping[str, str],
+    *path: str,
+) -> Iterator[Row]:
+    """Yield the rows of a list, page after page, as far as they are taken.
 
     Raises:
-        ApiError: there is none, it cannot be read, or it took too long.
+        ApiError: there is no answer, or the list is longer than what is read.
     """
-    if not address.startswith(("https://", "http://")):
-        raise ApiError(f"{address} is no address of an API")
-    accepted = {"Accept": "application/json", **headers}
-    request = Request(address, headers=accepted)  # noqa: S310 - its scheme was looked at
-    told: Future[Any] = Future()
-
-    def wait() -> None:
-        try:
-            told.set_result(_answer(request))
-        except Exception as fault:  # noqa: BLE001 - whoever waits gets it
-            told.set_exception(fault)
-
-    # The time of a socket begins anew with each byte, so the answer is waited for from outside. A
-    # thread that is still at it holds up no exit.
-    Thread(target=wait, daemon=True).start()
-    try:
-        return told.result(SECONDS)
-    except TimeoutError as fault:
-        raise ApiError(f"{_place(address)} gives no answer within {SECONDS:g} seconds") from fault
+    for page in range(1, PAGES + 1):
+        words = urlencode({**query, "per_page": str(PER_PAGE), "page": str(page)})
+        rows = listed(get_json(f"{address}?{words}", headers), address, *path)
+        yield from rows
+        if len(rows) < PER_PAGE:
+            return
+    raise ApiError(f"{address} lists more than {PAGES * PER_PAGE}")
 
 
-def _answer(request: Request) -> Any:  # noqa: ANN401 - as JSON
-    address = request.full_url
-    try:
-        with build_opener(_StayHere).open(request, timeout=SECONDS) as answer:
-            body = answer.read(ANSWER_BYTES + 1)
-        if len(body) > ANSWER_BYTES:
-            raise ApiError(f"{_place(address)} answers with more than one can read")
-        return None if answer.status == HTTPStatus.NO_CONTENT else json.loads(body)
-    except HTTPError as fault:
-        with fault:
-            raise ApiError(f"{_place(address)} answers {fault.code}") from fault
-    except (URLError, HTTPException, OSError, ValueError, RecursionError) as fault:
-        raise ApiError(f"{_place(address)} gives no answer: {_why(fault)}") from fault
+def listed(answer: object, address: str, *path: str) -> list[Row]:
+    """Return the objects of the list at a path of an answer.
+
+    Raises:
+        ApiError: there is no such list.
+    """
+    rows = at_path(answer, *path)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ApiError(f"{address} answers in an unknown form")
+    return rows
 
 
-def _place(address: str) -> str:
-    """Give an address without its query."""
-    return address.partition("?")[0]
+def at_path(document: object, *path: str) -> object:
+    """Follow keys into a JSON document; None where one is missing."""
+    for key in path:
+        document = document.get(key) if isinstance(document, Mapping) else None
+    return document
 
 
-def _why(fault: Exception) -> object:
-    return fault.reason if isinstance(fault, URLError) else type(fault).__name__
+def number_of(row: Row, key: str) -> int:
+    """Return a number of a row, larger than all others if it is missing."""
+    value = row.get(key)
+    return value if isinstance(value, int) else 2**63
+
+
+def only(rows: list[Row]) -> Row | None:
+    """Return the row of a list that has exactly one."""
+    return rows[0] if len(rows) == 1 else None

@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Azure Pipelines. An agent that Azure lends has another name each time, and no board."""
+"""Azure Pipelines. Its hosted agents have another name each time, and no board.
+
+Earlier builds: a job is known by its identifier, which holds its stage and its matrix and is the
+same in each attempt and build. Jobs that a condition skips are listed as skipped, or not at all.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from urllib.parse import quote, urlencode
 
 from hwci.ci.fields import ATTEMPT, RUN_ID
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import Job
+from hwci.ci.systems.api import PER_PAGE, ApiError, GetJson, Row, at_path, listed, number_of, only
+from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,
+    always,
     commit,
     started_by,
     variable,
@@ -16,17 +28,17 @@ from hwci.engine.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
 
-def _own_agent(seen: JobEnvironment) -> bool:
-    return seen.text("AGENT_ISSELFHOSTED") != "0"
+def _is_own_agent(env: JobEnvironment) -> bool:
+    return env.text("AGENT_ISSELFHOSTED") != "0"
 
 
-def _is_ours(seen: JobEnvironment) -> bool:
-    """A branch of a fork is told by the number of its pull request: its `main` is not ours."""
-    return seen.text("SYSTEM_PULLREQUEST_ISFORK").lower() != "true"
+def _is_ours(env: JobEnvironment) -> bool:
+    """A fork's branch is named by the number of its pull request: its `main` is not ours."""
+    return env.text("SYSTEM_PULLREQUEST_ISFORK").lower() != "true"
 
 
-def _is_batch(seen: JobEnvironment) -> bool:
-    return seen.text("BUILD_REASON") == "BatchedCI"
+def _is_batch(env: JobEnvironment) -> bool:
+    return env.text("BUILD_REASON") == "BatchedCI"
 
 
 def _time(text: str) -> object:
@@ -34,10 +46,118 @@ def _time(text: str) -> object:
     return parse_time(text.replace(" ", "T", 1))
 
 
-_BRANCH = (
-    where(_is_ours, variable("SYSTEM_PULLREQUEST_SOURCEBRANCH", without("refs/heads/"))),
-    variable("BUILD_SOURCEBRANCH", without("refs/heads/", "refs/tags/", "refs/")),
-)
+# Earlier builds
+
+_VERSION = "7.0"
+_ENDINGS = {
+    "succeeded": Ending.TESTED,
+    "succeededWithIssues": Ending.IN_DOUBT,  # a task failed, and the job went on
+    "failed": Ending.IN_DOUBT,
+    "abandoned": Ending.IN_DOUBT,  # its agent was lost
+}
+"""By the result of a job. Any other was skipped, was canceled before it came to an agent, or still
+runs."""
+
+_DONE = frozenset({"succeeded", "succeededWithIssues", "failed"})
+"""Results of steps that ended."""
+
+_NOT_BEGUN = frozenset({"notStarted", "postponed"})
+_RAN = frozenset({"succeeded", "partiallySucceeded"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Builds:
+    address: str
+    headers: Mapping[str, str]
+    get_json: GetJson
+
+    def listed(self, definition: str, branch: str) -> Iterator[Row]:
+        """Yield the builds of a pipeline on a branch. Those that still run count: a job of one may
+        have ended, and each says where the branch stood.
+        """
+        query = {
+            "definitions": definition,
+            "branchName": branch,
+            "queryOrder": "queueTimeDescending",
+            "$top": str(PER_PAGE),
+            "api-version": _VERSION,
+        }
+        answer = self.get_json(f"{self.address}?{urlencode(query)}", self.headers)
+        rows = listed(answer, self.address, "value")
+        yield from rows
+        if len(rows) >= PER_PAGE:
+            raise ApiError(f"{self.address} lists more than {PER_PAGE}")
+
+    def timeline(self, build: int) -> list[Row]:
+        """Return the records of a build; one that never began has none."""
+        address = f"{self.address}/{build}/timeline"
+        answer = self.get_json(f"{address}?{urlencode({'api-version': _VERSION})}", self.headers)
+        return [] if answer is None else listed(answer, address, "records")
+
+
+def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
+    environ = job.environ
+    project = quote(environ["SYSTEM_TEAMPROJECT"], "")
+    address = f"{environ['SYSTEM_COLLECTIONURI'].rstrip('/')}/{project}/_apis/build/builds"
+    builds = _Builds(address, {"Authorization": f"Bearer {token}"}, get_json)
+    own = int(environ["BUILD_BUILDID"])
+
+    @cache
+    def this_job() -> ThisJob:
+        return _this_job(builds.timeline(own), environ)
+
+    def ending(number: int, row: Row) -> Ending:
+        if row.get("status") in _NOT_BEGUN:
+            return Ending.NOT_TESTED
+        this, records = this_job(), builds.timeline(number)
+        if not records and row.get("result") in _RAN:
+            return Ending.IN_DOUBT
+        jobs = [_job(row, records) for row in records if row.get("type") == "Job"]
+        # What a build lacks, its conditions left out: only what cannot be told apart is in doubt.
+        return this.ending([it for it in jobs if this.name in {None, it.name}])
+
+    for row in builds.listed(environ["SYSTEM_DEFINITIONID"], environ["BUILD_SOURCEBRANCH"]):
+        number = number_of(row, "id")
+        if number < own:
+            # A pull request is built as a merge that is on no branch: its own head was tested.
+            sha = at_path(row, "triggerInfo", "pr.sourceSha") or row.get("sourceVersion")
+            yield EarlierRun(f"build {number}", (number,), str(sha), partial(ending, number, row))
+
+
+def _this_job(records: list[Row], environ: Mapping[str, str]) -> ThisJob:
+    """Find this job among those of its build: by its id, else as the one that its agent runs."""
+    jobs = [row for row in records if row.get("type") == "Job"]
+    by_id = [row for row in jobs if row.get("id") == environ.get("SYSTEM_JOBID", "")]
+    agent = environ.get("AGENT_NAME", "")
+    running = [row for row in jobs if row.get("state") != "completed"]
+    found = only(by_id) or only([row for row in running if agent == row.get("workerName")])
+    if found is None:
+        return ThisJob(None)
+    step = only([row for row in _steps(found, records) if row.get("state") == "inProgress"])
+    return ThisJob(_name(found), step=None if step is None else str(step.get("name")))
+
+
+def _job(row: Row, records: list[Row]) -> JobOfRun:
+    """Read a job. The results of attempts before its last one are not in its records."""
+    ending = _ENDINGS.get(str(row.get("result")), Ending.NOT_TESTED)
+    attempt, steps = row.get("attempt"), _steps(row, records)
+    if ending is Ending.NOT_TESTED and isinstance(attempt, int) and attempt > 1:
+        ending = Ending.IN_DOUBT
+    elif row.get("result") == "canceled" and row.get("workerName"):
+        done = [str(it.get("name")) for it in steps if it.get("result") in _DONE]
+        return JobOfRun(_name(row), Ending.IN_DOUBT, done=done)
+    skipped = [it for it in steps if it.get("result") == "skipped"]
+    return JobOfRun(_name(row), ending, [str(it.get("name")) for it in skipped])
+
+
+def _name(row: Row) -> str:
+    return str(row.get("identifier") or row.get("name"))
+
+
+def _steps(job: Row, records: list[Row]) -> list[Row]:
+    tasks = (row for row in records if row.get("type") == "Task")
+    return [row for row in tasks if row.get("parentId") == job.get("id")]
+
 
 AZURE = System(
     name="azure",
@@ -52,7 +172,10 @@ AZURE = System(
             variable("SYSTEM_PULLREQUEST_SOURCECOMMITID", commit),
             variable("BUILD_SOURCEVERSION", commit),
         ),
-        "branch": _BRANCH,
+        "branch": (
+            where(_is_ours, variable("SYSTEM_PULLREQUEST_SOURCEBRANCH", without("refs/heads/"))),
+            variable("BUILD_SOURCEBRANCH", without("refs/heads/", "refs/tags/", "refs/")),
+        ),
         "trigger": (
             started_by(
                 "BUILD_REASON",
@@ -66,7 +189,20 @@ AZURE = System(
         ),
         "conclusion": (variable("AGENT_JOBSTATUS"),),
         "started_at": (variable("SYSTEM_PIPELINESTARTTIME", _time),),
-        "box_key": (where(_own_agent, variable("AGENT_NAME")),),
-        "batched": (where(_is_batch, lambda _: Sourced(True, "BUILD_REASON")),),
+        "box_key": (where(_is_own_agent, variable("AGENT_NAME")),),
+        "batched": (where(_is_batch, always(value=True, source="BUILD_REASON")),),
     },
+    api=EarlierRunsApi(
+        title="Azure's API",
+        tokens=("SYSTEM_ACCESSTOKEN",),
+        needs=(
+            "SYSTEM_COLLECTIONURI",
+            "SYSTEM_TEAMPROJECT",
+            "SYSTEM_DEFINITIONID",
+            "BUILD_BUILDID",
+            "BUILD_SOURCEBRANCH",
+        ),
+        runs=_runs,
+        lists_pushes=True,
+    ),
 )

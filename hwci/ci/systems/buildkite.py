@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buildkite. Its build numbers count per pipeline, so the run id is made of the build's own id, and
-of what names the step, as two steps may test on one box: a job that is retried keeps both. A branch
-of a fork bears its owner's name already.
+"""Buildkite. Its build numbers count per pipeline, so the run id is made of the build's own id and
+of the step's name, as two steps may test on one box: a job that is retried keeps both. A branch of
+a fork bears its owner's name already.
+
+Earlier builds: each is listed with its jobs, retried ones too. A job is known by its step's key,
+label and place among parallel ones, as in run ids.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
+from urllib.parse import quote
 
 from hwci.ci.fields import whole
-from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.job import Job, hashed_run_id
 from hwci.ci.sourced import Sourced
+from hwci.ci.systems.api import GetJson, Row, listed, number_of, pages
+from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,
+    always,
     commit,
     slug,
     started_by,
@@ -26,38 +34,87 @@ _STEP = ("BUILDKITE_STEP_KEY", "BUILDKITE_LABEL", "BUILDKITE_PARALLEL_JOB")
 
 
 def step_of(environ: Mapping[str, str]) -> str:
-    """Name the step of a job, "" where it has neither key nor label."""
+    """Return the name of a job's step, "" if it has neither key nor label."""
     return "/".join(filter(None, (environ.get(name, "").strip() for name in _STEP)))
 
 
 def run_id_of(build: str, environ: Mapping[str, str]) -> int:
-    """Give the run id of a build's job that is of the same step as this one."""
+    """Return the run id of this step in a build."""
     return hashed_run_id("/".join(filter(None, (build, step_of(environ)))))
 
 
-def _run_id(seen: JobEnvironment) -> Sourced[int] | None:
-    build = seen.text("BUILDKITE_BUILD_ID")
-    return (
-        Sourced(run_id_of(build, seen.environ), "BUILDKITE_BUILD_ID and the step")
-        if build
-        else None
-    )
+def _run_id(env: JobEnvironment) -> Sourced[int] | None:
+    if not (build := env.text("BUILDKITE_BUILD_ID")):
+        return None
+    return Sourced(run_id_of(build, env.environ), "BUILDKITE_BUILD_ID and the step")
 
 
-def _is_pull_request(seen: JobEnvironment) -> bool:
-    return seen.text("BUILDKITE_PULL_REQUEST") not in {"", "false"}
+def _is_pull_request(env: JobEnvironment) -> bool:
+    return env.text("BUILDKITE_PULL_REQUEST") not in {"", "false"}
 
 
 _count = whole(0)
 
 
-def _next(retries: str) -> int:
+def _attempt(retries: str) -> int:
     return _count(retries) + 1
 
 
 def _conclusion(status: str) -> str:
-    """Say the exit status in Buildkite's own words for a job."""
+    """Turn the exit status into Buildkite's own word for a job."""
     return "passed" if _count(status) == 0 else "failed"
+
+
+# Earlier builds
+
+_ADDRESS = "https://api.buildkite.com/v2/organizations"
+_ENDINGS = {
+    "passed": Ending.TESTED,
+    "failed": Ending.IN_DOUBT,
+    "timed_out": Ending.IN_DOUBT,
+}
+"""By the state of a job. Any other never began, or still runs."""
+
+
+def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
+    environ = job.environ
+    organization = quote(environ["BUILDKITE_ORGANIZATION_SLUG"], "")
+    pipeline = quote(environ["BUILDKITE_PIPELINE_SLUG"], "")
+    address = f"{_ADDRESS}/{organization}/pipelines/{pipeline}/builds"
+    query = {"branch": str(job.value("branch")), "include_retried_jobs": "true"}
+    headers = {"Authorization": f"Bearer {token}"}
+    own, this = int(environ["BUILDKITE_BUILD_NUMBER"]), ThisJob(step_of(environ) or None)
+    for row in pages(get_json, address, query, headers):
+        number = number_of(row, "number")
+        jobs = _jobs(listed(row, address, "jobs"), environ)
+        if number == own and this.name is not None:
+            this = ThisJob(this.name, frozenset(it.name for it in jobs) - {this.name})
+        if number < own:
+            run_id = run_id_of(str(row.get("id")), environ)
+            ending = partial(this.ending, jobs)
+            yield EarlierRun(f"build {number}", (run_id,), str(row.get("commit")), ending)
+
+
+def _jobs(rows: list[Row], environ: Mapping[str, str]) -> list[JobOfRun]:
+    """Read the jobs that may be of this step: a key names it, whatever its label says."""
+    key = environ.get("BUILDKITE_STEP_KEY", "").strip()
+    jobs = []
+    for row in rows:
+        if row.get("type") == "script" and (not key or row.get("step_key") == key):
+            words = {
+                "BUILDKITE_STEP_KEY": row.get("step_key"),
+                "BUILDKITE_LABEL": row.get("name"),
+                "BUILDKITE_PARALLEL_JOB": row.get("parallel_group_index"),
+            }
+            known = {name: str(word) for name, word in words.items() if word is not None}
+            jobs.append(JobOfRun(step_of(known), _ending(row)))
+    return jobs
+
+
+def _ending(row: Row) -> Ending:
+    if row.get("state") == "canceled" and row.get("started_at"):
+        return Ending.IN_DOUBT
+    return _ENDINGS.get(str(row.get("state")), Ending.NOT_TESTED)
 
 
 BUILDKITE = System(
@@ -68,11 +125,11 @@ BUILDKITE = System(
         "repo_key": (variable("BUILDKITE_REPO", slug),),
         "workflow": (variable("BUILDKITE_PIPELINE_SLUG"),),
         "run_id": (_run_id,),
-        "run_attempt": (variable("BUILDKITE_RETRY_COUNT", _next),),
+        "run_attempt": (variable("BUILDKITE_RETRY_COUNT", _attempt),),
         "sha": (variable("BUILDKITE_COMMIT", commit),),
         "branch": _BRANCH,
         "trigger": (
-            where(_is_pull_request, lambda _: Sourced(Trigger.MANUAL, "BUILDKITE_PULL_REQUEST")),
+            where(_is_pull_request, always(Trigger.MANUAL, "BUILDKITE_PULL_REQUEST")),
             started_by(
                 "BUILDKITE_SOURCE",
                 {"webhook": Trigger.MERGE, "schedule": Trigger.NIGHTLY},
@@ -83,4 +140,11 @@ BUILDKITE = System(
         "box_key": (variable("BUILDKITE_AGENT_NAME"),),
         "default_branch": (variable("BUILDKITE_PIPELINE_DEFAULT_BRANCH"),),
     },
+    api=EarlierRunsApi(
+        title="Buildkite's API",
+        tokens=("BUILDKITE_API_TOKEN",),
+        needs=("BUILDKITE_ORGANIZATION_SLUG", "BUILDKITE_PIPELINE_SLUG", "BUILDKITE_BUILD_NUMBER"),
+        runs=_runs,
+        lists_pushes=True,
+    ),
 )

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CircleCI. A rerun is a new workflow whose jobs have ids of their own; the run id is made of the
-job's, as two of a workflow may test on one box. What started a pipeline, and where the branch stood
-before, are values of its configuration that no variable holds: the configuration hands them on as
+"""CircleCI. A rerun is a new workflow whose jobs have new ids; the run id is made of the job's, as
+two of a workflow may test on one box. What started a pipeline, and where the branch stood before,
+are values of its configuration that no variable holds: the configuration passes them on as
 `HWCI_TRIGGER` and `HWCI_BEFORE_SHA`.
 """
 
-from hwci.ci.run_ids import hashed_run_id
+from hwci.ci.job import hashed_run_id
 from hwci.ci.sourced import Sourced
 from hwci.ci.systems.system import (
     JobEnvironment,
@@ -18,7 +18,6 @@ from hwci.ci.systems.system import (
 )
 from hwci.engine.vocabulary import Trigger
 
-_BRANCH = (variable("CIRCLE_BRANCH"), variable("CIRCLE_TAG"))
 _WORDS = {
     "webhook": Trigger.MERGE,  # pipeline.trigger_source
     "scheduled_pipeline": Trigger.NIGHTLY,
@@ -27,19 +26,19 @@ _WORDS = {
 }
 
 
-def _repository(seen: JobEnvironment) -> Sourced[str] | None:
-    owner, name = seen.text("CIRCLE_PROJECT_USERNAME"), seen.text("CIRCLE_PROJECT_REPONAME")
+def _repository(env: JobEnvironment) -> Sourced[str] | None:
+    owner, name = env.text("CIRCLE_PROJECT_USERNAME"), env.text("CIRCLE_PROJECT_REPONAME")
     return Sourced(f"{owner}/{name}", "CIRCLE_PROJECT_REPONAME") if owner and name else None
 
 
-def _run_id(seen: JobEnvironment) -> Sourced[int] | None:
+def _run_id(env: JobEnvironment) -> Sourced[int] | None:
     """Tell jobs apart, and the nodes of one that runs on several."""
     names = ("CIRCLE_WORKFLOW_JOB_ID", "CIRCLE_WORKFLOW_ID")
-    name = next((name for name in names if seen.text(name)), None)
+    name = next((name for name in names if env.text(name)), None)
     if name is None:
         return None
-    node = seen.text("CIRCLE_NODE_INDEX") or "0"
-    words = seen.text(name) if node == "0" else f"{seen.text(name)}/{node}"
+    node = env.text("CIRCLE_NODE_INDEX") or "0"
+    words = env.text(name) if node == "0" else f"{env.text(name)}/{node}"
     return Sourced(hashed_run_id(words), name)
 
 
@@ -53,7 +52,7 @@ CIRCLECI = System(
         "run_id": (_run_id,),
         "run_attempt": (always(1),),
         "sha": (variable("CIRCLE_SHA1", commit),),
-        "branch": _BRANCH,
+        "branch": (variable("CIRCLE_BRANCH"), variable("CIRCLE_TAG")),
         "trigger": (started_by("HWCI_TRIGGER", _WORDS, (variable("CIRCLE_BRANCH"),)),),
     },
 )

@@ -1,29 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """GitHub Actions. What its variables do not say stands in the file of the event that started the
-run: which commit a pull request is about, and where a branch stood before the push.
+run: which commit a pull request is about, and where a branch stood before the push. A branch of a
+fork is `owner:branch`, as GitHub writes it: a fork's `main` is not ours.
 
-A branch of a fork is `owner:branch`, as GitHub writes it: a fork's `main` is not ours.
+Earlier runs: what a merge queue tries is listed under a branch of its own, and is a run on the
+branch that it merges into. No variable holds the name of a job as the API lists it, with its matrix
+and the workflow that calls it: it is that of the job that runs on this runner now. A job that was
+skipped stays in the list, so one that is missing may have had another name.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from heapq import merge
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from hwci.ci.bounded import MEBIBYTE, read_whole
 from hwci.ci.fields import ATTEMPT, RUN_ID
+from hwci.ci.job import Job
 from hwci.ci.sourced import Sourced
+from hwci.ci.systems.api import ApiError, GetJson, Row, at_path, number_of, only, pages
+from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
-    EVENT,
     Condition,
     JobEnvironment,
+    Read,
+    Reader,
     System,
     UnreadableError,
+    always,
     commit,
-    in_event,
-    placed,
-    push_or,
+    merge_or_manual,
+    sourced,
     started_by,
     variable,
     where,
@@ -32,11 +44,12 @@ from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.base import parse_time
 
-_QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
+EVENT = "GitHub's event file"
+EVENT_BYTES_MAX = 64 * MEBIBYTE
+"""GitHub cuts its events at 25 MB."""
 QUEUED = "merge_group"
 """The event of a run that tries a merge in a queue."""
-EVENT_BYTES_MAX = 64 * MEBIBYTE
-"""GitHub cuts what it tells of an event at 25 MB."""
+_QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
 _WORDS = {
     "push": Trigger.MERGE,
     QUEUED: Trigger.MERGE,
@@ -44,12 +57,7 @@ _WORDS = {
 }
 
 
-def read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """Read the file of the event.
-
-    Raises:
-        UnreadableError: it cannot be read, or is none.
-    """
+def _read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
     path = environ.get("GITHUB_EVENT_PATH", "")
     if not path:
         return {}
@@ -62,90 +70,216 @@ def read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
         why = fault.strerror or str(fault)
     except (ValueError, RecursionError):
         why = "it is no JSON"
-    raise UnreadableError(
-        f"The event of this run cannot be read (GITHUB_EVENT_PATH): {path}: {why}"
-    )
+    what = f"The event of this run cannot be read (GITHUB_EVENT_PATH): {path}: {why}"
+    raise UnreadableError(what)
+
+
+def _in_event(*path: str, read: Read = str) -> Reader:
+    """Read a place in the event file."""
+
+    def reader(env: JobEnvironment) -> Sourced[Any] | None:
+        found = at_path(env.event, *path)
+        return sourced(found, EVENT, read) if isinstance(found, str) else None
+
+    return reader
 
 
 def _event_is(*names: str) -> Condition:
-    return lambda seen: seen.text("GITHUB_EVENT_NAME") in names
+    return lambda env: env.text("GITHUB_EVENT_NAME") in names
 
 
-def _is_tag(seen: JobEnvironment) -> bool:
-    return seen.text("GITHUB_REF_TYPE") == "tag"
+def _is_tag(env: JobEnvironment) -> bool:
+    return env.text("GITHUB_REF_TYPE") == "tag"
 
 
-def _is_queue(seen: JobEnvironment) -> bool:
-    return seen.text("GITHUB_EVENT_NAME") == QUEUED
+def _is_own_runner(env: JobEnvironment) -> bool:
+    """A runner that GitHub hosts has another name each time, and no board."""
+    return env.text("RUNNER_ENVIRONMENT") != "github-hosted"
 
 
-def _pull_branch(seen: JobEnvironment) -> Sourced[str] | None:
-    """Give the branch of a pull request, with its owner where it is another repository's."""
-    name = seen.text("GITHUB_HEAD_REF")
+def _not_forced(env: JobEnvironment) -> bool:
+    return at_path(env.event, "forced") is not True
+
+
+def _pull_branch(env: JobEnvironment) -> Sourced[str] | None:
+    """Return the branch of a pull request, with its owner if it is of another repository."""
+    name = env.text("GITHUB_HEAD_REF")
     if not name:
         return None
-    ours = placed(seen.event, "pull_request", "base", "repo", "full_name")
-    theirs = placed(seen.event, "pull_request", "head", "repo", "full_name")
-    label = placed(seen.event, "pull_request", "head", "label")
+    ours = at_path(env.event, "pull_request", "base", "repo", "full_name")
+    theirs = at_path(env.event, "pull_request", "head", "repo", "full_name")
+    label = at_path(env.event, "pull_request", "head", "label")
     if isinstance(label, str) and label and theirs != ours:
         return Sourced(label, EVENT)
     return Sourced(name, "GITHUB_HEAD_REF")
 
 
-def _finished_branch(seen: JobEnvironment) -> Sourced[str] | None:
-    """Give the branch of the run that this one follows."""
-    run = placed(seen.event, "workflow_run")
-    name, theirs = placed(run, "head_branch"), placed(run, "head_repository", "full_name")
+def _finished_branch(env: JobEnvironment) -> Sourced[str] | None:
+    """Return the branch of the run that this one follows."""
+    run = at_path(env.event, "workflow_run")
+    name, theirs = at_path(run, "head_branch"), at_path(run, "head_repository", "full_name")
     if not isinstance(name, str) or not name:
         return None
-    ours = placed(seen.event, "repository", "full_name") or seen.text("GITHUB_REPOSITORY")
+    ours = at_path(env.event, "repository", "full_name") or env.text("GITHUB_REPOSITORY")
     if isinstance(theirs, str) and theirs != ours:
         return Sourced(f"{theirs.partition('/')[0]}:{name}", EVENT)
     return Sourced(name, EVENT)
 
 
-def _finished_trigger(seen: JobEnvironment) -> Sourced[Trigger] | None:
-    """Give what started the run that this one follows."""
-    word = placed(seen.event, "workflow_run", "event")
+def _finished_trigger(env: JobEnvironment) -> Sourced[Trigger] | None:
+    """Return what started the run that this one follows."""
+    word = at_path(env.event, "workflow_run", "event")
     if not isinstance(word, str):
         return None
     trigger = _WORDS.get(word, Trigger.MANUAL)
-    return Sourced(push_or(trigger, (_finished_branch,), seen), EVENT)
+    return Sourced(merge_or_manual(trigger, (_finished_branch,), env), EVENT)
 
 
-def unqueued(name: str) -> str:
-    """Give the branch that a merge queue merges into; any other branch is itself."""
+def _unqueued(name: str) -> str:
+    """Return the branch that a merge queue merges into; any other branch is itself."""
     match = _QUEUE.fullmatch(name)
     return match["branch"] if match else name
 
 
-def _pushed(seen: JobEnvironment) -> Sourced[tuple[str, ...]] | None:
-    commits = placed(seen.event, "commits")
-    listed = [placed(item, "id") for item in commits] if isinstance(commits, list) else []
+def _pushed(env: JobEnvironment) -> Sourced[tuple[str, ...]] | None:
+    commits = at_path(env.event, "commits")
+    listed = [at_path(item, "id") for item in commits] if isinstance(commits, list) else []
     shas = [sha for item in listed if isinstance(item, str) and (sha := commit(item))]
     return Sourced(tuple(shas[-limits.COVERS_MAX :]), EVENT) if shas else None
 
 
-def _own_runner(seen: JobEnvironment) -> bool:
-    """A runner that GitHub lends has another name each time, and no board."""
-    return seen.text("RUNNER_ENVIRONMENT") != "github-hosted"
+# Earlier runs
+
+_ENDINGS = {
+    "success": Ending.TESTED,
+    "failure": Ending.IN_DOUBT,
+    "timed_out": Ending.IN_DOUBT,
+}
+"""By the conclusion of a job. Any other was skipped, was cancelled before it came to a runner, or
+still runs."""
+
+_WITHOUT_JOBS = frozenset({"skipped", "startup_failure", "action_required"})
+"""Conclusions of runs of which no job ran."""
+
+_DONE = ("success", "failure")
+"""Conclusions of steps that ended."""
+
+_FOLLOWS = "workflow_run"
+"""A run that follows another is listed under the default branch and its head, whatever it tests."""
 
 
-def _not_forced(seen: JobEnvironment) -> bool:
-    return placed(seen.event, "forced") is not True
+@dataclass(frozen=True, slots=True)
+class _Actions:
+    address: str
+    headers: Mapping[str, str]
+    get_json: GetJson
+
+    def runs(self, file: str, query: Mapping[str, str]) -> Iterator[Row]:
+        """List runs of a workflow. Those that still run count: a job of one may have ended."""
+        address = f"{self.address}/workflows/{quote(file, '')}/runs"
+        query = {**query, "exclude_pull_requests": "true"}
+        return pages(self.get_json, address, query, self.headers, "workflow_runs")
+
+    def runs_on(self, branch: str, file: str, *, queued: bool) -> Iterator[Row]:
+        """List the runs of a workflow on a branch, the newest first; if `queued`, also those that
+        tried what was to be merged into it.
+        """
+        lists = [self.runs(file, {"branch": branch})]
+        if queued:
+            lists.append(self.runs(file, {"event": QUEUED}))
+        for row in merge(*lists, key=lambda row: -number_of(row, "id")):
+            if row.get("event") != QUEUED or _unqueued(str(row.get("head_branch"))) == branch:
+                yield row
+
+    def jobs(self, run: int, attempts: str) -> list[Row]:
+        """List the jobs of a run, of `all` its attempts or of the `latest`."""
+        address = f"{self.address}/runs/{run}/jobs"
+        return list(pages(self.get_json, address, {"filter": attempts}, self.headers, "jobs"))
+
+
+def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
+    environ = job.environ
+    if environ.get("GITHUB_EVENT_NAME") == _FOLLOWS:
+        raise ApiError("GitHub does not list which commit a run tested that follows another")
+    own = int(environ["GITHUB_RUN_ID"])
+    api, repository = environ["GITHUB_API_URL"].rstrip("/"), environ["GITHUB_REPOSITORY"]
+    headers = {"Authorization": f"Bearer {token}"}
+    actions = _Actions(f"{api}/repos/{repository}/actions", headers, get_json)
+
+    @cache
+    def this_job() -> ThisJob:
+        return _this_job(actions.jobs(own, "latest"), environ.get("RUNNER_NAME"))
+
+    def ending(row: Row, number: int) -> Ending:
+        if row.get("conclusion") in _WITHOUT_JOBS:
+            return Ending.NOT_TESTED
+        this = this_job()
+        return this.ending([_job(it, this.name) for it in actions.jobs(number, "all")])
+
+    # A branch of a fork is `owner:branch`; the API lists it by its name alone.
+    owner, _, branch = str(job.value("branch")).rpartition(":")
+    file = environ["GITHUB_WORKFLOW_REF"].partition("@")[0].rpartition("/")[2]
+    # A queue stands before few branches, and lists what it tries for all of them together.
+    queued = job.queued or job.is_of_a_merge_branch()
+    for row in actions.runs_on(branch, file, queued=queued):
+        theirs = str(at_path(row, "head_repository", "full_name"))
+        of_branch = theirs.partition("/")[0] == owner if owner else theirs == repository
+        number = number_of(row, "id")
+        if of_branch and number < own:
+            sha = "" if row.get("event") == _FOLLOWS else str(row.get("head_sha"))
+            yield EarlierRun(f"run {number}", (number,), sha, partial(ending, row, number))
+
+
+def _this_job(rows: list[Row], runner: str | None) -> ThisJob:
+    """Find this job among those of its run: the one that runs on this runner, which runs no other
+    at the same time.
+    """
+    running = (row for row in rows if row.get("status") != "completed")
+    found = only([row for row in running if runner and row.get("runner_name") == runner])
+    if found is None:
+        return ThisJob(None)
+    others = frozenset(str(row.get("name")) for row in rows if row is not found)
+    steps = _steps(found, "status", "in_progress")
+    return ThisJob(str(found.get("name")), others, steps[0] if len(steps) == 1 else None)
+
+
+def _job(row: Row, own: str | None) -> JobOfRun:
+    """Read a job. A skipped one may stand for several: `hil` for each `hil (…)` of a matrix and
+    each `hil / …` of a workflow that it would have called, and `hil on ${{ matrix.board }}` for
+    each board.
+    """
+    name = str(row.get("name"))
+    if own is not None and row.get("conclusion") == "skipped" and _may_stand_for(name, own):
+        return JobOfRun(own, Ending.NOT_TESTED)
+    if row.get("conclusion") == "cancelled" and row.get("runner_name"):
+        return JobOfRun(name, Ending.IN_DOUBT, done=_steps(row, "conclusion", *_DONE))
+    ending = _ENDINGS.get(str(row.get("conclusion")), Ending.NOT_TESTED)
+    return JobOfRun(name, ending, _steps(row, "conclusion", "skipped"))
+
+
+def _may_stand_for(skipped: str, own: str) -> bool:
+    fixed = map(re.escape, re.split(r"\$\{\{.*?\}\}", skipped))
+    return re.fullmatch(rf"{'.*'.join(fixed)}(?: \(.*| / .*)?", own) is not None
+
+
+def _steps(row: Row, key: str, *values: str) -> list[str]:
+    """Return the names of the steps of a job that are in one of some states."""
+    steps = row.get("steps")
+    rows = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    return [str(step.get("name")) for step in rows if step.get(key) in values]
 
 
 _BRANCH = (
-    where(_event_is("workflow_run"), _finished_branch),
+    where(_event_is(_FOLLOWS), _finished_branch),
     _pull_branch,
-    variable("GITHUB_REF_NAME", unqueued),
+    variable("GITHUB_REF_NAME", _unqueued),
 )
 
 GITHUB = System(
     name="github",
     title="GitHub Actions",
     variable="GITHUB_ACTIONS",
-    event=read_event,
+    event=_read_event,
     readers={
         "repo_key": (variable("GITHUB_REPOSITORY"),),
         "workflow": (variable("GITHUB_WORKFLOW"),),
@@ -154,28 +288,34 @@ GITHUB = System(
         "sha": (
             where(
                 _event_is("pull_request", "pull_request_target"),
-                in_event("pull_request", "head", "sha", read=commit),
+                _in_event("pull_request", "head", "sha", read=commit),
             ),
-            where(_event_is("workflow_run"), in_event("workflow_run", "head_sha", read=commit)),
+            where(_event_is(_FOLLOWS), _in_event(_FOLLOWS, "head_sha", read=commit)),
             variable("GITHUB_SHA", commit),
         ),
         "branch": _BRANCH,
         "trigger": (
-            where(_event_is("workflow_run"), _finished_trigger),
-            where(_is_tag, lambda _: Sourced(Trigger.MANUAL, "GITHUB_REF_TYPE")),
-            where(_is_queue, lambda _: Sourced(Trigger.MERGE, "GITHUB_EVENT_NAME")),
+            where(_event_is(_FOLLOWS), _finished_trigger),
+            where(_is_tag, always(Trigger.MANUAL, "GITHUB_REF_TYPE")),
+            where(_event_is(QUEUED), always(Trigger.MERGE, "GITHUB_EVENT_NAME")),
             started_by("GITHUB_EVENT_NAME", _WORDS, _BRANCH),
         ),
-        "box_key": (where(_own_runner, variable("RUNNER_NAME")),),
+        "box_key": (where(_is_own_runner, variable("RUNNER_NAME")),),
         "merged_at": (
-            where(_event_is("push"), in_event("head_commit", "timestamp", read=parse_time)),
+            where(_event_is("push"), _in_event("head_commit", "timestamp", read=parse_time)),
         ),
-        "default_branch": (in_event("repository", "default_branch"),),
+        "default_branch": (_in_event("repository", "default_branch"),),
         "before_sha": (
-            where(_not_forced, in_event("before", read=commit)),
-            in_event(QUEUED, "base_sha", read=commit),
+            where(_not_forced, _in_event("before", read=commit)),
+            _in_event(QUEUED, "base_sha", read=commit),
         ),
         "pushed_shas": (_pushed,),
-        "queued": (where(_is_queue, lambda _: Sourced(True, "GITHUB_EVENT_NAME")),),
+        "queued": (where(_event_is(QUEUED), always(value=True, source="GITHUB_EVENT_NAME")),),
     },
+    api=EarlierRunsApi(
+        title="GitHub's API",
+        tokens=("GITHUB_TOKEN", "GH_TOKEN"),
+        needs=("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_WORKFLOW_REF", "GITHUB_RUN_ID"),
+        runs=_runs,
+    ),
 )

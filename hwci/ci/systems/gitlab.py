@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """GitLab CI. It counts no attempts: a retried job is a new job, so the run id is the job's, unless
-someone says the attempt himself.
+a person sets the attempt.
+
+Earlier pipelines: each has only the jobs that its rules chose, by the names of the configuration,
+so one without this job tested nothing of it. A pipeline of merged results is of a commit that
+GitLab makes up; its second parent is the head of the source branch, which a report calls its
+commit.
 """
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from hwci.ci.fields import RUN_ID
+from hwci.ci.job import Job
 from hwci.ci.sourced import Sourced
+from hwci.ci.systems.api import GetJson, Row, at_path, number_of, pages
+from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,
@@ -19,40 +29,97 @@ from hwci.ci.systems.system import (
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
-_TWIN = re.compile(r"(?:: \[.*\]| \d+/\d+)+")
+_TWIN = re.compile(r"(?:: \[.*\]| \d+/\d+)+$")
 
 
 def _without_twin(job: str) -> str:
-    """Name all jobs of a matrix or of `parallel` by one name."""
-    match = re.search(_TWIN.pattern + r"$", job)
-    return job[: match.start()] if match else job
+    """Give all jobs of a matrix or of `parallel` one name."""
+    return _TWIN.sub("", job)
 
 
 def _finished(status: str) -> str | None:
-    """A job that still runs has no conclusion: it is there in `after_script` only."""
+    """A job that still runs has no conclusion: only `after_script` knows one."""
     return None if status == "running" else status
 
 
-def _attempt_is_told(seen: JobEnvironment) -> bool:
-    return "run_attempt" in seen.told
+def _has_attempt(env: JobEnvironment) -> bool:
+    return "run_attempt" in env.set_by_people
 
 
-def _fork_branch(seen: JobEnvironment) -> Sourced[str] | None:
+def _fork_branch(env: JobEnvironment) -> Sourced[str] | None:
     """A branch of a fork bears the fork's name: its `main` is not ours."""
-    project = seen.text("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
-    name = seen.text("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME")
-    ours = seen.text("CI_MERGE_REQUEST_PROJECT_PATH") or seen.text("CI_PROJECT_PATH")
+    project = env.text("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
+    name = env.text("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME")
+    ours = env.text("CI_MERGE_REQUEST_PROJECT_PATH") or env.text("CI_PROJECT_PATH")
     if not (project and name) or project == ours:
         return None
     return Sourced(f"{project.rpartition('/')[0]}:{name}", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
 
 
-_BRANCH = (
-    _fork_branch,
-    variable("CI_COMMIT_BRANCH"),
-    variable("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"),
-    variable("CI_COMMIT_REF_NAME"),
-)
+# Earlier pipelines
+
+_ENDINGS = {"success": Ending.TESTED, "failed": Ending.IN_DOUBT}
+"""By the status of a job. Any other was skipped or cancelled before it began, or still runs."""
+
+_PARENTS_OF_A_MERGE = 2
+
+
+def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
+    environ = job.environ
+    headers = {"PRIVATE-TOKEN": token}
+    projects = f"{environ['CI_API_V4_URL'].rstrip('/')}/projects"
+    own = int(environ["CI_PIPELINE_ID"])
+    for pipeline in _pipelines(job, projects, headers, get_json):
+        number = number_of(pipeline, "id")
+        if number >= own or pipeline.get("status") == "skipped":
+            continue
+        address = f"{projects}/{environ['CI_PROJECT_ID']}/pipelines/{number}/jobs"
+        for row in pages(get_json, address, {"include_retried": "true"}, headers):
+            if row.get("name") == environ["CI_JOB_NAME"]:
+                ids = (number_of(row, "id"), number)
+                sha, ending = _tested(pipeline, row), partial(_ending, row)
+                yield EarlierRun(f"job {ids[0]}", ids, sha, ending)
+
+
+def _pipelines(
+    job: Job, projects: str, headers: Mapping[str, str], get_json: GetJson
+) -> Iterable[Row]:
+    """List the pipelines of a branch, or of a merge request with those of its source branch."""
+    environ = job.environ
+    request = environ.get("CI_MERGE_REQUEST_IID")
+    target = environ.get("CI_MERGE_REQUEST_PROJECT_ID")
+    is_child = environ.get("CI_PIPELINE_SOURCE") == "parent_pipeline"
+    if request and target and not is_child:
+        address = f"{projects}/{target}/merge_requests/{request}/pipelines"
+        found = pages(get_json, address, {}, headers)
+        ours = [row for row in found if str(row.get("project_id")) == environ["CI_PROJECT_ID"]]
+        # Those of the merge request stand before those of the branch, whichever came first.
+        return sorted(ours, key=lambda row: number_of(row, "id"), reverse=True)
+    ref = environ.get("CI_MERGE_REQUEST_REF_PATH") or str(job.value("branch"))
+    query = {"ref": ref, "order_by": "id", "sort": "desc"}
+    if is_child:
+        query["source"] = "parent_pipeline"  # such are not listed otherwise
+    return pages(get_json, f"{projects}/{environ['CI_PROJECT_ID']}/pipelines", query, headers)
+
+
+def _ending(row: Row) -> Ending:
+    if row.get("status") == "canceled" and row.get("started_at"):
+        return Ending.IN_DOUBT
+    return _ENDINGS.get(str(row.get("status")), Ending.NOT_TESTED)
+
+
+def _tested(pipeline: Row, row: Row) -> str:
+    """Return the commit that a job of a pipeline tested, "" if unknown: the commits of a merge
+    train may be squashed ones.
+    """
+    ref = str(pipeline.get("ref"))
+    if not ref.startswith("refs/merge-requests/") or ref.endswith("/head"):
+        return str(pipeline.get("sha"))
+    parents = at_path(row, "commit", "parent_ids")
+    if ref.endswith("/merge") and isinstance(parents, list) and len(parents) == _PARENTS_OF_A_MERGE:
+        return str(parents[1])
+    return ""
+
 
 GITLAB = System(
     name="gitlab",
@@ -62,7 +129,7 @@ GITLAB = System(
         "repo_key": (variable("CI_PROJECT_PATH"),),
         "workflow": (variable("CI_PIPELINE_NAME"), variable("CI_JOB_NAME", _without_twin)),
         "run_id": (
-            where(_attempt_is_told, variable("CI_PIPELINE_ID", RUN_ID)),
+            where(_has_attempt, variable("CI_PIPELINE_ID", RUN_ID)),
             variable("CI_JOB_ID", RUN_ID),
         ),
         "run_attempt": (always(1),),
@@ -70,7 +137,12 @@ GITLAB = System(
             variable("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", commit),
             variable("CI_COMMIT_SHA", commit),
         ),
-        "branch": _BRANCH,
+        "branch": (
+            _fork_branch,
+            variable("CI_COMMIT_BRANCH"),
+            variable("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"),
+            variable("CI_COMMIT_REF_NAME"),
+        ),
         "trigger": (
             started_by(
                 "CI_PIPELINE_SOURCE",
@@ -85,4 +157,10 @@ GITLAB = System(
         "default_branch": (variable("CI_DEFAULT_BRANCH"),),
         "before_sha": (variable("CI_COMMIT_BEFORE_SHA", commit),),
     },
+    api=EarlierRunsApi(
+        title="GitLab's API",
+        tokens=("GITLAB_TOKEN",),  # a job's own token may not list pipelines
+        needs=("CI_API_V4_URL", "CI_PROJECT_ID", "CI_PIPELINE_ID", "CI_JOB_NAME"),
+        runs=_runs,
+    ),
 )

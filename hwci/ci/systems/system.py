@@ -1,47 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a CI system is described: by which variable it is known, and where it says each field.
+"""How a CI system is described: the variable by which it is detected, and for each field the
+readers to try, best first.
 
-A description is data: for each field the readers that are asked, best first. This module decides
-what counts as said: an empty variable, one that was never filled in, and a hash of zeros say
-nothing.
+A description is data. An empty variable, one that was never filled in, and a hash of zeros count as
+missing.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import matches_branch
+from hwci.ci.sourced import DEFAULT, Sourced
+from hwci.ci.systems.earlier import EarlierRunsApi
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit
 
-EVENT = "GitHub's event file"
-DEFAULT = "default"
-
 
 class UnreadableError(Exception):
-    """What a CI system left to be read cannot be, in words for people."""
+    """A file that a CI system left cannot be read, in words for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnvironment:
-    """What can be looked at. `told`: the fields that people said themselves."""
+    """What readers look at. `set_by_people`: the fields that flags and `HWCI_*` set."""
 
     environ: Mapping[str, str]
     event: Mapping[str, Any] = field(default_factory=dict)
-    told: frozenset[str] = frozenset()
+    set_by_people: frozenset[str] = frozenset()
     merge_branches: tuple[str, ...] = ()
 
     def text(self, name: str) -> str:
-        """Give a variable, "" where it says nothing. Azure hands on what it cannot fill in."""
+        """Return a variable, "" if it is missing. Azure leaves `$(NAME)` where it knows none."""
         value = self.environ.get(name, "").strip()
         return "" if re.fullmatch(r"\$\([^)]*\)", value) else value
-
-    def is_merged_into(self, branch: str) -> bool:
-        """Tell whether a push to a branch is a merge."""
-        return is_one_of(branch, self.merge_branches)
 
 
 Reader = Callable[[JobEnvironment], Sourced[Any] | None]
@@ -62,102 +56,73 @@ class System:
 
     readers: Mapping[str, Sequence[Reader]]
     event: Callable[[Mapping[str, str]], Mapping[str, Any]] = lambda _: {}
-    """Read what it left in a file; raises UnreadableError."""
+    """Read the file that the system left; raises UnreadableError."""
+
+    api: EarlierRunsApi | None = None
+    """None if it has no such API, or a job has nothing to request it with."""
 
     def is_here(self, environ: Mapping[str, str]) -> bool:
-        """Tell whether this job is one of the system."""
+        """Return whether this job is one of the system."""
         return environ.get(self.variable, "").strip().lower() not in {"", "false", "0"}
 
-    def read(self, name: str, seen: JobEnvironment) -> Sourced[Any] | None:
-        """Read a field; None when the system does not say it."""
-        return first(self.readers.get(name, ()), seen)
+    def read(self, name: str, env: JobEnvironment) -> Sourced[Any] | None:
+        """Return a field, None if the system does not know it."""
+        return first(self.readers.get(name, ()), env)
 
 
-def first(readers: Sequence[Reader], seen: JobEnvironment) -> Sourced[Any] | None:
-    """Ask one reader after the other, until one knows."""
-    return next((told for reader in readers if (told := reader(seen)) is not None), None)
+def first(readers: Sequence[Reader], env: JobEnvironment) -> Sourced[Any] | None:
+    """Return what the first reader that knows the value returns."""
+    return next((found for reader in readers if (found := reader(env)) is not None), None)
 
 
-def is_one_of(branch: str, names: Sequence[str]) -> bool:
-    """Tell whether a branch is among names. `*` in a name stands for anything."""
-    return any(branch == name or fnmatchcase(branch, name) for name in names)
+def variable(name: str, read: Read = str) -> Reader:
+    """Read a variable. `read` returns None, or raises ValueError, if the text means nothing."""
+
+    def reader(env: JobEnvironment) -> Sourced[Any] | None:
+        return sourced(env.text(name), name, read)
+
+    return reader
 
 
-def same(text: str) -> str:
-    """Take a text as it is."""
-    return text
+def sourced(text: str, source: str, read: Read = str) -> Sourced[Any] | None:
+    """Read a text that may be empty."""
+    try:
+        value = read(text) if text else None
+    except ValueError:
+        return None
+    return None if value is None else Sourced(value, source)
 
 
-def variable(name: str, read: Read = same) -> Reader:
-    """Read a variable. `read` gives None, or raises ValueError, where the text says nothing."""
-
-    def told(seen: JobEnvironment) -> Sourced[Any] | None:
-        text = seen.text(name)
-        value = _read(read, text) if text else None
-        return None if value is None else Sourced(value, name)
-
-    return told
-
-
-def in_event(*path: str, read: Read = same) -> Reader:
-    """Read a place in the event file."""
-
-    def told(seen: JobEnvironment) -> Sourced[Any] | None:
-        found = placed(seen.event, *path)
-        value = _read(read, found) if isinstance(found, str) and found else None
-        return None if value is None else Sourced(value, EVENT)
-
-    return told
-
-
-def placed(event: object, *path: str) -> object:
-    """Follow keys into JSON; None where one is missing."""
-    for key in path:
-        event = event.get(key) if isinstance(event, Mapping) else None
-    return event
-
-
-def always(value: object) -> Reader:
-    """Say what holds of every job of the system."""
-    return lambda _: Sourced(value, DEFAULT)
+def always(value: object, source: str = DEFAULT) -> Reader:
+    """Return what holds for every job of the system."""
+    return lambda _: Sourced(value, source)
 
 
 def where(holds: Condition, *readers: Reader) -> Reader:
-    """Ask readers where a condition holds."""
-    return lambda seen: first(readers, seen) if holds(seen) else None
+    """Use readers only where a condition holds."""
+    return lambda env: first(readers, env) if holds(env) else None
 
 
 def started_by(name: str, words: Mapping[str, Trigger], branch: Sequence[Reader]) -> Reader:
-    """Read what started a run. A word that is not listed is a person; a push is a merge only on a
-    branch that is merged into.
-    """
+    """Read what started a run. A word that is not listed stands for a person."""
 
-    def told(seen: JobEnvironment) -> Sourced[Trigger] | None:
-        text = seen.text(name)
-        return (
-            Sourced(push_or(words.get(text, Trigger.MANUAL), branch, seen), name) if text else None
-        )
+    def reader(env: JobEnvironment) -> Sourced[Trigger] | None:
+        text = env.text(name)
+        trigger = words.get(text, Trigger.MANUAL)
+        return Sourced(merge_or_manual(trigger, branch, env), name) if text else None
 
-    return told
+    return reader
 
 
-def push_or(trigger: Trigger, branch: Sequence[Reader], seen: JobEnvironment) -> Trigger:
-    """Take back `merge` where the branch is not one that is merged into."""
-    if trigger is not Trigger.MERGE:
+def merge_or_manual(trigger: Trigger, branch: Sequence[Reader], env: JobEnvironment) -> Trigger:
+    """Return the trigger; a push to a branch that is not merged into is no merge."""
+    on = first(branch, env) if trigger is Trigger.MERGE else None
+    if trigger is not Trigger.MERGE or (on and matches_branch(on.value, env.merge_branches)):
         return trigger
-    on = first(branch, seen)
-    merged = on is not None and seen.is_merged_into(on.value)
-    return Trigger.MERGE if merged else Trigger.MANUAL
+    return Trigger.MANUAL
 
 
-def _read(read: Read, text: str) -> Any:  # noqa: ANN401 - a field's own type
-    try:
-        return read(text)
-    except ValueError:
-        return None
-
-
-# What texts mean: each gives the value, or None where the text says nothing.
+# What texts mean: each returns the value, or None if the text means nothing.
 
 
 def commit(text: str) -> str | None:
@@ -166,7 +131,7 @@ def commit(text: str) -> str | None:
 
 
 def without(*prefixes: str) -> Read:
-    """Take the first prefix that stands there away."""
+    """Return a reader that removes the first of these prefixes that matches."""
 
     def read(text: str) -> str | None:
         found = next((prefix for prefix in prefixes if text.startswith(prefix)), "")
@@ -179,7 +144,7 @@ _SCP = re.compile(r"(?:[^@/:]+@)?[^/:]{2,}:(?P<path>.*)")
 
 
 def slug(address: str) -> str | None:
-    """Name a repository by its address: `acme/firmware`, never what else stands in it."""
+    """Return the name of a repository in its address: `acme/firmware`, never a secret in it."""
     scp = None if "://" in address else _SCP.fullmatch(address)
     try:
         path = scp["path"] if scp else urlsplit(address).path

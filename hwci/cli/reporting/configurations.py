@@ -118,8 +118,8 @@ def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteCo
 
 def _repo_key(folder: Path) -> Sourced[str] | None:
     """Give what the reports of a checkout name their repository, by the same rule."""
+    from hwci.ci.detect import find_job
     from hwci.ci.git.repository import Repository
-    from hwci.ci.job import find_job
 
     checkout = Repository(folder)
     job = find_job({}, os.environ, checkout if checkout.fault() is None else None, None)

@@ -40,12 +40,12 @@ def before(place: Here) -> list[Finding]:
     """
     from hwci.ci.state import State as Memory
     from hwci.ci.state import state_folder
-    from hwci.ci.systems.api import cached, get_json, with_time_limit
+    from hwci.ci.systems.api import for_one_report, get_json
 
     job = place.job
     if place.repository is None or job.faults or not {"sha", "box_key"} <= job.fields.keys():
         return []  # said already: no report is made, or it tells no changes
-    asked = cached(with_time_limit(get_json))
+    asked = for_one_report(get_json)
     return [*_base(place, Memory(state_folder(os.environ)), asked), *_push(place, asked)]
 
 
@@ -83,10 +83,10 @@ def _push(place: Here, asked: GetJson) -> list[Finding]:
 
 def _with_token(place: Here, fix: str) -> str:
     """Say first what the CI's API is not told that could answer."""
-    from hwci.ci.earlier.apis import APIS
+    from hwci.ci.systems import api_of
 
-    api = APIS.get(place.job.system or "")
-    lacking = api.lacks(place.job) if api else ()
+    api = api_of(place.job)
+    lacking = api.missing_variables(place.job) if api else ()
     return _sentence(f"set {' and '.join(lacking)}, or {fix}" if lacking else fix)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job that this command runs in: the flags, this environment, this folder (contract, "Command
-line"). Who is believed is decided in `hwci.ci.job`.
+line"). Which source wins is decided in `hwci.ci.detect`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from hwci.ci.detect import Doubt
     from hwci.ci.git.repository import GitError, Repository
-    from hwci.ci.job import Doubt, Job
+    from hwci.ci.job import Job
     from hwci.ci.project import Project
     from hwci.engine.vocabulary import Trigger
 
@@ -96,8 +97,8 @@ class Here:
         names another commit than the one that is here tested elsewhere. A build may write tracked
         files, too, so this is no fault.
         """
+        from hwci.ci.detect import Doubt
         from hwci.ci.git.repository import GitError
-        from hwci.ci.job import Doubt
 
         told = self.job.fields.get("sha")
         if self.repository is None or told is None:
@@ -117,7 +118,7 @@ class Here:
 
     def doubt(self) -> Doubt | None:
         """Say what is most likely not meant with its product."""
-        from hwci.ci.job import doubted_product
+        from hwci.ci.detect import doubted_product
 
         return doubted_product(self.job, self.project)
 
@@ -147,9 +148,9 @@ def look_around(flags: JobFlags, *, may_fetch: bool = False) -> Here:
     """Find out where this command runs, settings that cannot be understood included. The clone is
     left as it is, unless a commit may be fetched that is told and lies behind its ends.
     """
+    from hwci.ci.detect import find_job
     from hwci.ci.git.deepening import DeepeningRepository
     from hwci.ci.git.repository import Repository
-    from hwci.ci.job import find_job
     from hwci.ci.project import ProjectFileError, find_project
     from hwci.cli.reporting.box_key import installed_as
 

@@ -74,7 +74,7 @@ def _announcement(job: Job, suite: str | None) -> MergeAnnouncement:
 
 def _no_merge(job: Job) -> str | None:
     """Say why this job is not of a merge; None: it is, or nobody says that it is not."""
-    from hwci.ci.systems.system import DEFAULT
+    from hwci.ci.sourced import DEFAULT
 
     elsewhere = None if job.is_of_a_merge_branch() else _elsewhere(job)
     if elsewhere is not None and "merge_branches" in job.fields:
@@ -94,7 +94,7 @@ def _no_merge(job: Job) -> str | None:
 
 def _elsewhere(job: Job) -> str:
     """Say that nothing is merged into the branch of this job."""
-    from hwci.ci.systems.system import DEFAULT
+    from hwci.ci.sourced import DEFAULT
 
     into = job.merge_branches
     names = " and ".join(into.value)

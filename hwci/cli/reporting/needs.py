@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each report cannot do without, and how to say what nobody tells: one rule and one wording
-for all commands (contract, "Command line"). Who tells a field is decided in `hwci.ci.job`.
+for all commands (contract, "Command line"). `hwci.ci.detect` decides which source wins.
 """
 
 from __future__ import annotations

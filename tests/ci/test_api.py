@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from hwci.ci.systems import api as asking
-from hwci.ci.systems.api import ApiError, get_json, with_time_limit
+from hwci.ci.systems.api import ApiError, for_one_report, get_json
 
 PAUSE_S = 0.05
 ANSWER = b"HTTP/1.1 200 OK\r\nX-Slow: " + b"." * 600 + b"\r\nContent-Length: 2\r\n\r\n[]"
@@ -59,7 +59,7 @@ def test_all_questions_of_a_report_have_one_time_together() -> None:
         now += 9.0
         asked.append(address)
 
-    once = with_time_limit(slow, 20.0, lambda: now)
+    once = for_one_report(slow, 20.0, lambda: now)
     now += 50.0  # what went before the first question does not count
     for address in "abc":
         once(address, {})

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find out what this job is, and which source wins for each field: flag, `HWCI_*`, `hwci.toml`, the
+CI system, git, default (contract, "Command line").
+
+What each CI system says stands in `hwci.ci.systems`. A report holds full hashes (spec, "Run
+report"), so names such as `main` or `HEAD~1` are looked up in git here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hwci.ci.fields import BY_NAME, FIELDS, in_order
+from hwci.ci.job import Job, product_run_id
+from hwci.ci.sourced import DEFAULT, Sourced
+from hwci.ci.systems import detected
+from hwci.ci.systems.system import JobEnvironment, System, UnreadableError, commit, slug
+from hwci.engine.vocabulary import Trigger
+from hwci.wire.hashes import is_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from hwci.ci.project import Project
+
+NO_SYSTEM = "no CI system that is known"
+GIT = "git"
+PROJECT_FILE = "hwci.toml"
+BOX_FILE = "box.json"
+USUAL_MERGE_BRANCHES = ("main", "master")
+"""Where no source names the branches that are merged into."""
+
+OF_THE_PUSH = frozenset({"merged_at", "before_sha", "pushed_shas", "queued", "batched"})
+HINTS = ("before_sha", "base_sha")
+"""Commits that improve a report, which is made without them as well."""
+COMMIT_FIELDS = ("sha", "covers_shas", *HINTS)
+
+_FULL = re.compile(r"[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}|0{7,}")
+"""A hash of zeros, of any length, stands for no commit."""
+
+_Fields = dict[str, Sourced[Any]]
+
+
+class Checkout(Protocol):
+    """A work tree. Each question is answered by None if there is no such thing."""
+
+    def head(self) -> str | None:
+        """The full hash of the commit that is checked out."""
+
+    def resolved(self, revision: str) -> str | None:
+        """The full hash of the commit that a revision names here."""
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; a detached head has none."""
+
+    def default_branch(self) -> str | None:
+        """The default branch of the remote, if the clone knows it."""
+
+    def remote_url(self) -> str | None:
+        """The address that it was cloned from."""
+
+    def committed_at(self, sha: str) -> datetime | None:
+        """When a commit was made."""
+
+
+def find_job(
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    checkout: Checkout | None,
+    project: Project | None,
+    installed_as: str | None = None,
+) -> Job:
+    """Find out what this job is. `flags`: the fields that the command line sets, None where it does
+    not. `installed_as`: the box that this machine is.
+    """
+    system = detected(environ)
+    variables, faults = _variables(environ)
+    flagged: _Fields = {
+        name: Sourced(value, BY_NAME[name].flag)
+        for name, value in flags.items()
+        if value is not None
+    }
+    found, unknown = _with_full_hashes({**variables, **flagged}, checkout)
+    found = {**_of_project(project, found), **found}
+    event, unreadable = _event(system, environ)
+    env = JobEnvironment(environ, event, frozenset(found))
+    merge_branches = _merge_branches(system, env, found, checkout)
+    env = replace(env, merge_branches=merge_branches.value)
+    if system is not None:
+        found = {**_of_product(_of_system(system, env, found, checkout), found, project), **found}
+    found = {**_defaults(system, installed_as), **_of_git(checkout, found), **found}
+    return Job(
+        system=system.name if system else None,
+        title=system.title if system else NO_SYSTEM,
+        fields=in_order(found),
+        before_sha=_commit(found.get("before_sha")),
+        previous_sha=system.read("previous_sha", env) if system else None,
+        succeeded_sha=system.read("succeeded_sha", env) if system else None,
+        pushed_shas=found["pushed_shas"].value if "pushed_shas" in found else (),
+        merge_branches=merge_branches,
+        queued="queued" in found,
+        batched="batched" in found,
+        faults=(
+            *_not_mended(faults, found),
+            *(text for name, text in unknown.items() if name not in HINTS),
+        ),
+        unreadable=unreadable,
+        unknown_commits=tuple(text for name, text in unknown.items() if name in HINTS),
+        environ=environ,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is most likely a mistake, and what to do about it."""
+
+    what: str
+    fix: str
+
+
+def doubted_product(job: Job, project: Project | None) -> Doubt | None:
+    """Return a doubt if the product of a job is none of those in the project file: no source names
+    one of several, or its name is not among them. It is reported as it stands.
+    """
+    suites = sorted({product.suite for product in project.products}) if project else []
+    said = job.fields.get("suite")
+    name = said.value if said else job.value("workflow")
+    if not suites or name is None or name in suites:
+        return None
+    known = ", ".join(suites)
+    if said is None:
+        what = (
+            f"{PROJECT_FILE} has {len(suites)} products ({known}), and none is named for this run: "
+            f"it counts as one of product {name}, the workflow"
+        )
+        return Doubt(what, "Name it: --suite (HWCI_SUITE)")
+    what = f"{said.source} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
+    return Doubt(what, f"Correct {said.source}, or add a [[product]]")
+
+
+def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
+    """Read `HWCI_*`. Return also, by field, why a value cannot be understood."""
+    env = JobEnvironment(environ)
+    found: _Fields = {}
+    faults: dict[str, str] = {}
+    for one in FIELDS:
+        text = env.text(one.variable)
+        if not text:
+            continue
+        try:
+            value = one.read(text)
+        except ValueError as fault:
+            faults[one.name] = f"{one.variable} is {text!r}: {fault}"
+            continue
+        if value is not None:
+            found[one.name] = Sourced(value, one.variable)
+    return found, faults
+
+
+def _not_mended(faults: Mapping[str, str], found: _Fields) -> tuple[str, ...]:
+    """Leave out what a flag sets as well, and what the system understands: CircleCI's own words."""
+    mended = {
+        name
+        for name in faults
+        if name in found and found[name].source in {BY_NAME[name].flag, BY_NAME[name].variable}
+    }
+    return tuple(text for name, text in faults.items() if name not in mended)
+
+
+# The commits that people name
+
+
+def _with_full_hashes(
+    found: Mapping[str, Sourced[Any]], checkout: Checkout | None
+) -> tuple[_Fields, dict[str, str]]:
+    """Return the fields with full hashes, without those that name no commit here; and, by field,
+    what to say of each of these.
+    """
+    kept, unknown = dict(found), {}
+    for name in COMMIT_FIELDS:
+        if name not in found:
+            continue
+        value, source = found[name].value, found[name].source
+        revisions = value if isinstance(value, tuple) else (value,)
+        shas = tuple(full_hash(revision, checkout) for revision in revisions)
+        missing = [text for text, sha in zip(revisions, shas, strict=True) if sha is None]
+        if missing:
+            unknown[name] = f"{source} is {', '.join(map(repr, missing))}: {_no_commit(checkout)}"
+            del kept[name]
+        else:
+            kept[name] = Sourced(shas if isinstance(value, tuple) else shas[0], source)
+    return kept, unknown
+
+
+def full_hash(revision: str, checkout: Checkout | None) -> str | None:
+    """Return the full hash of a revision, None if unknown. Without a repository, any hash that a
+    report may hold is taken as it is.
+    """
+    text = revision.strip()
+    if is_hash(text) if checkout is None else _FULL.fullmatch(text):
+        return text.lower()
+    return checkout.resolved(text) if checkout is not None and text else None
+
+
+def _no_commit(checkout: Checkout | None) -> str:
+    if checkout is None:
+        return "that is no hash, and here is no repository in which git could look it up"
+    return "that is no full hash, and git knows no such commit in this clone, which may lack it"
+
+
+def _commit(found: Sourced[Any] | None) -> Sourced[str] | None:
+    sha = commit(found.value) if found else None
+    return Sourced(sha, found.source) if found and sha else None
+
+
+# The sources below flags and variables
+
+
+def _of_project(project: Project | None, found: _Fields) -> _Fields:
+    """Read the project file: the product that is named, or the only one. Tables of one name are of
+    one product, as far as they agree.
+    """
+    if project is None:
+        return {}
+    suite = found.get("suite")
+    products = [item for item in project.products if suite is None or item.suite == suite.value]
+    suites = {item.suite for item in products}
+    said: Mapping[str, set[str] | set[str | None]] = {
+        "repo_key": {item.repo_key or project.repo_key for item in products} or {project.repo_key},
+        "suite": suites,
+        "box_key": {item.box for item in products} if len(suites) == 1 else set(),
+    }
+    agreed = {name: values.pop() for name, values in said.items() if len(values) == 1}
+    return {name: Sourced(value, PROJECT_FILE) for name, value in agreed.items() if value}
+
+
+def _event(
+    system: System | None, environ: Mapping[str, str]
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Read what the system left in a file. Return also why that cannot be read."""
+    try:
+        return (system.event(environ) if system else {}), ()
+    except UnreadableError as fault:
+        return {}, (str(fault),)
+
+
+def _merge_branches(
+    system: System | None, env: JobEnvironment, found: _Fields, checkout: Checkout | None
+) -> Sourced[tuple[str, ...]]:
+    """Return the branches that are merged into: as set by a person, else the default branch."""
+    if "merge_branches" in found:
+        said = found["merge_branches"]
+        return Sourced(tuple(said.value), said.source)
+    if default := system.read("default_branch", env) if system else None:
+        return Sourced((default.value,), default.source)
+    name = checkout.default_branch() if checkout else None
+    return Sourced((name,), GIT) if name else Sourced(USUAL_MERGE_BRANCHES, DEFAULT)
+
+
+def _of_system(
+    system: System, env: JobEnvironment, found: _Fields, checkout: Checkout | None
+) -> _Fields:
+    """Read all fields; what the system says of its push holds for its own commit only."""
+    read = {name: system.read(name, env) for name in system.readers}
+    said = {name: value for name, value in read.items() if value is not None}
+    if "sha" in said and (sha := full_hash(said["sha"].value, checkout)):
+        said["sha"] = Sourced(sha, said["sha"].source)  # a build may be started with a short one
+    if "sha" in found and ("sha" not in said or said["sha"].value != found["sha"].value):
+        said = {name: value for name, value in said.items() if name not in OF_THE_PUSH}
+    return said
+
+
+def _of_product(said: _Fields, found: _Fields, project: Project | None) -> _Fields:
+    """Give each product of a CI run a run id of its own, the same in each attempt: two that are
+    tested on one box would else replace each other's reports.
+    """
+    run_id, suite = said.get("run_id"), found.get("suite")
+    several = project is not None and len({item.suite for item in project.products}) > 1
+    if not several or run_id is None or suite is None:
+        return said
+    own = Sourced(product_run_id(run_id.value, suite.value), f"{run_id.source} and the product")
+    return {**said, "run_id": own}
+
+
+def _of_git(checkout: Checkout | None, found: _Fields) -> _Fields:
+    """Ask git for the fields that are still missing."""
+    if checkout is None:
+        return {}
+
+    def time_of_merge() -> datetime | None:
+        sha = found["sha"].value if "sha" in found else checkout.head()
+        return checkout.committed_at(sha) if sha else None
+
+    asked: Mapping[str, Callable[[], object]] = {
+        "repo_key": lambda: slug(checkout.remote_url() or ""),
+        "sha": checkout.head,
+        "branch": checkout.branch,
+        "merged_at": time_of_merge,
+    }
+    said = {name: ask() for name, ask in asked.items() if name not in found}
+    return {name: Sourced(value, GIT) for name, value in said.items() if value}
+
+
+def _defaults(system: System | None, installed_as: str | None) -> _Fields:
+    usual: dict[str, object] = {"run_attempt": 1, "trigger": Trigger.MANUAL}
+    if system is None:
+        usual["workflow"] = "local"
+    box = {"box_key": Sourced(installed_as, BOX_FILE)} if installed_as else {}
+    return {name: Sourced(value, DEFAULT) for name, value in usual.items()} | box
