@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
-.PHONY: demo test check lint types contracts js clocks docs screenshots clean
+.PHONY: demo test soak check lint types contracts js clocks docs screenshots clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(STAMP)
@@ -12,8 +12,13 @@ demo: $(STAMP)
 
 ## Pass all tests: checks first, then every test; those in a browser in a process of their own.
 test: check
-	$(BIN)/pytest -n auto -q --ignore=tests/web
-	$(BIN)/pytest -n 2 -q tests/web
+	$(BIN)/pytest -n auto --dist loadfile -q --ignore=tests/web
+	$(BIN)/pytest -n 2 --dist loadfile -q tests/web
+
+## Try what is a matter of luck as often as it takes: stories, kills, damaged files, random inputs.
+soak: $(STAMP)
+	SOAK=1 $(BIN)/pytest -n auto -q -m soak --ignore=tests/web
+	SOAK=1 $(BIN)/pytest -n 2 -q -m soak tests/web
 
 ## Run the tests that read the clock at every hour of three days; needs Debian's `faketime`.
 clocks: $(STAMP)

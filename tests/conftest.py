@@ -16,7 +16,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from tests.support.soak import rounds
+
 pytest_plugins = ["tests.support.passwords"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of files that try more in `make soak`."""
+    for item in items:
+        if hasattr(getattr(item, "module", None), rounds.__name__):
+            item.add_marker(pytest.mark.soak)
+
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", settings.get_profile("search"), derandomize=True, database=None)

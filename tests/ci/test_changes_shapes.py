@@ -15,6 +15,7 @@ from hwci.ci.git.repository import Repository
 from hwci.wire.reports import Changes, CommitItem
 from tests.ci.histories import SHAPES, Shape, Story, git, random_graph
 from tests.ci.history_oracle import Oracle
+from tests.support.soak import rounds
 
 ALL = "+refs/heads/*:refs/remotes/origin/*"
 CLONES: Mapping[str, tuple[str, ...]] = {
@@ -26,7 +27,7 @@ CLONES: Mapping[str, tuple[str, ...]] = {
     "treeless": ("--filter=tree:0",),
     "blobless-depth-2": ("--filter=blob:none", "--depth=2"),
 }
-SEEDS = range(4)
+SEEDS = range(rounds(1, 4))
 
 
 @dataclass

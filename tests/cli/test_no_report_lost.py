@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""500 reports go a way that is as bad as ways get, and the server has each once, whole."""
+"""Reports go a way that is as bad as ways get, and the server has each once, whole: 500 of them in
+`make soak`.
+"""
 
 import json
 import os
@@ -22,9 +24,10 @@ from hwci.client.spool import Spool, fingerprint_of
 from hwci.wire.reports import RunReport
 from tests.cli.bad_proxy import RETRY_AFTER_S, Trap, Way, bad_way
 from tests.server.running import RunningServer, report, running_in_thread
+from tests.support.soak import rounds
 
-REPORTS = 500
-KILLED = 50
+REPORTS = rounds(60, 500)
+KILLED = REPORTS // 10
 BENCHES = 5
 WAYS_TO_DIE = ("held before", "held after", "held before", "held after", "429")
 
@@ -52,7 +55,7 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningSer
         yield server, way
 
 
-def test_500_reports_over_a_bad_way_are_stored_each_once_and_whole(
+def test_reports_over_a_bad_way_are_stored_each_once_and_whole(
     lossy: tuple[RunningServer, Way], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # On a busy machine an answer may take longer than the end of a deadline leaves it: what is

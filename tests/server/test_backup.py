@@ -25,8 +25,9 @@ from tests.server.running import (
     running_in_thread,
     sign_in,
 )
+from tests.support.soak import rounds
 
-ROUNDS = 5
+ROUNDS = rounds(2, 5)
 SENDERS = 3
 
 

@@ -11,8 +11,9 @@ import aiohttp
 from hwci.server.storage.opening import open_storage
 from tests.server.running import RunningServer, report, running
 from tests.server.test_stopping_under_load import service
+from tests.support.soak import rounds
 
-KILLS, SENDERS = 4, 4
+KILLS, SENDERS = rounds(2, 4), 4
 TESTS = 40
 SEED = 20261122
 

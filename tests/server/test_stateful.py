@@ -37,8 +37,9 @@ from tests.server.running import (
     running_in_thread,
     sign_in,
 )
+from tests.support.soak import rounds
 
-EXAMPLES, STEPS = 20, 50
+EXAMPLES, STEPS = rounds(4, 20), 50
 STRANGER_EMAIL = "stranger@example.org"
 PEOPLE = (EMAIL, ADMIN_EMAIL, MEMBER_EMAIL, STRANGER_EMAIL)
 ADMINS = {"owner", "admin"}

@@ -22,8 +22,9 @@ from pathlib import Path
 from hwci.server.app import stopping
 from hwci.server.http import connection, listener, protocol
 from tests.server.running import RunningServer, report, running
+from tests.support.soak import rounds
 
-ROUNDS = 10
+ROUNDS = rounds(2, 10)
 REPORTERS = 6
 READERS = 2
 FOLLOWERS = 10

@@ -28,9 +28,10 @@ from tests.server.storage.histories import (
     questions,
     scopes,
 )
+from tests.support.soak import rounds
 
-HISTORIES = 160
-AT_ONCE = 20
+HISTORIES = rounds(16, 160)
+AT_ONCE = 4
 
 
 def fill(seed: int, memory: Writer, sqlite: Writer) -> None:

@@ -2,7 +2,6 @@
 """The chain of the audit log: whatever somebody does to its rows by SQL is found, with the row."""
 
 import asyncio
-import os
 import re
 import shutil
 import sqlite3
@@ -23,10 +22,10 @@ from hwci.server.storage.opening import open_storage, read_audit_key
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sqlite.audit_tables import COLUMNS, ROW, written_row
 from tests.server.storage.examples import ACME, ENTRY, FAILURE, OTHER, REVIEW
+from tests.support.soak import rounds
 
-WRITERS, REVIEWS = 8, int(os.environ.get("HWCI_AUDIT_REVIEWS", "240"))
-TRIALS = int(os.environ.get("HWCI_AUDIT_TRIALS", "40"))
-"""The whole of it: 1000 reviews and 200 trials."""
+WRITERS, REVIEWS = 8, rounds(80, 1_000)
+TRIALS = rounds(9, 200)
 
 Raw = sqlite3.Connection
 

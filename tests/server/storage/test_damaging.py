@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.server.storage.damaging import Original, became, damaged, original
+from tests.support.soak import rounds
 
-SEEDS = range(16)
+SEEDS = range(rounds(5, 16))
 
 
 @pytest.fixture(scope="module")

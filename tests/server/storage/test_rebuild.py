@@ -9,6 +9,7 @@ from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import OTHER
 from tests.server.storage.histories import ORG, HistoryDraw
+from tests.support.soak import rounds
 
 DERIVED = ("mention", "place", "run_changes", "changes_commit", "failure")
 
@@ -26,7 +27,7 @@ def derived(connection: Connection) -> dict[str, set[tuple[object, ...]]]:
     return {table: set(connection.rows(f"SELECT * FROM {table}")) for table in tables}
 
 
-@pytest.mark.parametrize("seed", range(1000, 1030))
+@pytest.mark.parametrize("seed", range(1000, 1000 + rounds(5, 30)))
 def test_a_rebuild_after_any_history_changes_no_row(seed: int, tmp_path: Path) -> None:
     connection = open_writer(tmp_path / "hwci.db")
     writer, draw = Transaction(connection), HistoryDraw(seed)

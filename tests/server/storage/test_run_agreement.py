@@ -30,8 +30,9 @@ from tests.server.storage.histories import (
     TESTS,
     HistoryDraw,
 )
+from tests.support.soak import rounds
 
-HISTORIES = 60
+HISTORIES = rounds(8, 60)
 HEARD_SINCE = NOON
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON)
 STARTS = ("ab9f", "ab9fa", "abf9", "abff", "abfff")
