@@ -13,8 +13,7 @@ from hwci import __version__
 from hwci.cli.commands.accounts import login, logout, orgs, whoami
 from hwci.cli.commands.admin import admin
 from hwci.cli.commands.audit_log import audit_log
-from hwci.cli.commands.box import box
-from hwci.cli.commands.boxes import boxes
+from hwci.cli.commands.boxes import box, boxes
 from hwci.cli.commands.demo import demo
 from hwci.cli.commands.doctor import doctor
 from hwci.cli.commands.env import env

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from hwci.cli.commands.box import ASKED_MAX_S, PAUSE_MAX_S, pause
-from hwci.cli.reporting.box_key import BoxKey
+from hwci.bench.box_key import BoxKey
+from hwci.bench.heartbeat import ASKED_MAX_S, PAUSE_MAX_S, pause
 from hwci.client.errors import RateLimitedError
 from tests.cli.conftest import Answer, Command
 from tests.cli.test_operating import HWCI, environment, started

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes as people manage them: `hwci boxes list|create|install-token`. What runs on the bench
-itself stands in `box.py`.
+"""Boxes as people manage them: `hwci boxes`; and what runs on the bench itself: `hwci box`
+(contract, "Boxes").
 """
 
+import os
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, signed_in
-from hwci.cli.session.settings import Flags
+from hwci.cli.session.connection import RETRIES, Connection, signed_in
+from hwci.cli.session.prompts import secret_line
+from hwci.cli.session.settings import Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
+from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.render import emit, emit_json, note, say
 from hwci.wire import limits
 
@@ -19,6 +23,72 @@ if TYPE_CHECKING:
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
 
 boxes = typer.Typer(no_args_is_help=True, help="Boxes: list, create, make install tokens.")
+box = typer.Typer(no_args_is_help=True, help="On a bench: install it, keep it online.")
+
+ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())
+_WAYS = "--token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"
+
+
+@box.command("install")
+def install(
+    url: options.Url = None,
+    token_stdin: Annotated[
+        bool, typer.Option("--token-stdin", help="Read the install token from stdin.")
+    ] = False,
+    key_file: options.KeyFile = None,
+) -> None:
+    """Exchange an install token for the key of this bench, and keep the key in a file.
+
+    The token is HWCI_INSTALL_TOKEN (or in the file that HWCI_INSTALL_TOKEN_FILE names), or is asked
+    for; it is never an argument. An earlier key of the box ends, and its file is written over.
+
+    For example:
+
+      hwci box install --url https://hwci.example.org
+
+      hwci box install --url https://hwci.example.org --token-stdin < token.txt
+    """
+    from hwci.bench.box_key import BoxKey, box_file, exchange, place_for_key
+
+    path = box_file(key_file, os.environ)
+    server = resolve(Flags(url)).url_for_key("The box was not installed")
+    with place_for_key(path) as keep:
+        token = None if token_stdin else secret("HWCI_INSTALL_TOKEN", os.environ)
+        token = token or secret_line("install token", _WAYS, from_stdin=token_stdin)
+        made = exchange(server, token, RETRIES)
+        keep(BoxKey(server, str(made.box_id), made.name, str(made.org_id), made.api_key))
+    note(f"This machine is box {made.name} at {server}. Its key is in {path}.")
+    note("Keep it online: hwci box heartbeat")
+
+
+@box.command("heartbeat")
+def heartbeat(
+    once: Annotated[bool, typer.Option("--once", help="Send one and end.")] = False,
+    every: Annotated[
+        int,
+        typer.Option(min=1, max=ONLINE_FOR_S, metavar="SECONDS", help="How often to send one."),
+    ] = 60,
+    url: options.Url = None,
+    key_file: options.KeyFile = None,
+) -> None:
+    """Keep this bench online, and its live runs alive, until SIGTERM or Ctrl-C.
+
+    It goes on while the server is away, and ends with exit code 4 when the key is refused. Without
+    `hwci box install`, the key is HWCI_BOX_KEY (or in the file that HWCI_BOX_KEY_FILE names).
+
+    For example:
+
+      hwci box heartbeat
+
+      hwci box heartbeat --once
+    """
+    from hwci.bench.heartbeat import send_heartbeat, send_heartbeats
+
+    credential = box_credential(url, key_file, os.environ)
+    if once:
+        send_heartbeat(credential, RETRIES)
+    else:
+        send_heartbeats(credential, every, note, partial(report, word="warning"))
 
 
 @boxes.command("list")

@@ -268,7 +268,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _box_key() -> Finding:
-    from hwci.cli.reporting.box_key import NotInstalledError, box_file, read_key
+    from hwci.bench.box_key import NotInstalledError, box_file, read_key
 
     try:
         named = os.environ.get("HWCI_BOX_FILE")

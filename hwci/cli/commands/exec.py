@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci exec -- COMMAND`: run the tests and report them (contract, "Command line"). Here stands the
-order of things; how a command runs is decided in `child.py`, what is reported in `run_report.py`.
+order of things; how a command runs is decided in `hwci.bench`, what is reported in `run_report.py`.
 """
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.commands.box import KeyFile
-from hwci.cli.reporting import child, needs
+from hwci.bench import child
+from hwci.bench.box_key import NotInstalledError
+from hwci.cli.reporting import needs
 from hwci.cli.reporting import report_options as run
 from hwci.cli.reporting.delivery import see_address
 from hwci.cli.reporting.job import JobFlags, here
 from hwci.cli.reporting.run_report import Asked, report_job, see_that_it_fits
 from hwci.cli.reporting.run_results import placed, times_of, unsaid
 from hwci.cli.reporting.run_sending import Sending
-from hwci.cli.session.settings import Flags, resolve
+from hwci.cli.session.settings import Flags, box_credential, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.options import Branch, NoSummary, RepoKey, Sha, Strict, Suite
@@ -28,6 +31,7 @@ from hwci.client.explained import ExitCode, ExplainedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from hwci.ci.job import Job
@@ -66,7 +70,7 @@ def exec_command(
     strict: Strict = False,
     deadline: options.Deadline = options.DEADLINE_S,
     no_summary: NoSummary = False,
-    key_file: KeyFile = None,
+    key_file: options.KeyFile = None,
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
@@ -121,9 +125,7 @@ def _run(
         hello = _hello(asked.hello_cmd, signals)
         ended = hello
         if hello is None or hello.code == 0:
-            from hwci.cli.reporting.live import live_run
-
-            with live_run(job, boxes, started_at, live.url, live.key_file):
+            with _live(live, job, boxes, started_at):
                 ended = signals.run(command)
         assert ended is not None
         flags = replace(
@@ -144,7 +146,7 @@ def _reportable(
     Raises:
         ExplainedError: wrong usage; or there is no such command.
     """
-    child.see_that_it_can_run(command[0])
+    child.check_executable(command[0])
     # The run itself tells its end. One that no CI counts is named by its start, as in its report.
     flags = replace(flags, ended_at=started_at, conclusion="success")
     job = here(flags).job.dated(started_at)
@@ -163,15 +165,31 @@ def _hello(command: str | None, signals: child.Signals) -> child.Ended | None:
     """
     if command is None:
         return None
-    from hwci.cli.reporting.hello import answer, check
+    from hwci.bench.hello import reached, run_hello
 
-    ended = check(command, signals)
+    ended = run_hello(command, signals, note)
     if ended.cancelled:
         note("The hello command was cut short, so no test began: the box was not reached.")
         return ended
-    if answer(ended) is None:
+    if reached(ended) is None:
         return None
     return ended if ended.code == 0 else replace(ended, code=ExitCode.FAILED)
+
+
+def _live(
+    live: Live, job: Job, boxes: Sequence[str], started_at: datetime
+) -> AbstractContextManager[None]:
+    """Return the live run of this box; nothing if this machine is no box."""
+    from hwci.bench.live_run import live_run, no_live_run
+
+    try:
+        credential = box_credential(live.url, live.key_file, os.environ)
+    except NotInstalledError:
+        return nullcontext()
+    except ExplainedError as fault:
+        note(no_live_run(fault.message.cause))
+        return nullcontext()
+    return live_run(credential, job, boxes, started_at, note)
 
 
 def _conclusion(ended: child.Ended) -> str:

@@ -148,11 +148,11 @@ def look_around(flags: JobFlags, *, may_fetch: bool = False) -> Here:
     """Find out where this command runs, settings that cannot be understood included. The clone is
     left as it is, unless a commit may be fetched that is told and lies behind its ends.
     """
+    from hwci.bench.box_key import installed_as
     from hwci.ci.detect import find_job
     from hwci.ci.git.deepening import DeepeningRepository
     from hwci.ci.git.repository import Repository
     from hwci.ci.project import ProjectFileError, find_project
-    from hwci.cli.reporting.box_key import installed_as
 
     folder = this_folder()
     checkout = DeepeningRepository(folder) if may_fetch else Repository(folder)

@@ -9,7 +9,9 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hwci.cli.reporting import bodies, child, hello, needs
+from hwci.bench.child import BY_SIGNAL, signals_taken
+from hwci.bench.hello import reached, run_hello
+from hwci.cli.reporting import bodies, hello, needs
 from hwci.cli.reporting.job import Here, JobFlags, here
 from hwci.cli.reporting.run_changes import Commits, changes_of
 from hwci.cli.reporting.run_draft import head_of, show_draft
@@ -144,10 +146,10 @@ def report_checked(flags: JobFlags, asked: Asked, command: str, sending: Sending
     Raises:
         ExplainedError: as `report_job`.
     """
-    with child.signals_taken() as signals:
-        ended = hello.check(command, signals)
+    with signals_taken() as signals:
+        ended = run_hello(command, signals, note)
         if not ended.cancelled:
-            flags = replace(flags, hello_ok=hello.answer(ended))
+            flags = replace(flags, hello_ok=reached(ended))
         else:
             note("The hello command was cut short: reporting the run without it.")
             # Without a file of any test there is no sign that the hardware was reached.
@@ -157,7 +159,7 @@ def report_checked(flags: JobFlags, asked: Asked, command: str, sending: Sending
     if sending.dry_run and not ended.cancelled:
         report_job(flags, asked, sending)
     if signals.meanwhile is not None:
-        return child.BY_SIGNAL + signals.meanwhile
+        return BY_SIGNAL + signals.meanwhile
     return ended.code if ended.cancelled else ExitCode.OK
 
 

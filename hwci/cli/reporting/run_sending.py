@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from hwci.cli.reporting import child, clock_check, delivery, summaries
+from hwci.cli.reporting import clock_check, delivery, summaries
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal.options import DEADLINE_S
 from hwci.cli.terminal.render import note
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from hwci.bench.child import Ended, Signals
     from hwci.ci.job import Job
     from hwci.wire.reports import RunReport
 
@@ -42,7 +43,7 @@ class Sending:
     when_kept: Callable[[], AbstractContextManager[None]] = nullcontext
     """The block from when all is on the disk until it is sent: a SignalledError ends it."""
 
-    def after(self, ended: child.Ended, signals: child.Signals) -> Sending:
+    def after(self, ended: Ended, signals: Signals) -> Sending:
         """Obey a signal once the report is kept; after a command that was cancelled, be quick."""
         sending = replace(self, when_kept=signals.obeying)
         if not ended.cancelled:

@@ -8,10 +8,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hwci.cli.session.credentials import Credentials, Profile, default_credentials
 from hwci.cli.terminal.options import said
 from hwci.client.explained import wrong_usage
+
+if TYPE_CHECKING:
+    from hwci.bench.box_key import BoxCredential
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_PROFILE = "default"
@@ -114,6 +118,23 @@ def secret(name: str, environ: Mapping[str, str]) -> str | None:
     if value == f"$({name})":  # Azure hands on what a job may not see as its own name
         value = ""
     return value or _from_file(f"{name}_FILE", environ) or None
+
+
+def box_credential(
+    url: str | None, key_file: Path | None, environ: Mapping[str, str]
+) -> "BoxCredential":
+    """Return the key of this bench: that of the environment, else of the key file.
+
+    Raises:
+        NotInstalledError: there is none.
+        ExplainedError: it cannot be read, or belongs to another server.
+    """
+    from hwci.bench.box_key import BoxCredential, box_file, kept_credential
+
+    key = secret("HWCI_BOX_KEY", environ)
+    if key is not None:
+        return BoxCredential(resolve(Flags(url)).url_for_key("The box's key is not used"), key)
+    return kept_credential(box_file(key_file, environ), url or environ.get("HWCI_URL"))
 
 
 def _from_file(name: str, environ: Mapping[str, str]) -> str:

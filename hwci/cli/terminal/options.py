@@ -6,6 +6,7 @@ flag gives is read, and the clock.
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,17 @@ Url = Annotated[
         "--url",
         metavar="URL",
         help="Address of the server [HWCI_URL, else that of the profile].",
+        show_default=False,
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        envvar="HWCI_BOX_FILE",
+        show_envvar=False,
+        help="File of the box's key [HWCI_BOX_FILE, else hwci/box.json in the user's settings].",
         show_default=False,
     ),
 ]

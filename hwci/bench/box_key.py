@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The key of the box that this machine is, in a file of its own (contract, "Command line"). A lost
-key cannot be recovered, so a place for it is made before there is one.
+key cannot be recovered, so room for it is made before it is asked for.
 """
+
+from __future__ import annotations
 
 import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hwci.cli.session.settings import SECRET_BYTES_MAX, Flags, resolve, secret
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, wrong_usage
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, explain, wrong_usage
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from hwci.wire.boxes import InstalledBox
+
+NEW_TOKEN = "Ask an owner or admin for a new token: hwci boxes install-token BOX"
 _ROOM = 4096
+_BYTES_MAX = 64 * 1024
 
 
 @dataclass(frozen=True)
 class BoxKey:
-    """What an install told: which box this is, in which organization, where, and its key."""
+    """A box key with its box, organization and server."""
 
     url: str
     box_id: str
@@ -34,12 +41,12 @@ _FIELDS = {one.name for one in fields(BoxKey)}
 
 
 class NotInstalledError(ExplainedError):
-    """This machine is no box: there is no file of a key."""
+    """This machine is not a box: it has no key file."""
 
 
 def installed_as(environ: Mapping[str, str]) -> str | None:
-    """Give the name of the box that this machine was installed as; None: of none, or its file
-    cannot be read.
+    """Return the name of the box that this machine was installed as; None if there is none, or the
+    key file cannot be read.
     """
     named = environ.get("HWCI_BOX_FILE")
     try:
@@ -49,10 +56,10 @@ def installed_as(environ: Mapping[str, str]) -> str | None:
 
 
 def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
-    """Find the file: flag, else `$XDG_CONFIG_HOME/hwci/box.json`.
+    """Return the path of the key file: the given one, else `$XDG_CONFIG_HOME/hwci/box.json`.
 
     Raises:
-        ExplainedError: no flag, and the user has no home.
+        ExplainedError: none is given, and the user has no home folder.
     """
     from hwci.client.files import own_folder
 
@@ -68,7 +75,7 @@ def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
 
 @contextmanager
 def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
-    """Give what keeps a key in place of an earlier one, once it is sure that it can be kept.
+    """Make room for a key, and yield the function that writes it in place of an earlier one.
 
     Raises:
         ExplainedError: the file cannot be written.
@@ -101,11 +108,11 @@ def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
 
 
 def read_key(path: Path) -> BoxKey:
-    """Read the key.
+    """Read the key file.
 
     Raises:
-        NotInstalledError: there is none.
-        ExplainedError: it is not secret, or the file cannot be read.
+        NotInstalledError: it does not exist.
+        ExplainedError: others can read it, or it cannot be read.
     """
     from hwci.ci.bounded import read_at_most, refuse_pipe
     from hwci.client.files import OF_OTHERS
@@ -114,7 +121,7 @@ def read_key(path: Path) -> BoxKey:
         refuse_pipe(path)
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            text = read_at_most(file, SECRET_BYTES_MAX).decode()
+            text = read_at_most(file, _BYTES_MAX).decode()
     except FileNotFoundError as fault:
         raise _not_installed(path) from fault
     except (OSError, UnicodeDecodeError) as fault:
@@ -157,26 +164,47 @@ def _not_installed(path: Path) -> NotInstalledError:
     )
 
 
-class Held(NamedTuple):
-    """A box key, the server that gave it, and the box that it is of; None: nobody says it here."""
+class BoxCredential(NamedTuple):
+    """A box key, its server, and the name of its box; None if unknown."""
 
     url: str
     key: str
     name: str | None = None
 
 
-def held_key(url: str | None, key_file: Path | None) -> Held:
-    """Find the key: of the environment, else of the file. A key is shown to its server alone."""
-    key = secret("HWCI_BOX_KEY", os.environ)
-    if key is not None:
-        return Held(resolve(Flags(url)).url_for_key("The box's key is not used"), key)
-    path = box_file(key_file, os.environ)
+def kept_credential(path: Path, wanted_url: str | None) -> BoxCredential:
+    """Read the key file, whose key only its own server may see.
+
+    Raises:
+        ExplainedError: as `read_key`; or another server is wanted.
+    """
     kept = read_key(path)
-    wanted = (url or os.environ.get("HWCI_URL") or kept.url).rstrip("/")
+    wanted = (wanted_url or kept.url).rstrip("/")
     if wanted != kept.url:
         raise wrong_usage(
             f"The box's key in {path} is not shown to {wanted}",
             f"it is of {kept.url}",
             "Leave --url and HWCI_URL out, or install the box there: hwci box install --url URL",
         )
-    return Held(kept.url, kept.key, kept.name)
+    return BoxCredential(kept.url, kept.key, kept.name)
+
+
+def exchange(url: str, token: str, retries: int) -> InstalledBox:
+    """Exchange an install token for the key of a box.
+
+    Raises:
+        ExplainedError: the server refused it or was not reached.
+    """
+    from hwci.client import Client, calls
+    from hwci.client.errors import ConnectionFailedError, HwciError, UnauthorizedError
+
+    try:
+        with Client(url, retries=retries) as client:
+            return client.send(calls.install_box(token))
+    except HwciError as fault:
+        message = explain(fault, "The box was not installed")
+        if isinstance(fault, UnauthorizedError):
+            message = replace(message, fix=NEW_TOKEN)
+        elif isinstance(fault, ConnectionFailedError) and fault.sent:
+            message = replace(message, fix=f"Try again; a token works once. {NEW_TOKEN}")
+        raise ExplainedError(message) from fault

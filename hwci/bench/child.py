@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running commands as their caller would have: on its terminal, with the signals that this process
-is sent, and with their exit codes (contract, "Command line"). It knows nothing of reports.
+"""Child processes of `hwci exec`: they run on the caller's terminal, get the signals that are sent
+to this process, and keep their exit codes (contract, "Command line").
 """
 
 import errno
@@ -21,15 +21,15 @@ FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 BY_SIGNAL = 128
 """A shell adds the number of the signal that ended a command."""
 _YEARS_S = 1e9
-"""Waiting for so long looks again and again. Waiting without an end is one call into the system: a
-signal that comes just before it would be seen only when the command has ended.
+"""A wait with a timeout polls. A wait without one is a single system call, so that a signal just
+before it would be handled only when the command has ended.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended. `code`: as a shell gives it, 128 and more by a signal; `cancelled`:
-    somebody wanted it to end.
+    """How a command ended. `code`: as in a shell, 128 and more for a signal; `cancelled`: it was
+    asked to end.
     """
 
     code: int
@@ -37,8 +37,8 @@ class Ended:
 
 
 class Signals:
-    """The signals that come to this process: they are for the command that runs. Without one they
-    wait until `obeying`.
+    """The signals sent to this process. The running command gets them; without one they wait until
+    `obeying`.
     """
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class Signals:
         self._attached = sys.stdin is not None and sys.stdin.isatty()
 
     def run(self, command: Sequence[str], stdout: int | None = None) -> Ended:
-        """Run a command to its end, and hand it the signals that come meanwhile.
+        """Run a command to its end, and forward the signals that come meanwhile.
 
-        With a terminal it stays among the terminal's own, which sends Ctrl-C to all of them;
-        without one, its whole process group gets what is sent to this process. After a command that
-        was cancelled this process heeds no further signal: what is left to do is finished.
+        With a terminal it stays in the terminal's process group, which gets Ctrl-C as a whole;
+        without one, the signals go to a process group of its own. After a cancelled command this
+        process ignores further signals, so that the rest of the work is finished.
 
         Raises:
             ExplainedError: it cannot be started.
@@ -67,38 +67,37 @@ class Signals:
         except OSError as fault:
             raise _not_started(command[0], fault) from fault
         self._process = process
-        while self._waiting:  # they came before there was anybody to hand them to
-            self._hand_on(process, self._waiting.pop(0))
+        while self._waiting:  # they came before the command ran
+            self._forward(process, self._waiting.pop(0))
         code = process.wait(_YEARS_S)
         self._process = None
         if self._cancelled or code in {-signal.SIGINT, -signal.SIGTERM}:
             self._ignore()
         return Ended(BY_SIGNAL - code if code < 0 else code, cancelled=self.ignored)
 
-    def came(self, number: int, _: FrameType | None) -> None:
-        """Take a signal."""
+    def handle(self, number: int, _: FrameType | None) -> None:
+        """Handle a signal."""
         if self._process is None:
             self._waiting.append(number)
             self._end_if_any()
             return
         self._cancelled = True
         if not (self._attached and number == signal.SIGINT):  # that, the terminal sends to all
-            self._hand_on(self._process, number)
+            self._forward(self._process, number)
 
     @property
     def meanwhile(self) -> int | None:
-        """The number of the first signal that came since the last command. It ends this process,
-        if not sooner, then when all is done.
+        """The first signal since the last command. It ends this process, at the latest when all is
+        done.
         """
         return self._waiting[0] if self._waiting else None
 
     @contextmanager
     def obeying(self) -> Iterator[None]:
-        """While the block runs, obey the first signal that came since the last command, or that
-        comes.
+        """Let the first signal since the last command end the block.
 
         Raises:
-            SignalledError: it came before; or, anywhere in the block, it comes.
+            SignalledError: one came before the block, or comes anywhere in it.
         """
         self._may_end = not self.ignored
         try:
@@ -113,7 +112,7 @@ class Signals:
             self._ignore()
             raise SignalledError(signal.strsignal(self._waiting[0]))
 
-    def _hand_on(self, process: "subprocess.Popen[bytes]", number: int) -> None:
+    def _forward(self, process: "subprocess.Popen[bytes]", number: int) -> None:
         self._cancelled = True
         with suppress(ProcessLookupError):
             if self._attached:
@@ -129,9 +128,9 @@ class Signals:
 
 @contextmanager
 def signals_taken() -> Iterator[Signals]:
-    """Take the signals while the block runs."""
+    """Handle the signals during the block."""
     signals = Signals()
-    before: dict[int, Any] = {number: signal.signal(number, signals.came) for number in FORWARDED}
+    before: dict[int, Any] = {number: signal.signal(number, signals.handle) for number in FORWARDED}
     try:
         yield signals
     finally:
@@ -139,11 +138,11 @@ def signals_taken() -> Iterator[Signals]:
             signal.signal(number, signal.SIG_IGN if signals.ignored else earlier)
 
 
-def see_that_it_can_run(name: str) -> None:
-    """See it before anything else is begun.
+def check_executable(name: str) -> None:
+    """Check that a command can be run.
 
     Raises:
-        ExplainedError: there is no such command, or it is none.
+        ExplainedError: it does not exist, or is not executable.
     """
     if shutil.which(name) is not None:
         return
