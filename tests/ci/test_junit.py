@@ -251,7 +251,7 @@ def test_what_was_read_whole_before_a_file_breaks_off_counts(
     assert rows(merged([file])) == [("x.a", "pass", 1)]
     [fault] = file.faults
     assert fault == (
-        f"{path}{place}: {told}: 1 test before that counted, what stands behind it is not known. "
+        f"{path}{place}: {told}: 1 test before that counted; what follows is lost. "
         "Let the test run write it again, or leave it out"
     )
 
@@ -385,6 +385,6 @@ def test_a_verdict_that_is_none_costs_itself_alone(write: Write) -> None:
     assert [attempt.verdict for attempt in file.attempts] == ["infra"]
     [fault] = file.faults
     assert fault == (
-        f"{path}:2:13: The property hwci.verdict is 'me', which says nothing. "
+        f"{path}:2:13: The property hwci.verdict is 'me', which is no verdict. "
         "Write one of device, infra, unknown"
     )

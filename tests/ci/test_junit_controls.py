@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.ci.results.junit import junit_results
-from hwci.ci.results.junit.controls import CONTROLS, Spelled
+from hwci.ci.results.junit import CONTROLS, EscapedControls, junit_results
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
@@ -86,7 +85,7 @@ def test_a_file_is_spelled_as_it_is_read_chunk_by_chunk(content: bytes, cuts: li
             yield chunk
 
     given_on = []
-    for number, chunk in enumerate(Spelled(chunks()), start=1):
+    for number, chunk in enumerate(EscapedControls(chunks()), start=1):
         assert len(taken) == number
         assert chunk == spelled(taken[-1])
         assert chunk is taken[-1] or chunk != taken[-1]

@@ -52,8 +52,11 @@ def test_a_file_is_known_by_its_content_whatever_it_is_called(
     [
         (b"", ":1:1: It is empty"),
         (b'{"testsuites": [', ":1:17: Its JSON is broken: Expecting value"),
-        (b'{"tests": []}', ": It is JSON of no kind that holds results. Give JUnit XML, twister"),
-        (b"[1]", ": It is JSON of no kind that holds results"),
+        (
+            b'{"tests": []}',
+            ": It is JSON without results of a known format. Give JUnit",
+        ),
+        (b"[1]", ": It is JSON without results of a known format"),
         (b"[" * 200_000, ": Its JSON cannot be read"),
         (b'{"a": "\xff"}', ": Its JSON cannot be read"),
         (lines(BEGIN | {"version": 2}), ": It was written by another hwci, as version 2"),

@@ -206,7 +206,7 @@ def test_suites_before_a_file_breaks_off_count(tmp_path: Path) -> None:
         assert found.started_at == datetime(2025, 11, 25, 12, 23, 59, tzinfo=UTC)
         [line] = found.faults
         assert line.startswith(f"{path}:")
-        assert "before that counted, what stands behind it is not known" in line
+        assert "before that counted; what follows is lost" in line
     assert counts == {4, 5, 6}
 
 

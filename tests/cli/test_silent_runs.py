@@ -109,7 +109,7 @@ def test_what_a_harness_wrote_whole_before_it_was_killed_is_reported_and_is_no_s
         ("t.b", "pass"),
     ]
     assert one["conclusion"] == "failure"
-    assert "2 tests before that counted, what stands behind it is not known" in answer.err
+    assert "2 tests before that counted; what follows is lost" in answer.err
     assert "warning: Not all results were reported\n" in answer.err
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a result file, plain or gzipped, and how a file without results is told.
+"""The bytes of a result file, plain or gzipped, and the wording of its faults.
 
-This module decides how much a file may hold and how a fault of it is worded: file, line and
-column, what happened, what to do. What the bytes mean is decided by whoever reads them.
+This module decides how much a file may hold and how a fault is worded: line and column, what
+happened, what to do. What the bytes mean is decided by the readers of each format.
 """
 
 import gzip
@@ -24,7 +24,7 @@ class Position(NamedTuple):
 
 
 class ContentError(Exception):
-    """A fault of the content, before anyone knows the file's name."""
+    """A fault of the content; the name of the file is added by the reader of files."""
 
     def __init__(self, what: str, fix: str, position: Position | None = None) -> None:
         super().__init__(what, fix, position)
@@ -37,24 +37,31 @@ class ContentError(Exception):
 
 
 class CutError(ContentError):
-    """The content ends, or cannot be followed any further: what stood before it is true."""
+    """The content ends too early, or cannot be read further; what stands before it holds."""
 
 
 def one_line(position: Position | None, what: str, fix: str) -> str:
-    """Word a fault, to stand behind the name of its file."""
+    """Return a fault as the text that follows the name of its file."""
     place = "" if position is None else f":{position.line}:{position.column}"
     return f"{place}: {what}. {fix}"
 
 
+def lost_behind(fault: ContentError, kept: int, unit: str) -> str:
+    """Return the line of a fault in whose file something was read before it."""
+    units = unit if kept == 1 else f"{unit}s"
+    what = f"{fault.what}: {kept} {units} before that counted; what follows is lost"
+    return one_line(fault.position, what, fault.fix)
+
+
 def inflated(file: IO[bytes]) -> Iterator[bytes]:
-    """Give the content of a file that stands at its start, chunk after chunk.
+    """Yield the content of a file that stands at its start, chunk after chunk.
 
     Raises:
         ContentError: it is damaged, or holds too much; CutError: it ends before its end.
     """
     magic = file.read(len(GZIP_MAGIC))
     file.seek(0)
-    # What was unpacked before the end of a file that was cut short is given first.
+    # `read1` returns what was unpacked before the end of a file that was cut short.
     read = gzip.GzipFile(fileobj=file).read1 if magic == GZIP_MAGIC else file.read
     size = 0
     try:

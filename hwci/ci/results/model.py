@@ -1,21 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of one box: attempts become test items (spec, "Test item"; semantics, 1.6).
+"""The results of one box: entries of files become attempts, and attempts become test items (spec,
+"Test item"; semantics, 1.6).
 
-This module decides what a test is called and how repeats of a test become its attempts. Which
-files the attempts came from, and in what dialect, it does not know.
+This module decides what a test is called and which repeats of a test are its attempts. In which
+format a file was written, it does not know.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Annotated, TypeVar
 
-from hwci.ci.results.times import LONGEST_S
+from pydantic import BeforeValidator
+
 from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire import limits
+from hwci.wire.base import parse_time
 from hwci.wire.reports import TestItem
 
 HASH_DIGITS = 16
+LONGEST_S = 366 * 86_400
+"""A longer duration was measured by no clock."""
+
+
+def seconds(text: str) -> float:
+    """Return the seconds in a text such as `1,234.5`; 0 for any other text, below zero, as after a
+    clock was set, and for longer than a test can take.
+    """
+    try:
+        read = float(text.replace(",", ""))
+    except ValueError:
+        return 0.0
+    return read if 0 <= read <= LONGEST_S else 0.0
+
+
+Seconds = Annotated[float, BeforeValidator(lambda said: seconds(str(said)))]
+"""A duration in JSON, written as a number or as text."""
+
+
+def moment(text: str) -> datetime | None:
+    """Return the time in a text, None if there is none; one without offset is UTC."""
+    for written in (text, f"{text}Z"):
+        with suppress(ValueError):
+            return parse_time(written.strip().replace(" ", "T", 1))
+    return None
+
+
+def stable_id(classname: str, name: str) -> str:
+    """Return the id of a test: `classname.name`, unless the name already begins with the classname.
+    A longer one than a report may hold ends with a hash.
+    """
+    if not classname or name == classname or name.startswith(f"{classname}."):
+        full = name
+    else:
+        full = f"{classname}.{name}" if name else classname
+    if len(full) <= limits.TEST_ID_MAX:
+        return full
+    digest = hashlib.sha256(full.encode()).hexdigest()[:HASH_DIGITS]
+    return f"{full[: limits.TEST_ID_MAX - HASH_DIGITS - 1]}~{digest}"
+
+
+# What one file holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +75,39 @@ class Attempt:
     verdict: Verdict
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a file says about a test in one place."""
+
+    group: str
+    test_id: str
+    duration_s: float
+    run: bool
+    """False if it was skipped, or only listed."""
+    failed: bool
+    unbuilt: bool = False
+    """It failed before there was a firmware to run."""
+    verdict: Verdict = Verdict.UNKNOWN
+    earlier: tuple[Verdict, ...] = ()
+    """Verdicts of the attempts before the last one, oldest first; all of them failed."""
+
+
+AnyEntry = TypeVar("AnyEntry", bound=Entry)
+
+
+def told_apart(entries: Sequence[AnyEntry]) -> Sequence[AnyEntry]:
+    """Name tests by their groups too where groups share a test id: Twister groups by board, and one
+    board does not retry another's test.
+    """
+    groups: dict[str, str] = {}
+    if all(groups.setdefault(entry.test_id, entry.group) == entry.group for entry in entries):
+        return entries
+    return [replace(entry, test_id=stable_id(entry.group, entry.test_id)) for entry in entries]
+
+
 @dataclass(frozen=True, slots=True)
 class FileResults:
-    """What one file holds, in its order. `started_at` None: it does not say."""
+    """What one file holds, in its order. `started_at`: None if the file does not say."""
 
     attempts: Sequence[Attempt]
     skipped: int
@@ -39,16 +116,49 @@ class FileResults:
     unbuilt: int = 0
     """Tests whose firmware was not built: they ran on no hardware, and are no items."""
     written_at: datetime | None = None
-    """When the file was changed last: at the end of its tests."""
+    """When the file was last changed: at the end of its tests."""
     faults: tuple[str, ...] = ()
-    """What of it could not be read, beside all that is given here; each a line."""
+    """Parts that could not be read, beside all that is given here; each a line."""
     notes: tuple[str, ...] = ()
-    """What of it was read otherwise than it stands, and is whole all the same; each a line."""
+    """Parts that were read otherwise than they stand, without loss; each a line."""
+
+
+def file_results(
+    entries: Sequence[Entry],
+    started_at: datetime | None,
+    duration_s: float,
+    *,
+    tried: Iterable[Entry] | None = None,
+    faults: tuple[str, ...] = (),
+) -> FileResults:
+    """Return the results that entries describe. `tried`: the entries with the outcomes of the
+    attempts, if these differ.
+    """
+    return FileResults(
+        attempts=[one for entry in (entries if tried is None else tried) for one in _tries(entry)],
+        skipped=sum(not entry.run for entry in entries),
+        unbuilt=sum(entry.unbuilt for entry in entries),
+        started_at=started_at,
+        duration_s=duration_s,
+        faults=faults,
+    )
+
+
+def _tries(entry: Entry) -> Iterator[Attempt]:
+    if not entry.run or entry.unbuilt:
+        return
+    for verdict in entry.earlier:
+        yield Attempt(entry.test_id, Outcome.FAIL, 0.0, verdict)
+    outcome = Outcome.FAIL if entry.failed else Outcome.PASS
+    yield Attempt(entry.test_id, outcome, entry.duration_s, entry.verdict)
+
+
+# What the files of a box hold together
 
 
 @dataclass(frozen=True, slots=True)
 class BoxResults:
-    """What the files of one box hold together, one item per test, in order of first mention."""
+    """The results of one box, one item per test, in order of first mention."""
 
     tests: Sequence[TestItem] = ()
     skipped: int = 0
@@ -56,8 +166,8 @@ class BoxResults:
     duration_s: float = 0.0
     unbuilt: int = 0
     ran_until: datetime | None = None
-    """When the last of the files ended, by its start and what its tests took: no later than it was
-    written, as a start without an offset may be hours off. None: none says when it started.
+    """When the last of the files ended, by its start and what its tests took, but no later than it
+    was written, as a start without an offset may be hours off. None if no file has a start.
     """
     reckoned_start: datetime | None = None
     """The earliest start by when each file was written, less what its tests took: the same for the
@@ -91,8 +201,8 @@ class BoxResults:
 
 
 def merged(files: Iterable[FileResults]) -> BoxResults:
-    """Merge the files of one box: a test that stands in them several times was tried as often, but
-    for passes that repeat a pass, as where two files tell of one run.
+    """Merge the files of one box. A test that stands in several was tried as often, but a pass that
+    repeats a pass is no further attempt: two files may describe one run.
     """
     kept = tuple(files)
     tests: dict[str, list[Attempt]] = {}
@@ -138,15 +248,3 @@ def _item(test_id: str, attempts: Sequence[Attempt]) -> TestItem:
     if blamed and not passed:
         fields["verdict"] = blamed[-1]
     return TestItem.model_validate(fields)
-
-
-def stable_id(classname: str, name: str) -> str:
-    """Name a test: `classname.name`, unless the name already begins with the classname."""
-    if not classname or name == classname or name.startswith(f"{classname}."):
-        full = name
-    else:
-        full = f"{classname}.{name}" if name else classname
-    if len(full) <= limits.TEST_ID_MAX:
-        return full
-    digest = hashlib.sha256(full.encode()).hexdigest()[:HASH_DIGITS]
-    return f"{full[: limits.TEST_ID_MAX - HASH_DIGITS - 1]}~{digest}"

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `pytest --hwci-results` writes: a line of JSON for each thing that happened.
+"""What `pytest --hwci-results` writes: a line of JSON for each event.
 
-This module decides what the lines mean to a report. They are written as the tests run, so that a
-file of a run that was killed tells what ran until then: a test that began and did not come to its
-end has failed, unless pytest itself had the time to say that it stopped.
+This module decides what the lines mean to a report. They are written as the tests run, so the file
+of a run that was killed holds what ran until then: a test that began and did not end has failed,
+unless pytest itself wrote that it stopped.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, one_line
-from hwci.ci.results.entries import Entry, attempts_of
-from hwci.ci.results.model import FileResults, stable_id
-from hwci.ci.results.times import Seconds, moment
+from hwci.ci.results.content import WRITE_AGAIN, ContentError, Position, lost_behind
+from hwci.ci.results.model import Entry, FileResults, Seconds, file_results, moment, stable_id
 from hwci.ci.results.verdicts import Rule, judge
 from hwci.engine.vocabulary import Verdict
 
@@ -26,7 +23,7 @@ VERSION = 1
 
 
 class _Line(BaseModel):
-    """One line. Which of the fields it has says what happened."""
+    """One line. The fields that it has say what happened."""
 
     version: int | None = None
     started_at: str = ""
@@ -40,7 +37,7 @@ class _Line(BaseModel):
 
 
 def is_pytest_results(content: bytes) -> bool:
-    """Tell the file from other JSON by its first line."""
+    """Return whether the first line is that of the plugin."""
     try:
         first = json.loads(content.split(b"\n", 1)[0])
     except (ValueError, RecursionError):
@@ -49,7 +46,7 @@ def is_pytest_results(content: bytes) -> bool:
 
 
 def pytest_results(content: bytes, rules: Sequence[Rule]) -> FileResults:
-    """Read the content of one file, up to a line that is broken: what stands before it is true.
+    """Read the content of one file, up to a line that is broken: what stands before it holds.
 
     Raises:
         ContentError: it is broken before its first result, or of a later hwci.
@@ -62,21 +59,20 @@ def pytest_results(content: bytes, rules: Sequence[Rule]) -> FileResults:
             f"It was written by another hwci, as version {lines[0].version}",
             "Use one version of hwci to write and to read it",
         )
-    tried = [entry for line in lines if line.tried for entry in (_entry(line, rules),)]
-    # Behind a broken line there may stand how a test ended that began before it.
+    tried = [_entry(line, rules) for line in lines if line.tried]
+    # What follows a broken line may say how a test ended that began before it.
     entries = [*tried, *(() if fault else _died(lines))]
-    return FileResults(
-        faults=() if fault is None else (_cut(fault, len(tried)),),
-        attempts=attempts_of(entries),
-        skipped=sum(not entry.run for entry in entries),
+    return file_results(
+        entries,
         started_at=moment(lines[0].started_at),
         duration_s=_duration_s(lines),
+        faults=() if fault is None else (lost_behind(fault, len(tried), "result"),),
     )
 
 
 def _lines(content: bytes) -> tuple[list[_Line], ContentError | None]:
-    """Read the lines up to one that is broken, and its fault; the last one may have been cut short
-    by whatever killed the run.
+    """Read the lines up to a broken one. Return also its fault. The last line may have been cut
+    short when the run was killed, and is left out.
     """
     whole, _, _ = content.rpartition(b"\n")
     lines: list[_Line] = []
@@ -89,25 +85,19 @@ def _lines(content: bytes) -> tuple[list[_Line], ContentError | None]:
     return lines, None
 
 
-def _cut(fault: ContentError, kept: int) -> str:
-    what = f"{fault.what}: results before that counted ({kept}), what stands behind it is not known"
-    return one_line(fault.position, what, fault.fix)
-
-
 def _entry(line: _Line, rules: Sequence[Rule]) -> Entry:
-    failed = line.outcome == "fail"
     return Entry(
         group="",
         test_id=id_of(line.tried or ""),
         duration_s=line.duration_s,
         run=line.outcome != "skip",
-        failed=failed,
+        failed=line.outcome == "fail",
         verdict=line.verdict or judge(line.message, rules),
     )
 
 
 def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
-    """Give the tests that were running when nobody could tell any more."""
+    """Yield the tests that were running when the run was killed."""
     open_tests: Counter[str] = Counter()
     for line in lines:
         open_tests.update([line.begun] if line.begun else [])
@@ -119,19 +109,16 @@ def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
 
 
 def _duration_s(lines: Sequence[_Line]) -> float:
-    """Count from begin to end, or the tests alone where the end is unknown."""
-    begin, end = moment(lines[0].started_at), _ended_at(lines)
+    """Return the time from begin to end, or that of the tests alone if the end is unknown."""
+    begin = moment(lines[0].started_at)
+    end = next((moment(line.ended_at) for line in lines if line.ended_at), None)
     if begin is None or end is None:
         return sum(line.duration_s for line in lines)
     return max((end - begin).total_seconds(), 0.0)
 
 
-def _ended_at(lines: Sequence[_Line]) -> datetime | None:
-    return next((moment(line.ended_at) for line in lines if line.ended_at), None)
-
-
 def id_of(nodeid: str) -> str:
-    """Name a test as it is named in pytest's JUnit XML: a switch of formats keeps its history."""
+    """Return the id of a test as in pytest's JUnit XML: a switch of formats keeps its history."""
     path, bracket, parameters = nodeid.partition("[")
     file, *names = path.split("::")
     module = file.replace("/", ".").removesuffix(".py")

@@ -1,37 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`twister.json`, which knows more than the XML that Twister makes of it (spec, "Test item").
+"""`twister.json`, which says more than the XML that Twister makes of it (spec, "Test item").
 
-This module decides what each status of Twister's is to a report. A blocked test never began: the
-XML calls it a failure with the reason of another test; here it is one only when nothing else in
-its suite tells of what happened, as when a board could not be flashed.
+This module decides what each status of Twister means to a report. A blocked test never began: the
+XML calls it a failure with the reason of another test; here it is one only if nothing else in its
+suite says what happened, as when a board could not be flashed.
 """
 
+import json
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from hwci.ci.git.commits import storable
-from hwci.ci.results.content import ContentError, one_line
-from hwci.ci.results.entries import Entry, attempts_of, told_apart
-from hwci.ci.results.model import FileResults, stable_id
-from hwci.ci.results.times import Seconds, moment
+from hwci.ci.results.content import ContentError, lost_behind, one_line
+from hwci.ci.results.model import (
+    Entry,
+    FileResults,
+    Seconds,
+    file_results,
+    moment,
+    stable_id,
+    told_apart,
+)
 from hwci.ci.results.verdicts import Rule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
 
+SUITES = "testsuites"
+"""The member by which `twister.json` is known."""
 FAILED = {"failed", "error", "started"}
-"""`started`: the device went silent before the test came to its end."""
+"""`started`: the device went silent before the test ended."""
 BLOCKED = "blocked"
 PASSED = "passed"
 DID_NOT_RUN = {BLOCKED, PASSED, "skipped", "filtered", "not run", None}
-"""`passed` as well: so says a suite of a test that was to be built only."""
+"""`passed` as well: a suite says so of a test that was only to be built."""
 RETRIES_MAX = 1_000
 
 Text = Annotated[
     str, BeforeValidator(lambda said: storable(said) if isinstance(said, str) else said)
 ]
-"""Its own words, or a device's, which may hold what no text does."""
+"""Twister's words, or a device's, which may hold what no report can."""
 Name = Annotated[Text, Field(min_length=1)]
 
 
@@ -63,7 +74,7 @@ class _Report(BaseModel):
 
 
 def twister_results(document: object, rules: Sequence[Rule]) -> FileResults:
-    """Read what `twister.json` held.
+    """Read a whole `twister.json`.
 
     Raises:
         ContentError: it is not as Twister writes it.
@@ -78,24 +89,22 @@ def twister_results(document: object, rules: Sequence[Rule]) -> FileResults:
         ) from fault
     read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
     entries = told_apart([entry for _, own in read for entry in own])
-    return FileResults(
-        faults=tuple(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
-        attempts=attempts_of(entries),
-        skipped=sum(not entry.run for entry in entries),
-        unbuilt=sum(entry.unbuilt for entry in entries),
+    return file_results(
+        entries,
         started_at=moment(report.environment.run_date),
         duration_s=sum(suite.execution_time for suite in report.testsuites),
+        faults=tuple(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
     )
 
 
 def _entries(suite: _Suite, rules: Sequence[Rule]) -> Iterator[Entry]:
     name = PurePosixPath(suite.name).name
     cases = suite.testcases or (_Case(identifier=name, status=suite.status),)
-    told = any(case.status in FAILED for case in cases)
+    explained = any(case.status in FAILED for case in cases)
     # Twister tries a suite again, and does not say which of its tests failed before.
     earlier = (Verdict.UNKNOWN,) * suite.retries if len(cases) == 1 else ()
     for case in cases:
-        outcome = _outcome(case, suite, told=told)
+        outcome = _outcome(case, suite, explained=explained)
         reason = (case.reason or suite.reason or "") if outcome is Outcome.FAIL else ""
         yield Entry(
             group=suite.platform,
@@ -110,7 +119,7 @@ def _entries(suite: _Suite, rules: Sequence[Rule]) -> Iterator[Entry]:
 
 
 def _is_unexplained(suite: _Suite, own: Sequence[Entry]) -> bool:
-    """Tell whether a suite failed and none of its tests did: a device may crash after them."""
+    """A suite may fail without a failed test: a device may crash after its tests."""
     return suite.status in FAILED and not any(entry.failed for entry in own)
 
 
@@ -120,15 +129,16 @@ def _unexplained(suite: _Suite) -> str:
     return one_line(None, what, "Look at its log: what failed is not among the results")
 
 
-def _outcome(case: _Case, suite: _Suite, *, told: bool) -> Outcome | None:
-    """Give what became of a test; None: it did not run. `told`: another tells what happened.
+def _outcome(case: _Case, suite: _Suite, *, explained: bool) -> Outcome | None:
+    """Return the outcome of a test, None if it did not run. `explained`: another test of the suite
+    says what happened.
 
     Raises:
-        ContentError: its status is none that Twister has.
+        ContentError: its status is not one of Twister.
     """
-    # Older ones say of a test that never began nothing at all.
+    # Older versions say nothing of a test that never began.
     never_began = case.status == BLOCKED or (case.status is None and suite.status in FAILED)
-    if case.status in FAILED or (never_began and not told):
+    if case.status in FAILED or (never_began and not explained):
         return Outcome.FAIL
     if case.status == PASSED and suite.runnable:
         return Outcome.PASS
@@ -138,3 +148,61 @@ def _outcome(case: _Case, suite: _Suite, *, told: bool) -> Outcome | None:
         f"The status of {case.identifier[:100]!r} is {str(case.status)[:40]!r}",
         "No Twister is known to write that; give its JUnit XML instead",
     )
+
+
+def broken_twister_results(text: str, fault: ContentError, rules: Sequence[Rule]) -> FileResults:
+    """Read the suites that stand whole before a `twister.json` breaks off.
+
+    Raises:
+        ContentError: there is none, and this is `fault`; or they are not as Twister writes them.
+    """
+    parts = _whole_parts(text)
+    suites = parts.get(SUITES)
+    if not isinstance(suites, list) or not suites:
+        raise fault
+    read = twister_results(parts, rules)
+    return replace(read, faults=(lost_behind(fault, len(suites), "suite"), *read.faults))
+
+
+_DECODER = json.JSONDecoder()
+_SIGNS = {sign: re.compile(rf"[ \t\r\n]*{re.escape(sign)}[ \t\r\n]*") for sign in "{:,[]"}
+
+
+def _whole_parts(text: str) -> dict[str, object]:
+    """Read an object up to where it breaks off: the members that are whole, and of the list of
+    suites the elements that are.
+    """
+    found: dict[str, object] = {}
+    try:
+        at = _behind("{", text, 0)
+        while text.startswith('"', at):
+            name, at = _DECODER.raw_decode(text, at)
+            at = _behind(":", text, at)
+            if name == SUITES and text.startswith("[", at):
+                found[SUITES] = suites = list[object]()
+                at = _take_elements(suites, text, at)
+            else:
+                found[name], at = _DECODER.raw_decode(text, at)
+            at = _behind(",", text, at)
+    except json.JSONDecodeError:
+        pass  # here it breaks off
+    return found
+
+
+def _take_elements(found: list[object], text: str, at: int) -> int:
+    """Take the elements of a list that begins here. Return where it ends."""
+    at = _behind("[", text, at)
+    while (end := _SIGNS["]"].match(text, at)) is None:
+        element, at = _DECODER.raw_decode(text, at)
+        found.append(element)
+        if _SIGNS["]"].match(text, at) is None:
+            at = _behind(",", text, at)
+    return end.end()
+
+
+def _behind(sign: str, text: str, at: int) -> int:
+    """Return where the text after a sign begins."""
+    match = _SIGNS[sign].match(text, at)
+    if match is None:
+        raise json.JSONDecodeError(f"Expecting {sign}", text, at)
+    return match.end()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom a harness blames for a failed test, by what it wrote (spec, "Test item").
+"""Whom a failed test blames, by the message that its harness wrote (spec, "Test item").
 
-This module decides verdicts from messages, by rules as data. A message that nobody has a rule for
-is `unknown`: a bench that is blamed wrongly hides a bug, a device that is blamed wrongly invents
-one. So a rule for the bench names a part of the bench that failed, whatever the firmware did, and
-the only rule for the device is a device that says itself that its tests failed.
+This module decides verdicts by rules, which are data. A message without a rule is `unknown`: a
+bench that is blamed wrongly hides a bug, a device that is blamed wrongly invents one. So a rule for
+the bench names a part of the bench that failed, whatever the firmware did, and the only rule for
+the device is a device that says itself that its tests failed.
 """
 
 import re
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from hwci.engine.vocabulary import Verdict
 
 MESSAGE_MAX = 65_536
-"""How much of a message is looked at: output of a whole test may stand where its message does."""
+"""Rules look no further: the output of a whole test may stand in place of its message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What matches anywhere in a message means a verdict. `why`: which harness writes it, when."""
+    """A message that the pattern matches anywhere has the verdict. `why`: who writes it, when."""
 
     pattern: re.Pattern[str]
     verdict: Verdict
@@ -27,22 +27,22 @@ class Rule:
 
 
 def judge(message: str, rules: Sequence[Rule]) -> Verdict:
-    """Give the verdict of the first rule that matches, `unknown` when none does."""
+    """Return the verdict of the first rule that matches, `unknown` if none does."""
     looked_at = message[:MESSAGE_MAX]
     found = (rule.verdict for rule in rules if rule.pattern.search(looked_at))
     return next(found, Verdict.UNKNOWN)
 
 
 def with_built_in(own: Iterable[tuple[re.Pattern[str], Verdict]], by: str) -> tuple[Rule, ...]:
-    """Put rules of one's own before those that are built in: the first match wins."""
+    """Return the rules of a project and, after them, those that are built in: the first match
+    wins.
+    """
     return (*(Rule(pattern, verdict, by) for pattern, verdict in own), *BUILT_IN)
 
 
 def never_built(message: str) -> bool:
-    """Tell whether there was no firmware to run: such a test never reached the hardware.
-
-    It is no item of a report: it says nothing about a device or a bench, and a run of such tests
-    only did not test its commit on hardware.
+    """Return whether there was no firmware to run. Such a test is no item of a report: it never
+    reached the hardware, and a run of such tests only did not test its commit.
     """
     return _NEVER_BUILT.fullmatch(message) is not None
 
@@ -58,10 +58,10 @@ def _bench(pattern: str, why: str) -> Rule:
 
 
 BUILT_IN: tuple[Rule, ...] = (
-    _bench(r"Timeout during flashing", "twister: the flash tool did not come to its end"),
+    _bench(r"Timeout during flashing", "twister: the flash tool did not end"),
     _bench(
         r"Device issue \((?:Flash error\??|Timeout)\)",
-        "twister: the flash tool failed, or did not come to its end",
+        "twister: the flash tool failed, or did not end",
     ),
     _bench(r"TwisterHarnessException: Could not flash device", "twister's pytest harness"),
     Rule(
@@ -105,7 +105,7 @@ BUILT_IN: tuple[Rule, ...] = (
         "pyserial, esptool: the bench's serial adapter is away; ttyACM may be the device's own",
     ),
 )
-"""What is told from the words of harnesses and flash tools. Left out on purpose, since a firmware
-can be the cause too: time-outs, missing console output, `RunID mismatch` (an image that was rolled
-back), `Fault detected while running test` (seen in the output of the image before), a target that
-does not answer its probe, and a boot loader that does not answer esptool."""
+"""The words of harnesses and flash tools. Left out on purpose, since a firmware can be the cause
+too: time-outs, missing console output, `RunID mismatch` (an image that was rolled back), `Fault
+detected while running test` (seen in the output of the image before), a target that does not answer
+its probe, and a boot loader that does not answer esptool."""

@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JUnit XML, element after element (spec, "Test item"; semantics, 1.6).
+
+This module decides what the elements of JUnit XML mean: those of pytest, GoogleTest, CTest,
+Surefire, Robot Framework, Ceedling, PlatformIO and Twister are its models. It reads as a stream,
+refuses document types, and names line and column of a fault. What was read whole before the XML
+breaks off holds, and is kept; a piece that means nothing costs itself alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain, groupby
+from operator import attrgetter
+from xml.parsers import expat
+
+from hwci.ci.results.content import (
+    WRITE_AGAIN,
+    ContentError,
+    CutError,
+    Position,
+    lost_behind,
+    one_line,
+)
+from hwci.ci.results.model import (
+    Entry,
+    FileResults,
+    file_results,
+    moment,
+    seconds,
+    stable_id,
+    told_apart,
+)
+from hwci.ci.results.verdicts import MESSAGE_MAX, Rule, judge, never_built
+from hwci.engine.vocabulary import Verdict
+
+SUITES = {"testsuites", "testsuite"}
+FAILED = {"failure", "error"}
+RETRIED = {"flakyFailure", "flakyError", "rerunFailure", "rerunError"}
+"""Earlier attempts of Surefire's and of pytest's, inside the test that was tried again."""
+OUTPUT = {"system-out", "system-err"}
+NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
+"""`status` or `result` of a test that GoogleTest or CTest listed and did not run."""
+VAGUE_TYPES = {"", "failure", "error"}
+"""Types that say no more than the element that bears them."""
+TEARDOWN = "failed on teardown with"
+"""How pytest begins the message of an error of a test's teardown."""
+VERDICT_PROPERTY = "hwci.verdict"
+PYTEST_SUITE = "pytest"
+PYTEST_FILE = "pytest tests"
+"""The file's name, where pytest writes one: its suite may be called anything."""
+
+NO_MORE_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
+JUNIT_FIX = "Give the JUnit XML file that the test runner writes"
+NAMES_FIX = "Name every test"
+NOT_JUNIT = {"robot": "Let robot write one, with --xunit FILE"}
+"""Elements that begin the XML of test runners that write JUnit XML as well."""
+
+
+def junit_results(chunks: Iterable[bytes], rules: Sequence[Rule]) -> FileResults:
+    """Read the content of one file, as far as it can be read.
+
+    Raises:
+        ContentError: it is no JUnit XML, or is broken before its first test has ended.
+    """
+    document, escaped = _Document(rules), EscapedControls(chunks)
+    try:
+        for chunk in escaped:
+            document.feed(chunk)
+        document.feed(b"", last=True)
+    except CutError as fault:
+        document.cut(fault)
+    return replace(document.results(), notes=escaped.notes())
+
+
+# One test case
+
+
+@dataclass(slots=True)
+class _Words:
+    """A message, or text in place of one, kept as far as rules look."""
+
+    tag: str
+    type: str = ""
+    message: str = ""
+    text: list[str] = field(default_factory=list)
+    room: int = MESSAGE_MAX
+
+    def take(self, text: str) -> None:
+        if self.room > 0 and not self.message:
+            self.text.append(text[: self.room])
+            self.room -= len(text)
+
+    def __str__(self) -> str:
+        said = self.message or "".join(self.text).strip()
+        if self.type in VAGUE_TYPES or said.startswith(self.type):
+            return said
+        return f"{self.type}: {said}"
+
+
+@dataclass(slots=True)
+class _Suite:
+    """A `<testsuite>` that is being read, and the seconds of the tests read before it."""
+
+    number: int
+    name: str
+    duration_s: float
+    tests_s_before: float
+
+
+@dataclass(slots=True)
+class _Case:
+    """A `<testcase>` that is being read."""
+
+    suite: _Suite
+    test_id: str
+    duration_s: float
+    run: bool
+    verdict: Verdict | None = None
+    failures: list[_Words] = field(default_factory=list)
+    retried: list[_Words] = field(default_factory=list)
+    output: _Words = field(default_factory=lambda: _Words("output"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CaseEntry(Entry):
+    """A `<testcase>` that was read whole."""
+
+    suite_number: int
+    called: bool
+    """The test itself failed, not only its setup or teardown."""
+    teardown: bool
+    """Nothing but its teardown failed."""
+
+
+def _entry(case: _Case, rules: Sequence[Rule]) -> _CaseEntry:
+    failures = case.failures
+    return _CaseEntry(
+        group=case.suite.name,
+        suite_number=case.suite.number,
+        test_id=case.test_id,
+        duration_s=case.duration_s,
+        run=case.run or bool(failures),
+        failed=bool(failures),
+        unbuilt=bool(failures) and all(never_built(words.message) for words in failures),
+        verdict=_verdict(case, rules),
+        earlier=tuple(case.verdict or judge(str(words), rules) for words in case.retried),
+        called=any(words.tag == "failure" for words in failures),
+        teardown=bool(failures)
+        and all(it.tag == "error" and it.message.startswith(TEARDOWN) for it in failures),
+    )
+
+
+def _verdict(case: _Case, rules: Sequence[Rule]) -> Verdict:
+    """Return the verdict of the test itself, else of what failed first; without its message, of
+    what it printed. A later failure, as of a teardown, does not explain an earlier one.
+    """
+    if case.verdict is not None or not case.failures:
+        return case.verdict or Verdict.UNKNOWN
+    return judge(str(case.failures[0]) or str(case.output), rules)
+
+
+def _pytest_tries(entries: Sequence[_CaseEntry]) -> list[_CaseEntry]:
+    """Turn the earlier cases of a test into the failures that they were: pytest writes the failure
+    of a try that it tried again into no case.
+
+    pytest-rerunfailures and flaky try a test again only after it failed. Up to 16.6,
+    pytest-rerunfailures wrote the last try only: such a test seems to have been tried once.
+    """
+    tries: dict[str, list[_CaseEntry]] = {}
+    for entry in entries:
+        own = tries.setdefault(entry.test_id, [])
+        if own and own[-1].called and entry.teardown:
+            continue  # pytest writes a case for a test that failed, and one for its teardown
+        own.append(entry)
+    return [
+        entry if entry is own[-1] else replace(entry, failed=True)
+        for own in tries.values()
+        for entry in own
+    ]
+
+
+# One file
+
+
+class _Document:
+    """One file while it is read: expat calls the methods, element after element."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._entries: list[_CaseEntry] = []
+        self._started_at: datetime | None = None
+        self._duration_s = 0.0
+        self._tests_s = 0.0
+        self._begun = False
+        self._no_suite = _Suite(0, "", 0.0, 0.0)
+        self._suites: list[_Suite] = []
+        self._suites_begun = 0
+        self._of_pytest = False
+        self._case: _Case | None = None
+        self._text_of: str | None = None
+        self._nameless: list[Position] = []
+        self._faults: list[str] = []
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def feed(self, chunk: bytes, *, last: bool = False) -> None:
+        """Take the next bytes."""
+        try:
+            self._parser.Parse(chunk, last)
+        except expat.ExpatError as fault:
+            position = Position(fault.lineno, fault.offset + 1)
+            raise CutError(self._broken(fault), WRITE_AGAIN, position) from fault
+        except (LookupError, ValueError) as fault:
+            # Python looks the declared encoding up, and raises these if there is none.
+            raise self._fault(f"Its encoding cannot be read ({fault})", "Write UTF-8") from fault
+
+    def cut(self, fault: CutError) -> None:
+        """Keep what was read whole before the file broke off.
+
+        Raises:
+            CutError: nothing was.
+        """
+        self._leave_out_last_of_pytest()
+        if not self._entries:
+            raise fault
+        while self._suites:
+            self._end_suite(self._suites.pop())
+        self._faults.append(lost_behind(fault, len(self._entries), "test"))
+
+    def _leave_out_last_of_pytest(self) -> None:
+        """Leave out the last test if pytest wrote it: what seems to have passed is a try that
+        failed, or that broke its teardown, if another case of it follows.
+        """
+        entries = self._entries
+        if entries and (self._of_pytest or entries[-1].group == PYTEST_SUITE):
+            last = entries[-1].test_id
+            while entries and entries[-1].test_id == last:
+                entries.pop()
+
+    def results(self) -> FileResults:
+        """Return what the file holds.
+
+        Raises:
+            ContentError: it has tests, and none of them has a name.
+        """
+        if self._nameless:
+            have = "1 test has" if len(self._nameless) == 1 else f"{len(self._nameless)} tests have"
+            what = f"{have} neither name nor classname"
+            if not self._entries:
+                raise ContentError(what, NAMES_FIX, self._nameless[0])
+            what = f"{what}, and cannot be reported"
+            self._faults.append(one_line(self._nameless[0], what, NAMES_FIX))
+        return file_results(
+            self._entries,
+            started_at=self._started_at,
+            duration_s=self._duration_s,
+            tried=self._tried(),
+            faults=tuple(self._faults),
+        )
+
+    def _tried(self) -> Iterator[_CaseEntry]:
+        """Yield what ran, suite after suite. Only pytest's cases do not mean what they say."""
+        of_suite = attrgetter("suite_number")
+        for _, entries in groupby(told_apart(self._entries), key=of_suite):
+            own = list(entries)
+            of_pytest = self._of_pytest or own[0].group == PYTEST_SUITE
+            yield from _pytest_tries(own) if of_pytest else own
+
+    def _broken(self, fault: expat.ExpatError) -> str:
+        if fault.code != NO_MORE_ELEMENTS:
+            return f"Its XML is broken: {expat.ErrorString(fault.code)}"
+        return "It was cut short: not every element is closed" if self._begun else "It is empty"
+
+    def _fault(self, what: str, fix: str) -> ContentError:
+        return ContentError(what, fix, self._here())
+
+    def _here(self) -> Position:
+        parser = self._parser
+        return Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+
+    def _doctype(self, *_: object) -> None:
+        raise self._fault("It declares a document type, which may hide other files", "Remove it")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._begun:
+            self._begin(tag, attributes)
+        if self._case is not None:
+            self._inside(self._case, tag, attributes)
+        elif tag == "testcase":
+            self._case = self._new_case(attributes)
+        elif tag in SUITES:
+            self._begin_suite(tag, attributes)
+
+    def _begin(self, tag: str, attributes: dict[str, str]) -> None:
+        self._begun = True
+        self._of_pytest = attributes.get("name") == PYTEST_FILE
+        if tag not in SUITES:
+            what = f"It is not JUnit XML: its first element is <{tag[:40]}>"
+            raise self._fault(what, NOT_JUNIT.get(tag, JUNIT_FIX))
+
+    def _begin_suite(self, tag: str, attributes: dict[str, str]) -> None:
+        started_at = moment(attributes.get("timestamp", ""))
+        if started_at is not None:
+            self._started_at = min(started_at, self._started_at or started_at)
+        if tag == "testsuite":
+            name, lasted = attributes.get("name", ""), seconds(attributes.get("time", ""))
+            self._suites_begun += 1
+            self._suites.append(_Suite(self._suites_begun, name, lasted, self._tests_s))
+
+    def _new_case(self, attributes: dict[str, str]) -> _Case:
+        suite = self._suites[-1] if self._suites else self._no_suite
+        # Ceedling and PlatformIO name a test within its suite only: `test_init` of many modules.
+        classname = attributes.get("classname", suite.name)
+        test_id = stable_id(classname, attributes.get("name", ""))
+        if not {"name", "classname"} & attributes.keys():
+            test_id = ""
+        if not test_id:
+            self._nameless.append(self._here())
+        run = NOT_RUN.isdisjoint({attributes.get("status"), attributes.get("result")})
+        return _Case(suite, test_id, seconds(attributes.get("time", "")), run)
+
+    def _inside(self, case: _Case, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in FAILED or tag in RETRIED:
+            words = _Words(tag, attributes.get("type", ""), attributes.get("message", ""))
+            (case.failures if tag in FAILED else case.retried).append(words)
+            self._take_text(tag, words)
+        elif tag in OUTPUT and self._text_of is None:
+            self._take_text(tag, case.output)
+        elif tag == "skipped":
+            case.run = False
+        elif tag == "property" and attributes.get("name") == VERDICT_PROPERTY:
+            case.verdict = self._verdict_of(attributes.get("value", ""))
+
+    def _take_text(self, tag: str, words: _Words) -> None:
+        """Collect the text up to the end of an element, that of elements inside it as well."""
+        self._text_of = tag
+        self._parser.CharacterDataHandler = words.take
+
+    def _verdict_of(self, text: str) -> Verdict | None:
+        try:
+            return Verdict(text)
+        except ValueError:
+            what = f"The property {VERDICT_PROPERTY} is {text[:40]!r}, which is no verdict"
+            fix = f"Write one of {', '.join(Verdict)}"
+            self._faults.append(one_line(self._here(), what, fix))
+            return None
+
+    def _end(self, tag: str) -> None:
+        if tag == self._text_of:
+            self._text_of = None
+            self._parser.CharacterDataHandler = None
+        elif tag == "testcase" and self._case is not None:
+            if self._case.test_id:
+                self._take(_entry(self._case, self._rules))
+            self._case = None
+        elif tag == "testsuite" and self._case is None:
+            self._end_suite(self._suites.pop())
+
+    def _take(self, entry: _CaseEntry) -> None:
+        self._entries.append(entry)
+        if entry.run and not entry.unbuilt:
+            self._tests_s += entry.duration_s
+
+    def _end_suite(self, suite: _Suite) -> None:
+        if not self._suites:
+            self._duration_s += suite.duration_s or self._tests_s - suite.tests_s_before
+
+
+# Control characters
+
+CONTROLS = bytes([*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20)])
+"""All that XML 1.0 forbids, but the zero, which a disk holds where it lost what stood there."""
+_CONTROL = re.compile(b"[" + CONTROLS + b"]")
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
+"""How UTF-16 begins, where the bytes of controls are halves of letters."""
+
+
+class EscapedControls:
+    r"""The content of a file, chunk after chunk, with its control characters escaped as `\x1b`: a
+    board's serial line is full of them, and the first would end the XML there. So no two names
+    become one. `many`: how many there were so far. `line`: that of the first one.
+    """
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self.many = 0
+        self.line = 1
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the chunks."""
+        first = next(self._chunks, b"")
+        chunks = chain((first,), self._chunks)
+        return chunks if first.startswith(_WIDE) else map(self._escaped, chunks)
+
+    def _escaped(self, chunk: bytes) -> bytes:
+        # Most files hold none, and this finds out faster than any pattern.
+        found = len(chunk) - len(chunk.translate(None, CONTROLS))
+        if not self.many:
+            at = _CONTROL.search(chunk) if found else None
+            self.line += chunk.count(b"\n", 0, at.start() if at else len(chunk))
+        self.many += found
+        return _CONTROL.sub(lambda it: b"\\x%02x" % ord(it[0]), chunk) if found else chunk
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note, to stand behind the name of the file, if there were any."""
+        if not self.many:
+            return ()
+        have = "1 control character" if self.many == 1 else f"{self.many} control characters"
+        what = f"It holds {have}, which XML forbids; they are read as text, such as \\x1b"
+        return (f":{self.line}: {what}. Let what writes the file leave them out",)
