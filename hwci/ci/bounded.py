@@ -6,8 +6,12 @@ is decided by whoever reads; how a fault is worded stands here, as the `strerror
 
 import errno
 import stat
+import sys
 from pathlib import Path
 from typing import IO
+
+from hwci.client.explained import wrong_usage
+from hwci.wire import limits
 
 ENDLESS = "it is no file but a pipe or a device"
 MEBIBYTE = 1024 * 1024
@@ -56,3 +60,20 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
         size = f"{most // MEBIBYTE} MiB" if most >= MEBIBYTE else f"{most // 1024} KiB"
         raise OSError(errno.EFBIG, f"it holds more than {size}")
     return content
+
+
+def read_bytes(path: str) -> bytes:
+    """Read a file, or stdin for `-`: at most what a server takes.
+
+    Raises:
+        ExplainedError: wrong usage: it cannot be read, or holds more.
+    """
+    try:
+        if path == "-":
+            return read_at_most(sys.stdin.buffer, limits.RUN_REPORT_BYTES)
+        return read_whole(Path(path), limits.RUN_REPORT_BYTES)
+    except OSError as fault:
+        name = "stdin" if path == "-" else path
+        why = fault.strerror or str(fault)
+        fix = "Name another file, or - for stdin"
+        raise wrong_usage(f"{name} cannot be read", why, fix) from fault

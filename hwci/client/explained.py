@@ -44,6 +44,15 @@ class ErrorMessage:
         """Whether the command was called wrongly, which fails even without `--strict`."""
         return self.code is ExitCode.USAGE
 
+    def lines(self, word: str = "error") -> Iterator[str]:
+        """Return the lines that show it. `word`: how bad it is."""
+        yield f"{word}: {self.what}"
+        if self.cause:
+            yield f"cause: {self.cause}"
+        yield from (f"       {line}" for line in self.details)
+        if self.fix:
+            yield f"fix: {self.fix}"
+
 
 class ExplainedError(Exception):
     """An error that its message explains."""
@@ -62,6 +71,24 @@ def wrong_usage(what: str, cause: str, fix: str) -> ExplainedError:
     return ExplainedError(ErrorMessage(what, cause, fix, ExitCode.USAGE))
 
 
+def not_empty(text: str | None, flag: str) -> str | None:
+    """Return the text of a flag. A variable that is not set makes an empty flag of `--url "$URL"`:
+    it is never taken for no flag, which would mean something else.
+
+    Raises:
+        ExplainedError: wrong usage: it is empty.
+    """
+    if text is None or text.strip():
+        return text
+    raise wrong_usage(
+        f"{flag} says nothing",
+        "its value is empty",
+        f"Give it a value (is the variable behind it set?), or leave {flag} out",
+    )
+
+
+NO_URL = "HWCI_URL is not set, so no server is known, and a key is shown to none by a guess"
+NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 SIGN_IN_FIX = "Sign in again: hwci login"
 CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
@@ -176,6 +203,11 @@ def advised(status: int, fix: str) -> Iterator[None]:
 def fault_lines(issues: "Sequence[Issue]") -> list[str]:
     """Write issues as `body.tests.3.outcome: what is wrong`."""
     return [f"{'.'.join(map(str, issue.path))}: {issue.message}" for issue in issues]
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number with its noun: `1 test`, `2 tests`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def shortened(lines: "Sequence[str]") -> tuple[str, ...]:

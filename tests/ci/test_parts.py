@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from hwci.ci.reporting.parts import in_parts, part_run_id
+from hwci.ci.reporting.report import in_parts, part_run_id
 
 
 @pytest.mark.parametrize("size", [0, 1, 1_000])

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hwci.ci.reporting.parts import part_run_id
-from hwci.ci.reporting.report import ReportHead, StartUnknownError, run_reports, written_reports
+from hwci.ci.reporting.report import (
+    ReportHead,
+    StartUnknownError,
+    part_run_id,
+    run_reports,
+    written_reports,
+)
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem

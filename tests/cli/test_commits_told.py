@@ -286,7 +286,7 @@ def test_a_dry_run_says_so_where_the_base_that_is_told_is_not_sent(
 KILLED_BEFORE_IT_REMEMBERS = """
 import os, signal
 from hwci.cli.main import main
-from hwci.cli.reporting.run_memory import Memory
+from hwci.ci.reporting.run_memory import Memory
 
 Memory._remember = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 main()

@@ -154,7 +154,7 @@ def test_an_unknown_word_is_wrong_usage(cli: Command, arguments: tuple[str, ...]
 
 
 def test_asking_for_help_loads_no_heavy_room() -> None:
-    rooms = ("hwci.client", "hwci.server", "hwci.wire.base", "hwci.ci")
+    rooms = ("hwci.client.errors", "hwci.client._call", "hwci.server", "hwci.wire.base", "hwci.ci")
     libraries = ("aiohttp", "pydantic", "rich", "sqlite3", "jwt", "secrets", "tempfile", "tomllib")
     heavy = (*rooms, *libraries, "concurrent.futures", "asyncio", "http.client")
     script = f"import sys, hwci.cli.main; print([m for m in {heavy!r} if m in sys.modules])"

@@ -10,9 +10,8 @@ from threading import Thread
 
 import pytest
 
+from hwci.ci.reporting import flag_of, way
 from hwci.ci.state import RunSeries, State
-from hwci.cli.reporting.needs import way
-from hwci.cli.terminal.options import flag_of
 from hwci.server.app import CreateUser
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command

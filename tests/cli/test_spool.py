@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from hwci.cli.reporting.unsent import failing_to_send
 from hwci.client import Call, Client, calls
+from hwci.client.delivery.unsent import not_sent
 from hwci.client.dispatch import Letter, Outcome, Patience, Unsent
 from hwci.client.errors import ConnectionFailedError
 from hwci.client.spool import Spool, SpoolError
@@ -355,14 +355,12 @@ def test_what_is_lost_is_named_beside_what_waits(tmp_path: Path) -> None:
     fault = ConnectionFailedError(unused_url(), "Connection refused", sent=False)
     letters = [Letter("one", announcement(), unkept=full), Letter("two", announcement(), kept)]
 
-    failing = failing_to_send(
-        "Not sent", Outcome([], [], [Unsent(letters[0], fault)], letters[1:]), 2
-    )
+    message = not_sent("Not sent", Outcome([], [], [Unsent(letters[0], fault)], letters[1:]), 2)
 
-    assert failing.what == "Not sent: 0 of 2 were sent, and nothing is kept of one"
-    assert failing.cause == "1 report not taken, 1 not tried; and on the disk: spool is full"
-    assert f"What waits is kept in {tmp_path}; " in failing.fix
-    assert failing.fix.endswith("Send what waits. Then report anew: what is not kept is lost")
+    assert message.what == "Not sent: 0 of 2 were sent, and nothing is kept of one"
+    assert message.cause == "1 report not taken, 1 not tried; and on the disk: spool is full"
+    assert f"What waits is kept in {tmp_path}; " in message.fix
+    assert message.fix.endswith("Send what waits. Then report anew: what is not kept is lost")
 
 
 def test_a_report_without_a_key_that_cannot_be_kept_is_said_to_be_lost(

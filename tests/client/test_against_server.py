@@ -8,8 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.ci.reporting.parts import part_run_id
-from hwci.ci.reporting.report import ReportHead, run_reports
+from hwci.ci.reporting.report import ReportHead, part_run_id, run_reports
 from hwci.ci.results.model import BoxResults
 from hwci.client import AsyncClient, Client, calls, errors
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Reason, Trigger, Verdict

@@ -34,7 +34,7 @@ def test_another_name_is_no_attribute() -> None:
     "statement",
     [
         "from hwci.client import Client, calls, errors; Client('http://localhost')",
-        "import hwci.ci.results.read, hwci.ci.reporting.parts, hwci.ci.reporting.report",
+        "import hwci.ci.results.read, hwci.ci.reporting.report",
     ],
 )
 def test_a_ci_step_imports_no_heavy_library(statement: str) -> None:

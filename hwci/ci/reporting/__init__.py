@@ -1,2 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making reports of a job: what is under test, the report itself, its parts and its summary."""
+"""Making and sending the reports of a job: the one part of `hwci.ci` that commands import.
+
+A command builds a `CommandContext` and a request, makes one call, and shows the `Done` that comes
+back. Notices are lines that it hands over while the work goes on; errors are `ExplainedError`s.
+"""
+
+from hwci.ci.reporting.bodies import flag_of
+from hwci.ci.reporting.configurations import files_or_found, read_configurations
+from hwci.ci.reporting.context import (
+    CommandContext,
+    JobContext,
+    JobFlags,
+    hello_word,
+    look_around,
+)
+from hwci.ci.reporting.describe import JobDescription, describe_job
+from hwci.ci.reporting.merge import announce_merges
+from hwci.ci.reporting.missing import missing_fields, way
+from hwci.ci.reporting.results import times_of
+from hwci.ci.reporting.run import (
+    Done,
+    RunRequest,
+    Sending,
+    check_run,
+    report_run,
+)
+
+__all__ = [
+    "CommandContext",
+    "Done",
+    "JobContext",
+    "JobDescription",
+    "JobFlags",
+    "RunRequest",
+    "Sending",
+    "announce_merges",
+    "check_run",
+    "describe_job",
+    "files_or_found",
+    "flag_of",
+    "hello_word",
+    "look_around",
+    "missing_fields",
+    "read_configurations",
+    "report_run",
+    "times_of",
+    "way",
+]

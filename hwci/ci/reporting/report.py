@@ -1,29 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job knows and what its result files say, as run reports (spec, "Run report").
+"""Run reports of what a job knows and its result files hold (spec, "Run report"): one per box, in
+parts where it has more tests than a report may hold (semantics, 1.9; ADR 0007).
 
-This module decides what stands in a report when nobody said it: its times and `hello_ok`. One
-report per box, in parts where it holds more tests than one may; a report that was written whole
-is cut the same way. Sending is others' work.
+This module decides the values of what is not given, the times and `hello_ok`, and where a report is
+cut. `changes` and `covers_shas` go with each part, so that each is judged as the whole would be. A
+report that was written whole is cut the same way.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic_core import from_json
 
-from hwci.ci.reporting.parts import Part, in_parts
+from hwci.ci.job import hashed_run_id
 from hwci.ci.results.model import BoxResults
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.lists import ListRule
-from hwci.wire.reports import Changes, RunReport, TestItem, repeated_tests
+from hwci.wire.reports import Changes, PartOf, RunReport, TestItem, repeated_tests
+
+Test = TypeVar("Test")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportHead:
-    """What is the same for each box of a run, under the spec's names. None: nobody said it."""
+    """What is the same for each box of a run, under the spec's names. None if unknown."""
 
     repo_key: str
     workflow: str
@@ -39,6 +42,15 @@ class ReportHead:
     hello_ok: bool | None = None
     covers_shas: Sequence[str] | None = None
     changes: Changes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[Test]):
+    """The tests of one part. `part_of` None: the report is whole."""
+
+    run_id: int
+    tests: Sequence[Test]
+    part_of: PartOf | None
 
 
 class StartUnknownError(Exception):
@@ -111,6 +123,29 @@ def _body(told: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dic
     if part.part_of is not None:
         body["part_of"] = part.part_of
     return body
+
+
+def in_parts(run_id: int, tests: Sequence[Test]) -> list[Part[Test]]:
+    """Cut tests into parts of as many as a report may hold, in their order."""
+    if len(tests) <= limits.TESTS_MAX:
+        return [Part(run_id, tests, None)]
+    starts = range(0, len(tests), limits.TESTS_MAX)
+    return [
+        Part(
+            part_run_id(run_id, number),
+            tests[start : start + limits.TESTS_MAX],
+            PartOf(run_id=run_id, part=number, parts=len(starts)),
+        )
+        for number, start in enumerate(starts, start=1)
+    ]
+
+
+def part_run_id(run_id: int, number: int) -> int:
+    """Part 1 keeps the run's id; part k has the first 53 bits of SHA-256 of `{run_id}/{k}`.
+
+    So the same report sent again replaces each of its parts.
+    """
+    return run_id if number == 1 else hashed_run_id(f"{run_id}/{number}")
 
 
 class WholeReport(RunReport):

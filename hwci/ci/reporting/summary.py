@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a CI system shows of a report on the page of its job, and in whose words it is told so.
+"""What a CI system shows of a report on the page of its job, and how it is told so: Markdown of at
+most 20 rows, and the commands by which a line of output becomes a warning.
 
-This module writes texts: Markdown of at most 20 rows, and the commands by which a line of output
-becomes a warning. Names of tests, boxes and branches are whatever someone committed, so no letter
-of them is left with a meaning of its own. Where the texts go is decided by the caller.
+Names of tests, boxes and branches are whatever someone committed, so no letter of them is left with
+a meaning of its own.
 """
 
-from collections.abc import Sequence
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
+from hwci.ci.job import Job
 from hwci.engine.vocabulary import Outcome
 from hwci.wire.hashes import short
 from hwci.wire.reports import Changes, RunReport, TestItem
 
+AGENT_SECONDS = 20
 ROWS_MAX = 20
 TEXT_MAX = 200
 _PLAIN = frozenset(" -/.,")
@@ -20,8 +27,8 @@ _PLAIN = frozenset(" -/.,")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was reported. `kept`: what was not sent waits on the machine of the job. `notes`: what
-    people should know of it.
+    """What was reported. `kept`: what was not sent waits on the machine of the job. `notes`: for
+    people.
     """
 
     reports: Sequence[RunReport]
@@ -30,7 +37,7 @@ class Shown:
     kept: bool = False
 
     def fate(self) -> str:
-        """Say what became of the reports."""
+        """Return what became of the reports."""
         if self.sent:
             return "reported"
         if self.kept:
@@ -39,6 +46,66 @@ class Shown:
                 "the log of this step says why"
             )
         return "not reported: the log of this step says why"
+
+
+def show(shown: Shown, job: Job, ci_command: Callable[[str], None]) -> None:
+    """Leave a summary where the CI system of a job shows one. `ci_command` takes a line of output
+    that the system obeys.
+    """
+    way = _SHOWN_BY.get(job.system or "")
+    if way is None or not shown.reports:
+        return
+    warnings = list(shown.notes)
+    if not shown.sent:
+        warnings.append(f"The run was {shown.fate()}")
+    # A page that cannot be written is no reason to fail a build.
+    with suppress(OSError, subprocess.SubprocessError):
+        way(job.environ, markdown(shown), warnings, ci_command)
+
+
+_Tell = Callable[[str], None]
+_Way = Callable[[Mapping[str, str], str, Sequence[str], _Tell], None]
+
+
+def _github(environ: Mapping[str, str], text: str, warnings: Sequence[str], tell: _Tell) -> None:
+    for warning in warnings:
+        tell(github_warning(warning))
+    path = environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        with Path(path).open("a", encoding="utf-8") as page:
+            page.write(text)
+
+
+def _buildkite(environ: Mapping[str, str], text: str, warnings: Sequence[str], _: _Tell) -> None:
+    agent = shutil.which("buildkite-agent", path=environ.get("PATH"))
+    if agent is None:
+        return
+    style = "warning" if warnings else "info"
+    # One per job: the next would else replace that of the job before.
+    context = f"hwci-{environ.get('BUILDKITE_JOB_ID', '')}"
+    subprocess.run(  # noqa: S603 - no shell; the text goes through stdin
+        [agent, "annotate", "--style", style, "--context", context],
+        input=text.encode(errors="replace"),
+        stdout=subprocess.DEVNULL,
+        timeout=AGENT_SECONDS,
+        check=False,
+    )
+
+
+def _azure(environ: Mapping[str, str], text: str, warnings: Sequence[str], tell: _Tell) -> None:
+    for warning in warnings:
+        tell(azure_warning(warning))
+    # The agent takes the file when the step has ended, and clears the folder after the job.
+    folder = environ.get("AGENT_TEMPDIRECTORY")
+    if folder:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=folder, prefix="hwci-", suffix=".md", delete=False
+        ) as page:
+            page.write(text)
+        tell(azure_summary(page.name))
+
+
+_SHOWN_BY: Mapping[str, _Way] = {"github": _github, "buildkite": _buildkite, "azure": _azure}
 
 
 def markdown(shown: Shown) -> str:
@@ -66,7 +133,7 @@ def markdown(shown: Shown) -> str:
 
 
 def changes_said(changes: Changes | None) -> str:
-    """Say what a report told of commits, or why it told less."""
+    """Return how much a report holds of commits."""
     if changes is None:
         return "not sent"
     if changes.base_sha is None:

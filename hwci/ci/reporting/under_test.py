@@ -22,7 +22,7 @@ from hwci.wire.reports import Changes, RunReport
 
 @dataclass(frozen=True, slots=True)
 class UnderTest:
-    """`changes` None: nothing can be said. `base`: who told it. `notes`: for people."""
+    """`changes` None: nothing is known. `notes`: for people."""
 
     changes: Changes | None
     covers_shas: tuple[str, ...]

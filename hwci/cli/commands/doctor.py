@@ -17,17 +17,17 @@ import typer
 
 from hwci import __version__
 from hwci.cli.commands.admin.checking import sqlite_here
-from hwci.cli.reporting import clock_check, delivery, doctor_commits, unsent
+from hwci.cli.reporting import doctor_commits
 from hwci.cli.reporting.finding import Finding, State
-from hwci.cli.reporting.needs import missing_fields, way
-from hwci.cli.session.settings import NO_URL, NO_URL_FIX, Flags, Settings, resolve
+from hwci.cli.session.reporter import command_context, destination, spool_of
+from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import say, say_json
 from hwci.cli.terminal.tables import counted
-from hwci.client.explained import ExitCode, ExplainedError, explain
+from hwci.client.explained import NO_URL, NO_URL_FIX, ExitCode, ExplainedError, explain
 
 if TYPE_CHECKING:
-    from hwci.cli.reporting.job import Here
+    from hwci.ci.reporting import JobContext
     from hwci.client import Client
     from hwci.client.errors import HwciError
     from hwci.client.spool import Spool
@@ -58,9 +58,10 @@ def doctor(
 
       hwci doctor --json
     """
-    from hwci.cli.reporting.job import JobFlags, look_around
+    from hwci.ci.reporting import JobFlags, look_around
 
-    place, settings = look_around(JobFlags()), resolve(Flags(url, profile))
+    settings = resolve(Flags(url, profile))
+    place = look_around(JobFlags(), command_context())
     found = [
         *_server(settings),
         doctor_commits.checkout(place),
@@ -108,7 +109,7 @@ def _server(settings: Settings) -> list[Finding]:
 
 def _no_key(settings: Settings) -> list[Finding]:
     """Say why there is no key to report with, if there is none."""
-    lacking = delivery.no_key(settings, "")
+    lacking = destination(settings).no_key
     if lacking is None:
         return []
     told = lacking.message
@@ -171,18 +172,22 @@ def _failed(check: str, fault: HwciError) -> Finding:
 def _clock(client: Client) -> Finding:
     if client.server_time is None:
         return Finding("clock", State.WARN, "the server does not say its time")
-    apart = clock_check.apart(client.server_time)
+    from hwci.ci.reporting import clock
+
+    apart = clock.apart(client.server_time, options.now())
     if apart is None:
         return Finding("clock", State.OK, "as the server's")
-    return Finding("clock", State.WARN, apart, clock_check.FIX)
+    return Finding("clock", State.WARN, apart, clock.FIX)
 
 
-def _ci(place: Here) -> Finding:
+def _ci(place: JobContext) -> Finding:
     job = place.job
     if job.faults:
         return Finding("ci", State.FAIL, "; ".join(job.faults), "Correct it, or unset it")
     if doubts := (*job.unreadable, *job.unknown_commits):
         return Finding("ci", State.WARN, "; ".join(doubts), "Correct it, or unset it")
+    from hwci.ci.reporting import missing_fields, way
+
     missing = missing_fields(job)
     if not missing:
         return Finding("ci", State.OK, f"{job.title}; every field is known")
@@ -191,8 +196,8 @@ def _ci(place: Here) -> Finding:
     return Finding("ci", State.WARN, what, f"Add {named}; hwci env shows the rest")
 
 
-def _product(place: Here) -> Finding:
-    doubt = place.doubt()
+def _product(place: JobContext) -> Finding:
+    doubt = place.product_doubt()
     if doubt is not None:
         return Finding("product", State.WARN, doubt.what, doubt.fix)
     told = place.job.product()
@@ -204,6 +209,7 @@ def _product(place: Here) -> Finding:
 def _for_others(kept: Spool, settings: Settings) -> list[str]:
     """Say what waits for another server or key than this."""
     from hwci.client._address import parse_address
+    from hwci.client.delivery import unsent
     from hwci.client.errors import ServerAddressError
     from hwci.client.spool import fingerprint_of
 
@@ -224,9 +230,10 @@ def _for_others(kept: Spool, settings: Settings) -> list[str]:
 
 def _spool(settings: Settings) -> Finding:
     """Look at what waits, and whether more could."""
+    from hwci.client.delivery import unsent
     from hwci.client.spool import SpoolError
 
-    kept = delivery.spool_of(os.environ)
+    kept = spool_of(os.environ)
     if kept is None:
         what = "this user has no home: nothing is kept when the server is away"
         return Finding("spool", State.WARN, what, "Set HWCI_SPOOL_DIR")

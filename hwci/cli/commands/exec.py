@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci exec -- COMMAND`: run the tests and report them (contract, "Command line"). Here stands the
-order of things; how a command runs is decided in `hwci.bench`, what is reported in `run_report.py`.
+order of things; how a command runs is decided in `hwci.bench`, what is reported in
+`hwci.ci.reporting`.
 """
 
 from __future__ import annotations
@@ -15,26 +16,22 @@ import typer
 
 from hwci.bench import child
 from hwci.bench.box_key import NotInstalledError
-from hwci.cli.reporting import needs
-from hwci.cli.reporting import report_options as run
-from hwci.cli.reporting.delivery import see_address
-from hwci.cli.reporting.job import JobFlags, here
-from hwci.cli.reporting.run_report import Asked, report_job, see_that_it_fits
-from hwci.cli.reporting.run_results import placed, times_of, unsaid
-from hwci.cli.reporting.run_sending import Sending
-from hwci.cli.session.settings import Flags, box_credential, resolve
+from hwci.cli.session.reporter import command_context, sending, show
+from hwci.cli.session.settings import Flags, box_credential
 from hwci.cli.terminal import options
+from hwci.cli.terminal import report_options as run
 from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.options import Branch, NoSummary, RepoKey, Sha, Strict, Suite
 from hwci.cli.terminal.render import note
 from hwci.client.explained import ExitCode, ExplainedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
     from hwci.ci.job import Job
+    from hwci.ci.reporting import CommandContext, RunRequest, Sending
 
 Junit = Annotated[
     list[str] | None,
@@ -89,6 +86,8 @@ def exec_command(
 
       hwci exec --hello-cmd 'ping -c 1 dut' --junit 'out/*.xml' -- make hil
     """
+    from hwci.ci.reporting import JobFlags, RunRequest
+
     flags = JobFlags(
         repo_key=repo_key,
         workflow=workflow,
@@ -100,29 +99,40 @@ def exec_command(
         sha=sha,
         box_key=options.one_box(box),
     )
-    asked = Asked(tuple(junit or ()), hello_cmd=hello_cmd)
-    sending = Sending(
-        Flags(url, profile), strict=strict, summary=not no_summary, deadline_s=deadline
-    )
-    raise typer.Exit(_run(command, flags, asked, sending, Live(url, key_file)))
+    request = RunRequest(flags, tuple(junit or ()), hello_cmd=hello_cmd)
+
+    def how() -> Sending:
+        return sending(Flags(url, profile), deadline, summary=not no_summary)
+
+    raise typer.Exit(_run(command, request, how, Live(url, key_file), strict=strict))
 
 
 def _run(
-    command: Sequence[str], flags: JobFlags, asked: Asked, sending: Sending, live: Live
+    command: Sequence[str],
+    request: RunRequest,
+    how: Callable[[], Sending],
+    live: Live,
+    *,
+    strict: bool,
 ) -> int:
-    """Run and report; give the exit code.
+    """Run and report; return the exit code. `how`: asked before and after the run, as the key may
+    be renewed meanwhile.
 
     Raises:
-        ExplainedError: nothing was run, as it could not be, or could not be reported; or the
-            report failed where the tests did not, and the caller is strict.
+        ExplainedError: nothing was run, as it could not be, or not be reported; or the report
+            failed where the tests did not, and the caller is strict.
     """
-    started_at = options.now()
-    flags = replace(flags, started_at=started_at)
-    job, boxes = _reportable(command, flags, asked, started_at)
-    see_address(resolve(sending.flags), "Nothing was run: it could not be reported")
-    asked = replace(asked, before=times_of(asked.files))
+    from hwci.ci.reporting import check_run, times_of
+
+    child.check_executable(command[0])
+    context, started_at = command_context(), options.now()
+    flags = replace(request.flags, started_at=started_at)
+    job, boxes = check_run(flags, request.files, started_at, context)
+    if (to := how().to) is not None:
+        to.check("Nothing was run: it could not be reported")
+    request = replace(request, before=times_of(request.files))
     with child.signals_taken() as signals:
-        hello = _hello(asked.hello_cmd, signals)
+        hello = _hello(request.hello_cmd, signals)
         ended = hello
         if hello is None or hello.code == 0:
             with _live(live, job, boxes, started_at):
@@ -134,29 +144,8 @@ def _run(
             conclusion=_conclusion(ended),
             hello_ok=None if hello is None else hello.code == 0,
         )
-        return _reported(flags, asked, sending, ended, signals)
-
-
-def _reportable(
-    command: Sequence[str], flags: JobFlags, asked: Asked, started_at: datetime
-) -> tuple[Job, Sequence[str]]:
-    """See that the run can begin and be reported before a bench is kept busy with it. Give what is
-    known of it, and its boxes.
-
-    Raises:
-        ExplainedError: wrong usage; or there is no such command.
-    """
-    child.check_executable(command[0])
-    # The run itself tells its end. One that no CI counts is named by its start, as in its report.
-    flags = replace(flags, ended_at=started_at, conclusion="success")
-    job = here(flags).job.dated(started_at)
-    missing = unsaid(job, asked.files, ran=True)
-    if missing:
-        raise needs.lacking("report", missing)
-    named = dict.fromkeys(box for box, _ in placed(job, asked.files))
-    boxes = list(named) or [job.value("box_key")]
-    see_that_it_fits(job, boxes, started_at)
-    return job, boxes
+        request = replace(request, flags=flags)
+        return _reported(request, how(), context, ended, signals, strict=strict)
 
 
 def _hello(command: str | None, signals: child.Signals) -> child.Ended | None:
@@ -199,17 +188,27 @@ def _conclusion(ended: child.Ended) -> str:
 
 
 def _reported(
-    flags: JobFlags, asked: Asked, sending: Sending, ended: child.Ended, signals: child.Signals
+    request: RunRequest,
+    how: Sending,
+    context: CommandContext,
+    ended: child.Ended,
+    signals: child.Signals,
+    *,
+    strict: bool,
 ) -> int:
-    """Report, and give the exit code of the tests, or that of a signal that came meanwhile.
+    """Report, and return the exit code of the tests, or that of a signal that came meanwhile.
 
     Raises:
         ExplainedError: the tests passed, and the report failed.
     """
+    from hwci.ci.reporting import report_run
+
     if ended.cancelled:
         note("The run was cancelled: reporting that.")
+        how = how.hurried()
     try:
-        report_job(flags, asked, sending.after(ended, signals))
+        how = replace(how, when_kept=signals.obeying)
+        show(report_run(request, how, context), strict=strict)
     except ExplainedError as fault:
         if ended.code == 0 and signals.meanwhile is None:
             raise

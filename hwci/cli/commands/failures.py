@@ -12,6 +12,7 @@ from hwci.cli.session import ids
 from hwci.cli.session.connection import signed_in
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import evidence, options, paging, render, tables
+from hwci.client.explained import not_empty
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
 
@@ -74,7 +75,7 @@ def list_failures(
             calls.list_failures(
                 connection.org_id(),
                 label=label,
-                test_id=options.said(test, "--test"),
+                test_id=not_empty(test, "--test"),
                 days=days,
                 repo_key=repo_key,
                 suite=suite,

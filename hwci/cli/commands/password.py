@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from hwci.cli.reporting.bodies import read_bytes
 from hwci.cli.session.connection import signed_in
 from hwci.cli.session.prompts import new_password, secret_line
 from hwci.cli.session.settings import Flags
@@ -87,4 +86,6 @@ def _of_files(*paths: str | None) -> tuple[str, str]:
 
 
 def _read(path: str) -> str:
+    from hwci.ci.bounded import read_bytes
+
     return read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")

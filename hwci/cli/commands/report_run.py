@@ -5,17 +5,15 @@ what the job, its flags and its result files say (spec, "Run report").
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.reporting import report_options as run
-from hwci.cli.reporting.hello import word
-from hwci.cli.reporting.job import JobFlags
-from hwci.cli.reporting.run_report import Asked, report_body, report_checked, report_job
-from hwci.cli.reporting.run_sending import Sending
+from hwci.cli.session.reporter import command_context, sending, show
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
+from hwci.cli.terminal import report_options as run
 from hwci.cli.terminal.options import (
     BeforeSha,
     BodyFile,
@@ -28,6 +26,11 @@ from hwci.cli.terminal.options import (
     Strict,
     Suite,
 )
+from hwci.cli.terminal.render import note
+from hwci.client.explained import ExitCode
+
+if TYPE_CHECKING:
+    from hwci.ci.reporting import CommandContext, RunRequest, Sending
 
 MoreJunit = Annotated[
     list[str] | None,
@@ -99,7 +102,9 @@ def report_run(
     profile: options.Profile = None,
 ) -> None:
     """Report one attempt of a run; `HELP` explains it to people."""
-    flags = JobFlags(
+    from hwci.ci import reporting
+
+    flags = reporting.JobFlags(
         repo_key=repo_key,
         workflow=workflow,
         suite=suite,
@@ -111,18 +116,45 @@ def report_run(
         started_at=options.time_of(started_at, "--started-at"),
         ended_at=options.time_of(ended_at, "--ended-at"),
         conclusion=conclusion,
-        hello_ok=word(hello),
+        hello_ok=reporting.hello_word(hello, note),
         box_key=options.one_box(box),
         covers_shas=options.list_of(covers_shas),
         before_sha=before_sha,
         base_sha=base_sha,
         merge_branches=options.list_of(merge_branches),
     )
-    asked = Asked((*(junit or ()), *(more_junit or ())), changes, no_changes, hello_cmd)
-    sending = Sending(Flags(url, profile), dry_run, strict, not no_summary, deadline)
-    if body is not None:
-        report_body(body, {**flags.told(), **asked.told()}, sending)
-    elif hello_cmd is None or flags.hello_ok is not None:
-        report_job(flags, asked, sending)
-    else:
-        raise typer.Exit(report_checked(flags, asked, hello_cmd, sending))
+    files, command = (*(junit or ()), *(more_junit or ())), command_context()
+    request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body)
+    how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
+    if body is None and hello_cmd is not None and flags.hello_ok is None:
+        raise typer.Exit(_checked(hello_cmd, request, how, command, strict=strict))
+    show(reporting.report_run(request, how, command), strict=strict)
+
+
+def _checked(
+    hello_cmd: str, request: RunRequest, how: Sending, command: CommandContext, *, strict: bool
+) -> int:
+    """Run the connectivity check, then report the run. A signal that comes meanwhile waits until
+    the report is on the disk. Return the exit code.
+    """
+    from hwci.bench.child import BY_SIGNAL, signals_taken
+    from hwci.bench.hello import reached, run_hello
+    from hwci.ci import reporting
+
+    with signals_taken() as signals:
+        ended = run_hello(hello_cmd, signals, note)
+        answer = reached(ended)
+        if ended.cancelled:
+            note("The hello command was cut short: reporting the run without it.")
+            # Without a file of any test there is no sign that the hardware was reached.
+            answer = None if reporting.times_of(request.files) else False
+            how = how.hurried()
+        request = replace(request, flags=replace(request.flags, hello_ok=answer))
+        if how.to is not None:
+            how = replace(how, when_kept=signals.obeying)
+            show(reporting.report_run(request, how, command), strict=strict)
+    if how.to is None and not ended.cancelled:
+        show(reporting.report_run(request, how, command), strict=strict)
+    if signals.meanwhile is not None:
+        return BY_SIGNAL + signals.meanwhile
+    return ended.code if ended.cancelled else ExitCode.OK

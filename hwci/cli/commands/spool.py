@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.reporting import delivery, unsent
+from hwci.cli.session.reporter import destination, spool_of
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit, note
+from hwci.cli.terminal.render import emit, note, telling
 from hwci.cli.terminal.tables import View, counted
 from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, explain, wrong_usage
 
@@ -108,14 +108,14 @@ def flush(
 
       hwci spool flush 00001795364188707589
     """
+    from hwci.client.delivery import sending, unsent
     from hwci.client.errors import HwciError
 
     settings = resolve(Flags(url, profile))
     kept = _spool(settings.environ)
-    fingerprint = _own_key(settings)
+    own = _own_key(settings)
     settings.url_for_key(NOT_SENT)
-    if any_key:
-        fingerprint = None
+    fingerprint = None if any_key else own
     try:
         with _readable():
             before = _damaged(kept)
@@ -123,9 +123,8 @@ def flush(
                 _put_back(kept)
             kept.waiting()
             only = None if name is None else _named(kept, name, settings)
-        outcome = delivery.flush(
-            settings, kept, fingerprint, deadline, any_server=any_server, only=only
-        )
+        wanted = sending.Wanted(kept, fingerprint, any_server, only)
+        outcome = sending.flush(destination(settings), wanted, deadline, note, telling)
     except HwciError as fault:
         raise ExplainedError(explain(fault, NOT_SENT, by_ci_key=True)) from fault
     _say_what_went(outcome, settings)
@@ -134,7 +133,7 @@ def flush(
         _say_what_stays(kept, settings, fingerprint)
         if left:
             total = len(outcome.sent) + left
-            raise ExplainedError(unsent.failing_to_send(NOT_SENT, outcome, total))
+            raise ExplainedError(unsent.not_sent(NOT_SENT, outcome, total))
         if found := sorted(_damaged(kept) - before):
             raise ExplainedError(ErrorMessage(NOT_SENT, unsent.damaged(found), unsent.DAMAGED_FIX))
 
@@ -147,10 +146,10 @@ def _own_key(settings: Settings) -> str | None:
     """
     from hwci.client.spool import fingerprint_of
 
-    no_key = delivery.no_key(settings, NOT_SENT)
-    if no_key is not None:
-        raise ExplainedError(replace(no_key.message, code=ExitCode.SIGN_IN))
-    return fingerprint_of(delivery.ci_key(settings))
+    to = destination(settings)
+    if to.no_key is not None:
+        raise ExplainedError(replace(to.no_key.message, what=NOT_SENT, code=ExitCode.SIGN_IN))
+    return fingerprint_of(to.key)
 
 
 def _named(kept: "Spool", name: str, settings: Settings) -> "Kept":
@@ -165,7 +164,7 @@ def _named(kept: "Spool", name: str, settings: Settings) -> "Kept":
         cause = f"{counted(len(found), 'report')} of {kept.folder} are called so"
         fix = "Take a file that `hwci spool list --json` names"
         raise wrong_usage(f"It is not clear which report {name!r} is", cause, fix)
-    return kept.keep_anew(found[0], settings.url, delivery.ci_key(settings))
+    return kept.keep_anew(found[0], settings.url, destination(settings).key)
 
 
 def _put_back(kept: "Spool") -> None:
@@ -185,6 +184,8 @@ def _damaged(kept: "Spool") -> set[Path]:
 
 def _say_what_went(outcome: "Outcome", settings: Settings) -> None:
     """Tell what this command sent, and apart from that what another one did meanwhile."""
+    from hwci.client.delivery import unsent
+
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
     if told := unsent.settled_elsewhere(outcome):
         note(told)
@@ -193,6 +194,7 @@ def _say_what_went(outcome: "Outcome", settings: Settings) -> None:
 def _say_what_stays(kept: "Spool", settings: Settings, own: str | None) -> None:
     """Tell of what was not this command's to send. `own`: what waits for another key is that."""
     from hwci.client._address import parse_address
+    from hwci.client.delivery import unsent
 
     address = str(parse_address(settings.url))
     keyed = 0 if own is None else kept.others_waiting(address, own)
@@ -249,7 +251,9 @@ def _spool(environ: Mapping[str, str]) -> "Spool":
     Raises:
         ExplainedError: this user has no place for one.
     """
-    found = delivery.spool_of(environ)
+    from hwci.client.delivery import unsent
+
+    found = spool_of(environ)
     if found is None:
         fault = unsent.no_place()
         what = "There is no place for reports that wait"

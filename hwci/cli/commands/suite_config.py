@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci.cli.commands.suite_plan import plan
-from hwci.cli.reporting import delivery
-from hwci.cli.reporting.configurations import Files, files_or_found, read_configurations
-from hwci.cli.reporting.job import this_folder
+from hwci.cli.session.reporter import command_context, this_folder
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import ErrorMessage, ExplainedError, explained, wrong_usage
@@ -34,7 +32,7 @@ NOT_APPLIED = "The configuration was not applied"
 
 @suite_config.command("apply")
 def apply(
-    files: Files = None,
+    files: options.ConfigurationFiles = None,
     dry_run: options.DryRun = False,
     url: options.Url = None,
     profile: options.Profile = None,
@@ -50,15 +48,15 @@ def apply(
 
       hwci suite-config apply sensor.json gateway.json --dry-run
     """
+    from hwci.ci.reporting import files_or_found, read_configurations
     from hwci.client import Client, calls
 
-    fix = "Correct what is named above; nothing was sent"
-    read = read_configurations(files_or_found(files), fix)
+    fix, context = "Correct what is named above; nothing was sent", command_context()
+    read = read_configurations(files_or_found(files, context), fix, context)
     _warn_of_paths(read)
     if dry_run:
-        delivery.print_exactly(
-            delivery.Parcel(config.suite, calls.put_suite_config(config)) for config in read
-        )
+        for config in read:
+            render.say_json((calls.put_suite_config(config).body or b"").decode())
         return
     settings = resolve(Flags(url, profile))
     with (
@@ -72,7 +70,7 @@ def apply(
 
 @suite_config.command("check")
 def check(
-    files: Files = None,
+    files: options.ConfigurationFiles = None,
     repository: Annotated[
         Path | None,
         typer.Option(
@@ -94,9 +92,11 @@ def check(
       hwci suite-config check sensor.json --repository ../firmware --strict
     """
     from hwci.ci.git.path_check import check_paths
+    from hwci.ci.reporting import files_or_found, read_configurations
 
-    named = files_or_found(files)
-    read = read_configurations(named, "Correct what is named above", repository)
+    context = command_context()
+    named = files_or_found(files, context)
+    read = read_configurations(named, "Correct what is named above", context, repository)
     known = _tracked(repository or (this_folder() if json else None))
     if known is not None:
         found = check_paths(read, known)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.reporting.configurations import Files, files_or_found, read_configurations
 from hwci.cli.session.connection import signed_in
+from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options, paging, render, tables
 from hwci.wire import limits
@@ -31,7 +31,7 @@ REVIEWED = {"confirm": "confirmed", "dismiss": "dismissed"}
 
 
 def plan(
-    files: Files = None,
+    files: options.ConfigurationFiles = None,
     *,
     days: options.Days = limits.PLAN_DAYS_DEFAULT,
     as_of: options.AsOf = None,
@@ -55,9 +55,13 @@ def plan(
 
       hwci suite-config plan sensor.json --days 365 --json
     """
+    from hwci.ci.reporting import files_or_found, read_configurations
     from hwci.client import calls
 
-    read = read_configurations(files_or_found(files), "Correct what is named above")
+    context = command_context()
+    read = read_configurations(
+        files_or_found(files, context), "Correct what is named above", context
+    )
     end = options.time_of(as_of, "--as-of")
     plans: list[SuiteConfigPlan] = []
     with signed_in(Flags(url, profile, org)) as connection:

@@ -12,12 +12,12 @@ from hwci.cli.reporting.finding import Finding, State
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
+    from hwci.ci.reporting import JobContext
     from hwci.ci.state import State as Memory
     from hwci.ci.systems.api import GetJson
-    from hwci.cli.reporting.job import Here
 
 
-def checkout(place: Here) -> Finding:
+def checkout(place: JobContext) -> Finding:
     """Look at the clone."""
     if place.repository is None:
         fix = place.git_fault.fix if place.git_fault else ""
@@ -34,7 +34,7 @@ def checkout(place: Here) -> Finding:
     return Finding("git", State.OK, "the whole history is here")
 
 
-def before(place: Here) -> list[Finding]:
+def before(place: JobContext) -> list[Finding]:
     """Look for the run and the push before this one, as a report would: it asks the CI's own API,
     mostly with a token that the job has to be given. A job without a box only announces merges.
     """
@@ -49,7 +49,7 @@ def before(place: Here) -> list[Finding]:
     return [*_base(place, Memory(state_folder(os.environ)), asked), *_push(place, asked)]
 
 
-def _base(place: Here, memory: Memory, asked: GetJson) -> list[Finding]:
+def _base(place: JobContext, memory: Memory, asked: GetJson) -> list[Finding]:
     from hwci.ci.reporting.under_test import base_of
 
     base, notes = base_of(place.job, memory, asked)
@@ -61,7 +61,7 @@ def _base(place: Here, memory: Memory, asked: GetJson) -> list[Finding]:
     return [Finding("earlier run", State.OK, what)]
 
 
-def _doubtful(place: Here, note: str) -> Finding:
+def _doubtful(place: JobContext, note: str) -> Finding:
     """Part what a note says from what a person can do about it, where something is to be done."""
     from hwci.ci.reporting.base import BASE_FIX
 
@@ -70,7 +70,7 @@ def _doubtful(place: Here, note: str) -> Finding:
     return Finding("earlier run", State.WARN, what, fix)
 
 
-def _push(place: Here, asked: GetJson) -> list[Finding]:
+def _push(place: JobContext, asked: GetJson) -> list[Finding]:
     from hwci.ci.reporting.push import stood_before
 
     if place.job.value("covers_shas") is not None:
@@ -81,7 +81,7 @@ def _push(place: Here, asked: GetJson) -> list[Finding]:
     return [Finding("push", State.WARN, what, _sentence(fix)) for what, _, fix in parted]
 
 
-def _with_token(place: Here, fix: str) -> str:
+def _with_token(place: JobContext, fix: str) -> str:
     """Say first what the CI's API is not told that could answer."""
     from hwci.ci.systems import api_of
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from hwci.cli.reporting.unsent import number_of
 from hwci.cli.terminal.tables import Column, Layout, View, when
+from hwci.client.delivery.unsent import number_of
 from hwci.client.spool import Spool, fingerprint_of
 from hwci.client.spool_files import UNKNOWN, Kept, Refused, body_of
 from hwci.wire.hashes import short

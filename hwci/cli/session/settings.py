@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hwci.cli.session.credentials import Credentials, Profile, default_credentials
-from hwci.cli.terminal.options import said
-from hwci.client.explained import wrong_usage
+from hwci.client.explained import NO_URL, NO_URL_FIX, not_empty, wrong_usage
 
 if TYPE_CHECKING:
     from hwci.bench.box_key import BoxCredential
@@ -21,8 +20,6 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 DEFAULT_PROFILE = "default"
 KEY_FILE = "HWCI_CI_KEY_FILE"
 SECRET_BYTES_MAX = 64 * 1024
-NO_URL = "HWCI_URL is not set, so no server is known, and a key is shown to none by a guess"
-NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
             be read.
     """
     for flag, text in (("--url", flags.url), ("--profile", flags.profile), ("--org", flags.org)):
-        said(text, flag)
+        not_empty(text, flag)
     env = os.environ if environ is None else environ
     name = flags.profile or env.get("HWCI_PROFILE") or DEFAULT_PROFILE
     said_url = flags.url or env.get("HWCI_URL") or _kept_url(name, env)

@@ -15,13 +15,8 @@ from hwci.client.explained import ErrorMessage, ExplainedError
 
 def report(message: ErrorMessage, word: str = "error") -> None:
     """Write it on stderr."""
-    note(f"{word}: {message.what}")
-    if message.cause:
-        note(f"cause: {message.cause}")
-    for line in message.details:
-        note(f"       {line}")
-    if message.fix:
-        note(f"fix: {message.fix}")
+    for line in message.lines(word):
+        note(line)
 
 
 def warn(message: ErrorMessage, *, strict: bool) -> None:

@@ -146,6 +146,14 @@ def _number(value: float) -> float:
     )
 
 
+ConfigurationFiles = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FILE...]",
+        help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
+        show_default=False,
+    ),
+]
 Deadline = Annotated[
     float,
     typer.Option(
@@ -157,15 +165,6 @@ Deadline = Annotated[
         help="How long to go on trying; what is not sent then, waits.",
     ),
 ]
-
-
-def flag_of(field: str) -> str:
-    """Name the flag that gives a field of a body."""
-    from hwci.ci.fields import BY_NAME
-
-    if field in BY_NAME:
-        return BY_NAME[field].flag
-    return "--junit" if field == "tests" else f"--{field.replace('_', '-')}"
 
 
 def form_of(json: bool, output: Format | None) -> Format:
@@ -221,22 +220,6 @@ def time_of(text: str | None, flag: str) -> datetime | None:
         raise wrong_usage(
             f"{flag} is not understood", f"{text!r}: {fault}", f"Correct {flag}"
         ) from fault
-
-
-def said(text: str | None, flag: str) -> str | None:
-    """Give what a flag says. A variable that is not set makes an empty flag of `--url "$URL"`: it
-    is never taken for none, which would say something else.
-
-    Raises:
-        ExplainedError: it says nothing.
-    """
-    if text is None or text.strip():
-        return text
-    raise wrong_usage(
-        f"{flag} says nothing",
-        "its value is empty",
-        f"Give it a value (is the variable behind it set?), or leave {flag} out",
-    )
 
 
 def one_box(names: Sequence[str] | None) -> str | None:

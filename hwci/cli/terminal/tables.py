@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from hwci.client.explained import counted as counted  # noqa: PLC0414 - read here by all tables
 from hwci.engine.vocabulary import UNASSIGNED
 from hwci.wire.hashes import short
 
@@ -107,11 +108,6 @@ def _at(value: Any, path: Sequence[str]) -> object:  # noqa: ANN401 - whatever J
             return None
         value = value[step]
     return value
-
-
-def counted(count: int, noun: str) -> str:
-    """Write a number with its noun: `1 test`, `2 tests`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def moment(at: datetime) -> str:

@@ -9,7 +9,6 @@ import typer
 
 from hwci.cli.commands.admin.asking import ask, is_default, operator_errors
 from hwci.cli.commands.serve import Database
-from hwci.cli.reporting import bodies
 from hwci.cli.session.prompts import new_password
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, say
@@ -158,7 +157,9 @@ def _password(from_stdin: bool, path: str | None) -> str:
     Raises:
         ExplainedError: there is nothing to read it from.
     """
+    from hwci.ci.bounded import read_bytes
+
     if path is not None:
         # What is no UTF-8 becomes what no password may hold, and is refused as such.
-        return bodies.read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
+        return read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
     return new_password("--password-stdin or --password-file", from_stdin=from_stdin)

@@ -5,44 +5,44 @@ project file. All faults of all files are found before anything else happens.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+import json
+from typing import TYPE_CHECKING
 
-import typer
+from pydantic import ValidationError
 
-from hwci.cli.reporting.job import this_folder
-from hwci.cli.terminal.render import note
-from hwci.cli.terminal.tables import counted
-from hwci.client.explained import ErrorMessage, ExplainedError, fault_lines, shortened, wrong_usage
+from hwci.ci.bounded import read_whole
+from hwci.ci.detect import find_job
+from hwci.ci.git.repository import Repository
+from hwci.ci.project import ProjectFileError, project_path, read_project
+from hwci.client.explained import (
+    ErrorMessage,
+    ExplainedError,
+    counted,
+    fault_lines,
+    shortened,
+    wrong_usage,
+)
+from hwci.wire import limits
+from hwci.wire.errors import issues_of
+from hwci.wire.reports import SuiteConfiguration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
+    from hwci.ci.reporting.context import CommandContext
     from hwci.ci.sourced import Sourced
-    from hwci.wire.reports import SuiteConfiguration
-
-Files = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="[FILE...]",
-        help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
-        show_default=False,
-    ),
-]
 
 
-def files_or_found(files: Sequence[Path] | None) -> list[Path]:
-    """Give the files that are named, else the project file of this folder's repository.
+def files_or_found(files: Sequence[Path] | None, command: CommandContext) -> list[Path]:
+    """Return the files that are named, else the project file of this folder's repository.
 
     Raises:
-        ExplainedError: wrong usage: none is named, and there is none, or nobody can tell.
+        ExplainedError: wrong usage: none is named, and none is found.
     """
-    from hwci.ci.project import ProjectFileError, project_path
-
     if files:
         return list(files)
-    folder = this_folder()
+    folder = command.folder()
     try:
         found = project_path(folder)
     except ProjectFileError as fault:
@@ -60,10 +60,10 @@ def files_or_found(files: Sequence[Path] | None) -> list[Path]:
 
 
 def read_configurations(
-    files: Sequence[Path], fix: str, checkout: Path | None = None
+    files: Sequence[Path], fix: str, command: CommandContext, checkout: Path | None = None
 ) -> list[SuiteConfiguration]:
-    """Read every file. A product that names no repository is of the one that reports from a
-    checkout name; None: from this folder.
+    """Read every file. A product that names no repository is of the one that reports from
+    `checkout` name; None: from this folder.
 
     Raises:
         ExplainedError: with every fault of all files.
@@ -72,7 +72,7 @@ def read_configurations(
     faults: list[str] = []
     for path in files:
         if path.suffix == ".toml":
-            read += _products(path, faults, checkout or this_folder())
+            read += _products(path, faults, command, checkout)
         else:
             read += _body(path, faults)
     faults += _twice(read)
@@ -82,12 +82,9 @@ def read_configurations(
     return read
 
 
-def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteConfiguration]:
-    from pydantic import ValidationError
-
-    from hwci.ci.project import ProjectFileError, read_project
-    from hwci.wire.errors import issues_of
-
+def _products(
+    path: Path, faults: list[str], command: CommandContext, checkout: Path | None
+) -> Iterator[SuiteConfiguration]:
     try:
         products = read_project(path).products
     except ProjectFileError as fault:
@@ -96,10 +93,10 @@ def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteCo
     if not products:
         faults.append(f"{path}: holds no [[product]] table")
     nameless = any(product.repo_key is None for product in products)
-    told = _repo_key(checkout) if nameless else None
+    told = _repo_key(command, checkout or command.folder()) if nameless else None
     if told is not None:
         said = f"a product that names no repo_key is of {told.value}, says {told.source}"
-        note(f"note: {path}: {said}.")
+        command.notify(f"note: {path}: {said}.")
     for number, product in enumerate(products, 1):
         if product.repo_key is None and told is None:
             faults.append(
@@ -116,26 +113,14 @@ def _products(path: Path, faults: list[str], checkout: Path) -> Iterator[SuiteCo
             ]
 
 
-def _repo_key(folder: Path) -> Sourced[str] | None:
-    """Give what the reports of a checkout name their repository, by the same rule."""
-    from hwci.ci.detect import find_job
-    from hwci.ci.git.repository import Repository
-
+def _repo_key(command: CommandContext, folder: Path) -> Sourced[str] | None:
+    """Return the name of the repository in the reports of a checkout."""
     checkout = Repository(folder)
-    job = find_job({}, os.environ, checkout if checkout.fault() is None else None, None)
+    job = find_job({}, command.environ, checkout if checkout.fault() is None else None, None)
     return job.fields.get("repo_key")
 
 
 def _body(path: Path, faults: list[str]) -> Iterator[SuiteConfiguration]:
-    import json
-
-    from pydantic import ValidationError
-
-    from hwci.ci.bounded import read_whole
-    from hwci.wire import limits
-    from hwci.wire.errors import issues_of
-    from hwci.wire.reports import SuiteConfiguration
-
     try:
         yield SuiteConfiguration.model_validate(
             json.loads(read_whole(path, limits.SUITE_CONFIG_BYTES))

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each report cannot do without, and how to say what nobody tells: one rule and one wording
-for all commands (contract, "Command line"). `hwci.ci.detect` decides which source wins.
+"""The fields that a report cannot do without, and how to set those that are missing: one rule and
+one wording for all commands (contract, "Command line").
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hwci.ci.fields import BY_NAME
 from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
+from hwci.wire.reports import MergeAnnouncement, RunReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,53 +18,40 @@ if TYPE_CHECKING:
     from hwci.wire.base import CiBody
 
 OF_RESULTS = ("started_at", "ended_at", "conclusion", "hello_ok", "tests")
-"""What result files tell where nobody else does."""
-
-
-def of_run() -> tuple[str, ...]:
-    """Give what the report of a run needs, in the order of the spec."""
-    from hwci.wire.reports import RunReport
-
-    return _required(RunReport)
-
-
-def of_merge() -> tuple[str, ...]:
-    """Give what an announcement needs, in the order of the spec."""
-    from hwci.wire.reports import MergeAnnouncement
-
-    return _required(MergeAnnouncement)
+"""What result files tell where nothing else does."""
 
 
 def _required(model: type[CiBody]) -> tuple[str, ...]:
     return tuple(name for name, field in model.model_fields.items() if field.is_required())
 
 
-def of_job() -> Mapping[str, Sequence[str]]:
-    """Give what each command needs that only its job can tell."""
-    run = tuple(name for name in of_run() if name not in OF_RESULTS)
-    return {"report-run": run, "merge-announce": of_merge()}
+OF_RUN = _required(RunReport)
+"""What the report of a run needs, in the order of the spec."""
+OF_MERGE = _required(MergeAnnouncement)
+"""What an announcement needs, in the order of the spec."""
+_OF_JOB: Mapping[str, Sequence[str]] = {
+    "report-run": tuple(name for name in OF_RUN if name not in OF_RESULTS),
+    "merge-announce": OF_MERGE,
+}
 
 
 def missing_fields(job: Job) -> dict[str, list[str]]:
-    """Give each field that nobody told, with the commands that need it."""
-    needed = of_job()
+    """Return each missing field that only the job can tell, with the commands that need it."""
+    names = dict.fromkeys(name for needed in _OF_JOB.values() for name in needed)
     return {
-        name: commands
-        for name in dict.fromkeys(name for names in needed.values() for name in names)
+        name: [command for command, needed in _OF_JOB.items() if name in needed]
+        for name in names
         if name not in job.fields
-        and (commands := [command for command, names in needed.items() if name in names])
     }
 
 
 def way(name: str) -> str:
-    """Say how to tell a field."""
-    from hwci.ci.fields import BY_NAME
-
+    """Return how to set a field."""
     return f"{BY_NAME[name].flag} (or {BY_NAME[name].variable})"
 
 
-def lacking(report: str, missing: Sequence[str], *, shown: bool = False) -> ExplainedError:
-    """Give the error that a report lacks fields. `shown`: the rest of it was printed."""
+def missing_error(report: str, missing: Sequence[str], *, shown: bool = False) -> ExplainedError:
+    """Return the error of a report that lacks fields. `shown`: the rest of it is printed."""
     return ExplainedError(
         ErrorMessage(
             f"The {report} lacks what only you can say",

@@ -9,8 +9,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hwci.cli.terminal.render import note
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
@@ -23,10 +21,17 @@ if TYPE_CHECKING:
 class Memory:
     """What is remembered of the reports of a run."""
 
-    def __init__(self, known: Reported, state: State, reports: Sequence[RunReport]) -> None:
+    def __init__(
+        self,
+        known: Reported,
+        state: State,
+        reports: Sequence[RunReport],
+        notify: Callable[[str], None],
+    ) -> None:
         self._known = known
         self._state = state
         self._reports = reports
+        self._notify = notify
         self._early: list[Callable[[], None]] | None = None
 
     def begun_by(
@@ -62,5 +67,5 @@ class Memory:
         try:
             undo.append(remember(self._state, reports))
         except StateError as fault:
-            note(f"note: {fault}. {fault.fix}.")
+            self._notify(f"note: {fault}. {fault.fix}.")
         return undo

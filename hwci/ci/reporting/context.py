@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job that a command reports: its flags, the environment and the folder (contract, "Command
+line"). Which of them counts for a field is decided in `hwci.ci.detect`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+from hwci.ci.detect import Doubt, doubted_product, find_job
+from hwci.ci.fields import BY_NAME, hello
+from hwci.ci.git.deepening import DeepeningRepository
+from hwci.ci.git.repository import GitError, Repository
+from hwci.ci.job import Job
+from hwci.ci.project import ProjectFileError, find_project
+from hwci.client.explained import not_empty, wrong_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from hwci.ci.project import Project
+    from hwci.engine.vocabulary import Trigger
+
+PEOPLE = ("-", "HWCI_")
+"""How a flag and a variable of ours begin: a person set them."""
+CHANGED_FIX = "Commit what was changed by hand, or take it back; what a build writes is no harm"
+_SHOWN = 3
+"""Files that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """What a command hands to reporting. `folder`: the one that it runs in; an ExplainedError if it
+    was deleted. `notify` takes a notice, a line for people, while the work goes on; `ci_command` a
+    line that the CI system obeys. `installed_as`: the box that this machine is, None if unknown.
+    """
+
+    environ: Mapping[str, str]
+    folder: Callable[[], Path]
+    clock: Callable[[], datetime]
+    notify: Callable[[str], None]
+    ci_command: Callable[[str], None]
+    installed_as: str | None = None
+
+    def warn(self, *texts: str) -> tuple[str, ...]:
+        """Hand over warnings, and return them."""
+        for text in texts:
+            self.notify(f"warning: {text}.")
+        return texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFlags:
+    """The values of flags for fields of a report; None where there is no flag."""
+
+    repo_key: str | None = None
+    workflow: str | None = None
+    suite: str | None = None
+    run_id: int | None = None
+    run_attempt: int | None = None
+    trigger: Trigger | None = None
+    branch: str | None = None
+    sha: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    conclusion: str | None = None
+    hello_ok: bool | None = None
+    box_key: str | None = None
+    covers_shas: Sequence[str] | None = None
+    merged_at: datetime | None = None
+    before_sha: str | None = None
+    base_sha: str | None = None
+    merge_branches: Sequence[str] | None = None
+
+    def given(self) -> dict[str, object]:
+        """Return the values that are given, by field."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """A job, and what can be asked about it. `repository` None: git cannot be asked, and
+    `git_fault` says why. `only_looked`: nothing was fetched that a report would fetch.
+    """
+
+    job: Job
+    repository: Repository | None
+    project: Project | None
+    command: CommandContext
+    git_fault: GitError | None = None
+    only_looked: bool = False
+
+    def no_git(self) -> str | None:
+        """Return why git cannot be asked, and what to do about it; None if it can."""
+        fault = self.git_fault
+        return None if fault is None else f"Git cannot be asked: {fault}. {fault.fix}".rstrip(". ")
+
+    def without(self) -> Sequence[str]:
+        """Return what of this job cannot be read, and which given commits are not here."""
+        goes_on = "It goes on as if that were not told"
+        if self.only_looked and self.repository is not None and self.repository.cut():
+            goes_on = "This clone is shallow: a report asks its remote, which may know it"
+        return [*self.unread(), *(f"{text}. {goes_on}" for text in self.job.unknown_commits)]
+
+    def unread(self) -> Sequence[str]:
+        """Return what of this job cannot be read."""
+        return [f"{text}. It goes on without it" for text in self.job.unreadable]
+
+    def changed(self) -> Doubt | None:
+        """Return the doubt that tracked files differ from the commit under test; None if they do
+        not, or that is unknown. Whoever names another commit than HEAD tested elsewhere. A build
+        may write tracked files, too, so this is no error.
+        """
+        sha = self.job.fields.get("sha")
+        if self.repository is None or sha is None:
+            return None
+        if sha.source.startswith(PEOPLE) and sha.value != self.repository.head():
+            return None
+        try:
+            files = self.repository.changed_files()
+        except GitError:
+            return None
+        if not files:
+            return None
+        more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+        named = ", ".join(files[:_SHOWN]) + more
+        what = f"tracked files differ from the commit that is reported: {named}"
+        return Doubt(what, CHANGED_FIX)
+
+    def product_doubt(self) -> Doubt | None:
+        """Return the doubt about its product; None if there is none."""
+        return doubted_product(self.job, self.project)
+
+
+def job_context(flags: JobFlags, command: CommandContext) -> JobContext:
+    """Return the context of the job to report.
+
+    Raises:
+        ExplainedError: wrong usage: a setting cannot be understood, or a flag is empty.
+    """
+    for name, value in flags.given().items():
+        text = value if isinstance(value, str) else None if value != () else ""
+        not_empty(text, BY_NAME[name].flag)
+    found = look_around(flags, command, may_fetch=True)
+    if found.job.faults:
+        raise wrong_usage(
+            "A setting cannot be understood",
+            "; ".join(found.job.faults),
+            "Correct it, or unset it; hwci env shows what is known",
+        )
+    return found
+
+
+def look_around(flags: JobFlags, command: CommandContext, *, may_fetch: bool = False) -> JobContext:
+    """Return the context of the job, settings that cannot be understood included. The clone is
+    left as it is, unless a given commit that lies behind its ends may be fetched.
+    """
+    folder = command.folder()
+    checkout = DeepeningRepository(folder) if may_fetch else Repository(folder)
+    git_fault = checkout.fault()
+    repository = checkout if git_fault is None else None
+    faults: tuple[str, ...] = ()
+    try:
+        project = find_project(folder)
+    except ProjectFileError as fault:
+        project, faults = None, fault.faults
+    given, environ = flags.given(), command.environ
+    job = find_job(given, environ, repository, project, command.installed_as)
+    job = job.dated(command.clock())
+    job = replace(job, faults=(*job.faults, *faults))
+    return JobContext(job, repository, project, command, git_fault, only_looked=not may_fetch)
+
+
+def hello_word(text: str | None, notify: Callable[[str], None]) -> bool | None:
+    """Read the word of --hello; None if it does not tell.
+
+    Raises:
+        ExplainedError: wrong usage: the word is not known.
+    """
+    if not_empty(text, "--hello") is None or text is None:
+        return None
+    try:
+        answer = hello(text)
+    except ValueError as fault:
+        raise wrong_usage(
+            "--hello is not understood", f"{text!r}: {fault}", "Correct --hello"
+        ) from fault
+    if answer is None:
+        notify(_untold("--hello", text))
+    return answer
+
+
+def note_untold_hello(context: JobContext) -> None:
+    """Note that HWCI_HELLO has a word that does not tell, where nothing else tells."""
+    text = context.job.environ.get("HWCI_HELLO", "").strip()
+    if text and "hello_ok" not in context.job.fields:
+        context.command.notify(_untold("HWCI_HELLO", text))
+
+
+def _untold(name: str, text: str) -> str:
+    return f"note: {name} is {text}, which does not tell whether the hardware was reached."

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which merges the job of this command announces: one per product whose suite a merge starts (spec,
+"CI report endpoints", rule 4; semantics, 1.8). A job of something else than a merge announces
+nothing, unless a person names the commit; nor does one of a branch that is not merged into, where a
+person names those that are, or what started the job is unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from hwci.ci.git.changes import PUSH_FIX, FilesUnknownError, Push, touched
+from hwci.ci.reporting import bodies, clock
+from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFlags, job_context
+from hwci.ci.reporting.missing import OF_MERGE, missing_error
+from hwci.ci.reporting.run import Done, Sending
+from hwci.ci.sourced import DEFAULT
+from hwci.client import calls
+from hwci.client.delivery.sending import Parcel, deliver
+from hwci.engine.patterns import PathList
+from hwci.engine.vocabulary import Trigger
+from hwci.wire.reports import MergeAnnouncement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from hwci.ci.job import Job
+    from hwci.ci.project import Product
+
+NOT_ANNOUNCED = "The merge was not announced"
+ONLY_THE_LAST = (
+    "Nobody tells what was pushed: only what its last commit, a merge, brought is looked at, and "
+    "no commit that was pushed with it"
+)
+
+
+def announce_merges(
+    flags: JobFlags, body: str | None, sending: Sending, command: CommandContext
+) -> Done:
+    """Announce the merges of this job, or that of a whole body in a file.
+
+    Raises:
+        ExplainedError: wrong usage: a field is missing or breaks its rule.
+    """
+    merges = (
+        _announcements(job_context(flags, command))
+        if body is None
+        else [bodies.from_file(MergeAnnouncement.model_validate_json, body, beside=flags.given())]
+    )
+    parcels = [Parcel(one.suite or one.sha, calls.announce_merge(one)) for one in merges]
+    if sending.to is None or not parcels:
+        _warn_of_times(merges, None, command)
+        return Done(bodies=tuple(parcel.call.body or b"" for parcel in parcels))
+    delivered = deliver(
+        sending.to,
+        parcels,
+        NOT_ANNOUNCED,
+        sending.deadline_s,
+        command.notify,
+    )
+    for line in clock.warning(delivered.server_time, command.clock()):
+        command.notify(line)
+    _warn_of_times(merges, delivered.server_time, command)
+    for one in merges if delivered.sent else ():
+        product = f" for {one.suite}" if one.suite else ""
+        command.notify(f"Announced {one.sha} of {one.repo_key}{product} at {sending.to.url}.")
+    return Done(messages=() if delivered.message is None else (delivered.message,))
+
+
+def _warn_of_times(
+    merges: Sequence[MergeAnnouncement], server_time: datetime | None, command: CommandContext
+) -> None:
+    """Warn of a time that can hardly be: such a merge stands on no page, or on another's."""
+    for merged_at in {one.merged_at for one in merges}:
+        times = {"merged_at": merged_at}
+        for doubt in clock.doubtful(times, server_time, command.clock()):
+            command.warn(f"The time of the merge is doubtful: {doubt}. Say it by --merged-at")
+
+
+def _announcements(context: JobContext) -> list[MergeAnnouncement]:
+    job, command = context.job, context.command
+    nothing = _no_merge(job)
+    command.warn(*(context.without() if nothing is None else context.unread()))
+    if nothing is not None:
+        command.notify(f"Nothing is announced: {nothing}.")
+        return []
+    if (no_git := context.no_git()) is not None and _needs_git(context):
+        command.warn(no_git)
+    if missing := [name for name in OF_MERGE if name not in job.fields]:
+        raise missing_error("announcement", missing)
+    fields = {name: job.value(name) for name in OF_MERGE}
+    try:
+        return [
+            MergeAnnouncement.model_validate(fields | ({"suite": suite} if suite else {}))
+            for suite in _suites(context)
+        ]
+    except ValidationError as fault:
+        raise bodies.bad_fields(fault, job.fields) from fault
+
+
+def _needs_git(context: JobContext) -> bool:
+    """Return whether only git can tell the commit, or the files of the merge."""
+    products = context.project.products if context.project else ()
+    known = {"sha", "merged_at"} <= set(context.job.fields)
+    return not known or any(product.trigger_paths for product in products)
+
+
+def _no_merge(job: Job) -> str | None:
+    """Return why this job is not of a merge; None if it is, or that is unknown."""
+    elsewhere = None if job.is_of_a_merge_branch() else _elsewhere(job)
+    if elsewhere is not None and "merge_branches" in job.fields:
+        return elsewhere
+    if _said_by_people(job, "sha"):
+        return None
+    trigger = job.fields["trigger"]
+    if trigger.source == DEFAULT:
+        return elsewhere
+    if trigger.value is not Trigger.MERGE:
+        return (
+            f"this job is of no merge: its trigger is {trigger.value}, as {trigger.source} says. "
+            "If it is of one, set HWCI_TRIGGER=merge, or name its branch by --merge-branches"
+        )
+    return "a merge queue only tries this merge" if job.queued else None
+
+
+def _elsewhere(job: Job) -> str:
+    """Return that nothing is merged into the branch of this job."""
+    into = job.merge_branches
+    names = " and ".join(into.value)
+    who = (
+        f"nobody says which branch is, so {names} are taken for it"
+        if into.source == DEFAULT
+        else f"merges go to {names}, as {into.source} says"
+    )
+    fix = "If it is, name it by --merge-branches (or HWCI_MERGE_BRANCHES)"
+    return f"{job.value('branch')} is no branch that is merged into: {who}. {fix}"
+
+
+def _said_by_people(job: Job, field: str) -> bool:
+    return field in job.fields and job.fields[field].source.startswith(PEOPLE)
+
+
+def _suites(context: JobContext) -> Sequence[str | None]:
+    """Return the products that a merge starts; None stands for whichever product checks it."""
+    if _said_by_people(context.job, "suite"):
+        if (doubt := context.product_doubt()) is not None:
+            context.command.warn(f"{doubt.what}. {doubt.fix}")
+        return [context.job.value("suite")]
+    if context.project is None or not context.project.products:
+        return [None]
+    products = [product for product in context.project.products if product.merge_trigger]
+    paths = _touched(context) if any(product.trigger_paths for product in products) else ()
+    started = [product.suite for product in products if _starts(product, paths)]
+    if not started:
+        context.command.notify("Nothing is announced: the merge starts no product of hwci.toml.")
+    return started
+
+
+def _starts(product: Product, paths: Sequence[str] | None) -> bool:
+    """Return whether a merge starts a product: every one if its files are not known."""
+    if not product.trigger_paths or paths is None:
+        return True
+    trigger = PathList.parse(product.trigger_paths)
+    return any(trigger.matches(path) for path in paths)
+
+
+def _touched(context: JobContext) -> Sequence[str] | None:
+    """Return the files of the merge; None, with a note, if unknown."""
+    job = context.job
+    push = Push(job.before_sha.value if job.before_sha else None, job.pushed_shas, job.batched)
+    if context.repository is None:
+        why = ""  # a warning says it
+    else:
+        try:
+            paths = touched(context.repository, job.value("sha"), push)
+            if push.before is None and not push.list_to(job.value("sha")):
+                context.command.notify(f"note: {ONLY_THE_LAST}. {PUSH_FIX}.")
+            return paths
+        except FilesUnknownError as fault:
+            why = f": {fault}. {fault.fix}".rstrip(". ")
+    line = f"The files of the merge are not known, so each product is announced{why}"
+    context.command.notify(f"note: {line}.")
+    return None

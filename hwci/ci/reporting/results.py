@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result files of a run (spec, "Run report"): which file is of which box, which hold nothing,
+and when the run started where no file says so. How a file is read is decided in `hwci.ci.results`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hwci.ci.reporting.missing import OF_RESULTS, OF_RUN, missing_error
+from hwci.ci.results.model import BoxResults, FileResults, merged
+from hwci.ci.results.read import ResultsFileError, read_results
+from hwci.ci.results.verdicts import with_built_in
+from hwci.client.explained import ErrorMessage, counted, wrong_usage
+from hwci.wire.base import write_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from hwci.ci.job import Job
+    from hwci.ci.project import Project
+    from hwci.ci.reporting.context import CommandContext, JobContext
+
+TO_TELL = "--hello-cmd COMMAND"
+"""The flag of every command that reports a run for hardware that was not reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the result files of a run hold. `faults`: what of them could not be read; it may have
+    failed, so such a run did not succeed as far as its files tell. `notes`: what was read otherwise
+    than it stands, which costs nothing.
+    """
+
+    boxes: Mapping[str, BoxResults]
+    faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def conclusion(self) -> str:
+        """Return the result of a run whose CI does not say it."""
+        failed = any(not results.succeeded for results in self.boxes.values())
+        return "failure" if failed or self.faults else "success"
+
+    def started_at(self) -> datetime | None:
+        """Return the earliest start in the files."""
+        starts = (results.started_at for results in self.boxes.values())
+        return min((start for start in starts if start is not None), default=None)
+
+    def incomplete(self, job: Job) -> ErrorMessage | None:
+        """Return what faults of the files mean for the report; None without any."""
+        if not self.faults:
+            return None
+        fix = "Look at what wrote them, and whether it was cut short"
+        what = "Not all results were reported"
+        if not any(box.tests for box in self.boxes.values()):
+            what = "The report of the run holds no test"
+            if job.value("hello_ok") is None:
+                fix = f"{fix}. If the hardware was not reached, {TO_TELL} tells it"
+        why = "not every result file could be read whole; what could not is named above"
+        return ErrorMessage(what, why, fix)
+
+    def uncounted(self, job: Job) -> tuple[str, ...]:
+        """Return the warning that tests ran where the hardware was not reached."""
+        tests = sum(len(box.tests) for box in self.boxes.values())
+        if not tests or job.value("hello_ok") is not False:
+            return ()
+        what = "ran, but hello says that the hardware was not reached: the run is an infra run, and"
+        fix = "they count nowhere. If it was reached, correct the check"
+        return (f"{counted(tests, 'test')} {what} {fix}",)
+
+
+def missing_of_run(job: Job, files: Sequence[str], *, ran: bool) -> list[str]:
+    """Return the missing fields of a report, in the order of the spec; `tests` stands for all that
+    result files tell. `ran`: the command ran the tests, and tells it itself.
+
+    Raises:
+        ExplainedError: wrong usage: a name of a result file is none.
+    """
+    known = set(job.fields)
+    boxes = [_box_and_path(text)[0] for text in files]
+    if files or ran or "hello_ok" in known:
+        known.update(OF_RESULTS)
+    if files and None not in boxes:
+        known.add("box_key")
+    missing = [name for name in OF_RUN if name not in known]
+    return [name for name in missing if "tests" not in missing or name not in OF_RESULTS[:-1]]
+
+
+def placed(job: Job, files: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the box of each file or pattern: its own, else the job's.
+
+    Raises:
+        ExplainedError: wrong usage: the box of a file is not known, or --box is of no file.
+    """
+    own = job.fields.get("box_key")
+    pairs = [(box or job.value("box_key"), path) for box, path in map(_box_and_path, files)]
+    if not all(box for box, _ in pairs):
+        raise missing_error("report", ["box_key"])
+    if pairs and own is not None and own.source == "--box" and own.value not in dict(pairs):
+        raise wrong_usage(
+            "--box names a box that no file is of",
+            f"each --junit names its own: {', '.join(dict(pairs))}",
+            "Leave --box out, or write --junit FILE without a box for its files",
+        )
+    return pairs
+
+
+def results_of(
+    context: JobContext, files: Sequence[str], before: Mapping[Path, int] | None = None
+) -> Results:
+    """Read the result files of a run: `BOX=FILE`, or `FILE` of the job's box. A pattern stands for
+    the files that match it; a run that ended before its tests, or while it wrote, left none that
+    can be read, and is reported without tests. Each box has a start: see `_with_starts`.
+    `before`: what was there before the run, which is not of it.
+
+    Raises:
+        ExplainedError: wrong usage: the box of a file, or of the run, is not known.
+    """
+    job, notify = context.job, context.command.notify
+    pairs = placed(job, files)
+    boxes = list(dict.fromkeys(box for box, _ in pairs)) or [job.value("box_key")]
+    if boxes == [None]:
+        raise missing_error("report", ["box_key"])
+    found = [(box, pattern, _files_of(pattern, before)) for box, pattern in pairs]
+    there = [(box, path) for box, _, paths in found for path in paths]
+    read = _read(there, context.project, notify)
+    expected = job.value("hello_ok") is False
+    absent = _absent(found, notify, ran=before is not None, expected=expected)
+    # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
+    by_box = {box: read.boxes.get(box) or BoxResults() for box in boxes}
+    return _with_starts(Results(by_box, (*absent, *read.faults), read.notes), job, context.command)
+
+
+def _with_starts(results: Results, job: Job, command: CommandContext) -> Results:
+    """Return the results with a start for each box whose files do not say one: when they were
+    written, less what the tests took. Boxes that left no file start when the others did, else now:
+    a report is made at the end of its run, and what reached no test ended where it began.
+    """
+    if job.value("started_at") is not None:
+        return results
+    latest = min(filter(None, (command.clock(), job.value("ended_at"))))
+    boxes = dict(results.boxes)
+    for box, found in results.boxes.items():
+        if found.started_at is None and found.reckoned_start is not None:
+            at = min(found.reckoned_start, latest - found.took)
+            command.notify(
+                f"note: No file of {box} says when its tests ran. By when the files were written "
+                f"and what the tests took, {_better(at)}"
+            )
+            boxes[box] = replace(found, started_at=at)
+    results = replace(results, boxes=boxes)
+    idle = [box for box, found in boxes.items() if found.started_at is None]
+    if not idle:
+        return results
+    at = results.started_at() or latest
+    names = ", ".join(idle)
+    command.notify(f"note: Nothing says when the run on {names} started: {_better(at)}")
+    started = {box: replace(boxes[box], started_at=at) for box in idle}
+    return replace(results, boxes={**boxes, **started})
+
+
+def _better(at: datetime) -> str:
+    return f"{write_time(at)} is reported. --started-at (HWCI_STARTED_AT) says it better."
+
+
+def times_of(files: Sequence[str]) -> dict[Path, int]:
+    """Return the result files that are there now, with the time of their last change."""
+    paths = [path for text in files for path in _matching(_box_and_path(text)[1])]
+    changed = {path: _changed_at(path) for path in paths}
+    return {path: at for path, at in changed.items() if at is not None}
+
+
+def _files_of(pattern: str, before: Mapping[Path, int] | None) -> list[Path]:
+    """Return the files of a pattern that are of the run; `before`: what was there before it."""
+    found = [path for path in _matching(pattern) if not _is_missing(path)]
+    if before is None:
+        return found
+    return [path for path in found if _changed_at(path) != before.get(path)]
+
+
+def _absent(
+    found: Sequence[tuple[str, str, Sequence[Path]]],
+    notify: Callable[[str], None],
+    *,
+    ran: bool,
+    expected: bool,
+) -> tuple[str, ...]:
+    """Return what is not there. A run that reached no hardware is `expected` to leave nothing, and
+    a pattern may match nothing beside other files of its box; all else is a fault.
+    """
+    has_files = {box for box, _, paths in found if paths}
+    faults = []
+    for box, pattern, paths in found:
+        if paths:
+            continue
+        magic = has_magic(pattern)
+        what = "No file matches" if magic else "There is no such file"
+        line = f"{pattern}: {'The run wrote no such file' if ran else what}."
+        if expected or (magic and box in has_files):
+            notify(f"note: {line}")
+        else:
+            notify(f"warning: {line}")
+            faults.append(line)
+    return tuple(faults)
+
+
+def _is_missing(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # reading it tells why
+        return False
+    return False
+
+
+def _changed_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _box_and_path(text: str) -> tuple[str | None, str]:
+    """Return the parts of `BOX=FILE`; the box of a mere file is None.
+
+    Raises:
+        ExplainedError: wrong usage: it names no file.
+    """
+    name, equals, path = text.partition("=")
+    if not text.strip() or (equals and not (name.strip() and path.strip())):
+        raise wrong_usage(
+            "--junit names no result file",
+            f"{text!r} is neither FILE nor BOX=FILE",
+            "Give it a file (is the variable behind it set?), or leave it out",
+        )
+    if equals and not _exists(text):
+        return name, path
+    return None, text
+
+
+def _exists(name: str) -> bool:
+    return os.path.exists(name)  # noqa: PTH110 - a Path raises where the name is too long
+
+
+def _matching(pattern: str) -> list[Path]:
+    """Return the files of a pattern; what is a file, or is no pattern, is itself."""
+    if _exists(pattern) or not has_magic(pattern):
+        return [Path(pattern)]
+    found = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - it may begin at any folder
+    return [Path(path) for path in found]
+
+
+def _read(
+    there: Sequence[tuple[str, Path]], project: Project | None, notify: Callable[[str], None]
+) -> Results:
+    """Read every file; what cannot be read is named, and the rest counts."""
+    rules = with_built_in(project.verdicts if project else (), "hwci.toml")
+    by_box: dict[str, list[FileResults]] = {}
+    faults: list[str] = []
+    idle: list[tuple[str, Path, FileResults]] = []
+    for box, path in there:
+        try:
+            read = read_results(path, rules)
+        except ResultsFileError as fault:
+            faults.append(str(fault))
+            continue
+        by_box.setdefault(box, []).append(read)
+        faults += read.faults
+        idle += [] if read.attempts else [(box, path, read)]
+    for line in faults:
+        notify(f"warning: {line}")
+    boxes = {box: merged(files) for box, files in by_box.items()}
+    for box, path, read in idle:
+        notify(_none_ran(path, read, alone=not boxes[box].tests))
+    notes = tuple(line for files in by_box.values() for read in files for line in read.notes)
+    for line in notes:
+        notify(f"note: {line}")
+    return Results(boxes, tuple(faults), notes)
+
+
+def _none_ran(path: Path, read: FileResults, *, alone: bool) -> str:
+    """Return the notice of a file without a test that ran. `alone`: nor has any of its box."""
+    others = {"skipped": read.skipped, "not built": read.unbuilt}
+    listed = ", ".join(f"{many} {what}" for what, many in others.items() if many)
+    line = f"{path}: It holds no test that ran{f' ({listed})' if listed else ''}."
+    if alone:
+        line += " A run without any counts as failed, where nobody says its conclusion."
+    return f"{'warning' if alone else 'note'}: {line}"

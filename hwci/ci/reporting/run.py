@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way of a run report, from what its job, its result files and git tell, or from a whole body,
+to the server (spec, "Run report"). Each part is decided in a module of its own; here stands their
+order.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from hwci.ci.reported import Reported
+from hwci.ci.reporting import bodies, clock, summary
+from hwci.ci.reporting.base import NOBODY
+from hwci.ci.reporting.context import JobContext, JobFlags, job_context, note_untold_hello
+from hwci.ci.reporting.missing import missing_error
+from hwci.ci.reporting.report import ReportHead, draft, run_reports, written_reports
+from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
+from hwci.ci.reporting.run_marks import marked, settle
+from hwci.ci.reporting.run_memory import Memory
+from hwci.ci.reporting.under_test import UnderTest, under_test
+from hwci.ci.results.model import BoxResults
+from hwci.ci.sourced import Sourced
+from hwci.ci.state import State, state_folder
+from hwci.ci.systems.api import get_json
+from hwci.client import calls
+from hwci.client.delivery.sending import Delivered, Destination, Parcel, deliver, keep_early
+from hwci.client.explained import ErrorMessage, ExplainedError, counted, not_empty
+from hwci.engine.vocabulary import Outcome
+from hwci.wire.reports import Changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from hwci.ci.job import Job
+    from hwci.ci.reporting.context import CommandContext
+    from hwci.wire.reports import RunReport
+
+NOT_REPORTED = "The run was not reported"
+CANCELLED_DEADLINE_S = 5.0
+"""Who cancels a job waits a few seconds; what is not sent then, waits on the disk."""
+UNNAMED = "a box that nobody names"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to report. `files`: result files, as `FILE` or `BOX=FILE`; `body`: a file that holds
+    the whole report, in place of all else; `before`: the result files that were there before the
+    run, with the time of their last change, None if the command did not run it.
+
+    Raises:
+        ExplainedError: wrong usage: a flag is empty. A shell calls an empty check a success.
+    """
+
+    flags: JobFlags
+    files: tuple[str, ...] = ()
+    changes_file: str | None = None
+    no_changes: bool = False
+    hello_cmd: str | None = None
+    body: str | None = None
+    before: Mapping[Path, int] | None = None
+
+    def __post_init__(self) -> None:
+        not_empty(self.changes_file, "--changes")
+        not_empty(self.hello_cmd, "--hello-cmd")
+
+    @property
+    def asks_git(self) -> bool:
+        """Whether git and the CI are asked what changed."""
+        return not self.no_changes and self.changes_file is None
+
+    def given(self) -> dict[str, object]:
+        """Return what is given, by the names of the flags."""
+        return {
+            **self.flags.given(),
+            "junit": list(self.files),
+            "changes": self.changes_file,
+            "no_changes": self.no_changes,
+            "hello_cmd": self.hello_cmd,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """How reports go out. `to` None: a dry run, which sends nothing. `when_kept`: the block from
+    when all is on the disk until it is sent; a SignalledError ends it.
+    """
+
+    to: Destination | None
+    deadline_s: float
+    summary: bool = True
+    when_kept: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    def hurried(self) -> Sending:
+        """Return what is left of the deadline once the run was cancelled. A deadline of nothing
+        means each report once, which may take longer.
+        """
+        return replace(self, deadline_s=min(self.deadline_s or inf, CANCELLED_DEADLINE_S))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a command. `bodies`: what a dry run prints. `messages`: what was not reported,
+    and why: warnings, or errors to a strict caller. `error` fails the command in any case.
+    """
+
+    bodies: tuple[bytes, ...] = ()
+    messages: tuple[ErrorMessage, ...] = ()
+    error: ExplainedError | None = None
+
+
+def report_run(request: RunRequest, sending: Sending, command: CommandContext) -> Done:
+    """Report the run of this job. Git and the CI may take long to say what changed: meanwhile the
+    report is on the disk without it, so that whoever is killed then leaves the results.
+
+    Raises:
+        ExplainedError: wrong usage. Where only one box can have no report, the others are reported.
+    """
+    if request.body is not None:
+        return _report_body(request.body, request, sending, command)
+    context = job_context(request.flags, command)
+    note_untold_hello(context)
+    ran = request.before is not None
+    if missing := missing_of_run(context.job, request.files, ran=ran):
+        error = missing_error("report", missing, shown=sending.to is None)
+        if sending.to is not None:
+            raise error
+        return Done(bodies=_drafts(context, request, missing), error=error)
+    results = results_of(context, request.files, request.before)
+    # A run that no CI counts is named by its start.
+    started_at = context.job.value("started_at") or results.started_at() or command.clock()
+    context = replace(context, job=context.job.dated(started_at))
+    settle(command.environ)
+    command.warn(*results.uncounted(context.job))
+    with ExitStack() as kept:
+        if sending.to is not None and request.asks_git:
+            reports, _ = _reports(context.job, results, _given(context, None))
+            kept.enter_context(marked(reports, command.environ))
+            keep_early(sending.to, _parcels(reports))
+        return _report_whole(context, request, results, sending)
+
+
+def _report_whole(
+    context: JobContext, request: RunRequest, results: Results, sending: Sending
+) -> Done:
+    """Ask what changed, then report.
+
+    Raises:
+        ExplainedError: as `report_run`.
+    """
+    job, command = context.job, context.command
+    found = _under_test(context, request, base_noted=sending.to is None)
+    reports, error = _reports(job, results, found)
+    folder = state_folder(command.environ)
+    known = Reported(folder)
+    warnings = command.warn(
+        *_no_git(context, request), *_doubts(context), *_replaced(known, reports)
+    )
+    notes = (*results.faults, *results.notes, *found.notes, *results.uncounted(job), *warnings)
+    if (to := sending.to) is None:
+        done = _dry_run(reports, command)
+        return replace(done, messages=_messages(None, results, job), error=error)
+    memory = Memory(known, State(folder), reports, command.notify)
+    sending = replace(sending, when_kept=memory.begun_by(sending.when_kept))
+    with marked(reports, command.environ):
+        delivered = _send(reports, sending, to, command, job, notes)
+        memory.end_with([one for one in reports if _name(one) in delivered.taken])
+    return Done(messages=_messages(delivered.message, results, job), error=error)
+
+
+def _report_body(path: str, request: RunRequest, sending: Sending, command: CommandContext) -> Done:
+    """Report a body that was written whole; flags of fields may not stand beside it.
+
+    Raises:
+        ExplainedError: wrong usage: it breaks the rules.
+    """
+    reports = bodies.from_file(written_reports, path, beside=request.given())
+    if sending.to is None:
+        return _dry_run(reports, command)
+    delivered = _send(reports, sending, sending.to, command)
+    return Done(messages=_messages(delivered.message))
+
+
+def check_run(
+    flags: JobFlags, files: Sequence[str], started_at: datetime, command: CommandContext
+) -> tuple[Job, Sequence[str]]:
+    """Check, before a run, that it can be reported with what is known now. Return its job, and the
+    boxes that it will be reported of.
+
+    Raises:
+        ExplainedError: wrong usage: a field is missing or breaks its rule.
+    """
+    # The run itself tells its end. One that no CI counts is named by its start, as in its report.
+    flags = replace(flags, ended_at=started_at, conclusion="success")
+    context = job_context(flags, command)
+    job = context.job.dated(started_at)
+    if missing := missing_of_run(job, files, ran=True):
+        raise missing_error("report", missing)
+    boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
+    results = Results({box: BoxResults(started_at=started_at) for box in boxes})
+    _, error = _reports(job, results, _known(covers_shas=job.value("covers_shas")))
+    if error is not None:
+        raise error
+    return job, boxes
+
+
+# What is reported
+
+
+def _under_test(context: JobContext, request: RunRequest, *, base_noted: bool = False) -> UnderTest:
+    """Return what changed and what a push covers: by flag or file, else by git and the CI.
+
+    Raises:
+        ExplainedError: the file of changes breaks the field rules.
+    """
+    path = request.changes_file
+    if path is not None:
+        return _given(context, bodies.from_file(Changes.model_validate_json, path, beside={}))
+    if request.no_changes or context.repository is None:
+        return _given(context, None)
+    state = State(state_folder(context.command.environ))
+    found = under_test(context.job, context.repository, state, get_json)
+    for line in found.notes:
+        context.command.notify(f"note: {line}")
+    if base_noted:
+        context.command.notify(f"note: {_base_note(found)}.")
+    return found
+
+
+def _given(context: JobContext, changes: Changes | None) -> UnderTest:
+    """Return what is known of commits without git."""
+    job = context.job
+    return _known(changes, job.value("covers_shas") or job.pushed_shas)
+
+
+def _known(changes: Changes | None = None, covers_shas: Sequence[str] | None = None) -> UnderTest:
+    return UnderTest(changes, tuple(covers_shas or ()), Sourced(None, NOBODY))
+
+
+def _base_note(found: UnderTest) -> str:
+    """Return since when changes count, and where that comes from."""
+    base, source = found.base.value, found.base.source
+    if base and found.changes is not None and found.changes.base_sha is None:
+        return f"changes do not count from {base}, told by {source}: no base is sent"
+    return f"changes count from {base or 'no commit'}, told by {source}"
+
+
+def _head(job: Job, found: UnderTest, conclusion: str | None) -> ReportHead:
+    """Return what is the same for each box of a run. `conclusion`: that of the tests."""
+    of_commits: dict[str, Any] = {
+        "covers_shas": found.covers_shas or None,
+        "changes": found.changes,
+    }
+    names = [name for name in ReportHead.__dataclass_fields__ if name not in of_commits]
+    values: dict[str, Any] = {name: job.value(name) for name in names}
+    values["conclusion"] = values["conclusion"] or conclusion
+    return ReportHead(**values, **of_commits)
+
+
+def _reports(
+    job: Job, results: Results, found: UnderTest
+) -> tuple[list[RunReport], ExplainedError | None]:
+    """Return one report per box, in parts where it is large; and the error of a box that can have
+    none, which holds back no other.
+
+    Raises:
+        ExplainedError: wrong usage: a field breaks its rule, for all boxes.
+    """
+    head = _head(job, found, results.conclusion())
+    reports: list[RunReport] = []
+    failed: ExplainedError | None = None
+    for box_key, of_box in results.boxes.items():
+        try:
+            reports += run_reports(head, {box_key: of_box})
+        except ValidationError as fault:
+            # The box of a result file does not come from the job.
+            sources = {
+                name: one
+                for name, one in job.fields.items()
+                if name != "box_key" or one.value == box_key
+            }
+            failed = failed or bodies.bad_fields(fault, sources)
+    if failed is not None and not reports:
+        raise failed
+    return reports, failed
+
+
+def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) -> tuple[bytes, ...]:
+    """Return what a report holds so far: nothing is invented in place of what is missing."""
+    found = _known()
+    if "sha" in context.job.fields:
+        found = _under_test(context, request)
+    context.command.warn(*_no_git(context, request), *_doubts(context))
+    job, boxes, conclusion = context.job, dict[str, BoxResults](), None
+    if "tests" not in missing:
+        if "box_key" not in job.fields:
+            unnamed = Sourced(UNNAMED, "nobody")
+            context = replace(context, job=replace(job, fields={**job.fields, "box_key": unnamed}))
+        results = results_of(context, request.files)
+        boxes = dict(results.boxes)
+        conclusion = results.conclusion() if boxes else None
+        at = job.value("started_at") or results.started_at() or context.command.clock()
+        job = job.dated(at)
+    head = _head(job, found, conclusion)
+    drafts = [
+        draft(head, None if box_key == UNNAMED else box_key, of_box)
+        for box_key, of_box in boxes.items()
+    ]
+    return _bodies(drafts or [draft(head, job.value("box_key"), None)])
+
+
+# What people should know of it
+
+
+def _no_git(context: JobContext, request: RunRequest) -> tuple[str, ...]:
+    why = context.no_git()
+    return () if why is None or not request.asks_git else (f"{why}; --no-changes needs no git",)
+
+
+def _doubts(context: JobContext) -> tuple[str, ...]:
+    doubts = (context.product_doubt(), context.changed())
+    return (*context.without(), *(f"{doubt.what}. {doubt.fix}" for doubt in doubts if doubt))
+
+
+def _replaced(known: Reported, reports: Sequence[RunReport]) -> tuple[str, ...]:
+    """Return warnings of reports that replace those of other tests: most likely another job's."""
+    return tuple(
+        f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
+        f"{report.run_attempt} and box. If they are of two jobs, give each a --run-id of its own"
+        for report in reports
+        for other in [known.replaced(report)]
+        if other is not None
+    )
+
+
+def _warn_of_times(
+    reports: Sequence[RunReport], server_time: datetime | None, command: CommandContext
+) -> tuple[str, ...]:
+    """Warn of times that can hardly be: such a run stands on no page, or on another's."""
+    lines = []
+    for box_key, report in {report.box_key: report for report in reports}.items():
+        times = {"started_at": report.started_at, "ended_at": report.ended_at}
+        faults = list(clock.doubtful(times, server_time, command.clock()))
+        if report.ended_at < report.started_at:
+            faults.append("it ended before it started")
+        if faults:
+            lines.append(
+                f"The times of the report of {box_key} are doubtful: {'; '.join(faults)}. Set the "
+                "clock of what ran the tests, or say --started-at and --ended-at"
+            )
+    return command.warn(*lines)
+
+
+def _messages(
+    unsent: ErrorMessage | None, results: Results | None = None, job: Job | None = None
+) -> tuple[ErrorMessage, ...]:
+    incomplete = results.incomplete(job) if results is not None and job is not None else None
+    return tuple(message for message in (unsent, incomplete) if message is not None)
+
+
+# Sending
+
+
+def _dry_run(reports: Sequence[RunReport], command: CommandContext) -> Done:
+    _warn_of_times(reports, None, command)
+    return Done(bodies=_bodies(reports))
+
+
+def _bodies(reports: Sequence[RunReport]) -> tuple[bytes, ...]:
+    return tuple(calls.report_run(report).body or b"" for report in reports)
+
+
+def _send(
+    reports: Sequence[RunReport],
+    sending: Sending,
+    to: Destination,
+    command: CommandContext,
+    job: Job | None = None,
+    notes: Sequence[str] = (),
+) -> Delivered:
+    """Send reports, and leave a summary where the CI of the job shows one."""
+    # A part that was written as such is sent as it is, alone.
+    if (parts := sum(report.part_of is not None for report in reports)) > 1:
+        command.notify(f"More than 1,000 tests on a box: sending {parts} parts of at most 1,000.")
+    delivered, times = Delivered(), tuple[str, ...]()
+    try:
+        if reports:
+            delivered = deliver(
+                to,
+                _parcels(reports),
+                NOT_REPORTED,
+                sending.deadline_s,
+                command.notify,
+                sending.when_kept,
+            )
+        for line in clock.warning(delivered.server_time, command.clock()):
+            command.notify(line)
+        times = _warn_of_times(reports, delivered.server_time, command)
+        if delivered.sent:
+            command.notify(f"Reported {_summary(reports)} to {to.url}.")
+    finally:
+        if job is not None and sending.summary:
+            shown = summary.Shown(reports, delivered.sent, (*notes, *times), kept=delivered.kept)
+            summary.show(shown, job, command.ci_command)
+    return delivered
+
+
+def _parcels(reports: Sequence[RunReport]) -> list[Parcel]:
+    return [Parcel(_name(report), calls.report_run(report)) for report in reports]
+
+
+def _name(report: RunReport) -> str:
+    """Return the name of a report among those of its run."""
+    part = report.part_of
+    return report.box_key if part is None else f"{report.box_key} part {part.part} of {part.parts}"
+
+
+def _summary(reports: Sequence[RunReport]) -> str:
+    """Return what was sent, in one line."""
+    tests = [item for report in reports for item in report.tests]
+    failed = sum(item.outcome is Outcome.FAIL for item in tests)
+    boxes = list(dict.fromkeys(report.box_key for report in reports))
+    where = boxes[0] if len(boxes) == 1 else f"{len(boxes)} boxes"
+    many = f" in {len(reports)} reports" if len(reports) > 1 else ""
+    return f"{counted(len(tests), 'test')} ({failed:,} failed) on {where}{many}{_reached(reports)}"
+
+
+def _reached(reports: Sequence[RunReport]) -> str:
+    """Return whether boxes were not reached or, without tests, may not have been."""
+    if not all(report.hello_ok for report in reports):
+        return "; hello failed"
+    without = any(not report.tests for report in reports)
+    return "; hello ok without tests (was a box not reached? --hello-cmd tells)" if without else ""

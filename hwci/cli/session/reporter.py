@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command hands to `hwci.ci.reporting`, and how it shows what came of it (contract, "Command
+line"): a server that refuses or is away fails no build unless the caller is strict.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hwci.cli.session.settings import KEY_FILE, Flags, Settings, resolve
+from hwci.cli.terminal import options
+from hwci.cli.terminal.errors import warn
+from hwci.cli.terminal.render import command_line, note, say_json
+from hwci.client.explained import ExitCode, ExplainedError, explain, wrong_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hwci.ci.reporting import CommandContext, Done, Sending
+    from hwci.client.delivery.sending import Destination, NoKey
+    from hwci.client.spool import Spool
+
+
+def command_context() -> CommandContext:
+    """Return what this command knows of where it runs."""
+    from hwci.bench.box_key import installed_as
+    from hwci.ci.reporting import CommandContext
+
+    return CommandContext(
+        os.environ, this_folder, options.now, note, command_line, installed_as(os.environ)
+    )
+
+
+def sending(
+    flags: Flags, deadline_s: float, *, dry_run: bool = False, summary: bool = True
+) -> Sending:
+    """Return how reports go out.
+
+    Raises:
+        ExplainedError: wrong usage: as `resolve`.
+    """
+    from hwci.ci.reporting import Sending
+
+    return Sending(None if dry_run else destination(resolve(flags)), deadline_s, summary)
+
+
+def destination(settings: Settings) -> Destination:
+    """Return where reports go, and with which key."""
+    from hwci.ci.reporting.run_marks import settle
+    from hwci.client._call import Credential
+    from hwci.client._protocol import usable
+    from hwci.client.delivery.sending import UNREAD_KEY, Destination
+    from hwci.client.errors import HwciError
+
+    key, no_key = UNREAD_KEY, None
+    try:
+        key = usable(settings.ci_key(), Credential.CI_KEY)
+    except (HwciError, ExplainedError) as fault:
+        no_key = _no_key(fault, settings)
+    return Destination(
+        settings.url,
+        not settings.guessed,
+        key,
+        no_key,
+        spool_of(settings.environ),
+        lambda: settle(settings.environ),
+    )
+
+
+def _no_key(fault: Exception, settings: Settings) -> NoKey:
+    """Return why there is no key. A secret that is not mounted, or was cut short, is no wrong
+    usage: who runs the job did not call the command wrongly.
+    """
+    from hwci.client.delivery.sending import NoKey
+    from hwci.client.errors import CredentialMissingError, HwciError
+
+    if isinstance(fault, ExplainedError):
+        cause = f"{fault.message.what}: {fault.message.cause}"
+        return NoKey(replace(fault.message, cause=cause, code=ExitCode.FAILED), meant=True)
+    assert isinstance(fault, HwciError)
+    if not isinstance(fault, CredentialMissingError):
+        return NoKey(replace(explain(fault), code=ExitCode.FAILED), meant=True)
+    message, file = explain(fault, by_ci_key=True), settings.environ.get(KEY_FILE)
+    if not file:
+        return NoKey(message, meant=False)
+    return NoKey(replace(message, cause=f"{file}, which {KEY_FILE} names, is empty"), meant=True)
+
+
+def spool_of(environ: Mapping[str, str]) -> Spool | None:
+    """Return the spool of this machine; None if this user has no place for one."""
+    from hwci.client.spool import Spool, spool_folder
+
+    folder = spool_folder(environ)
+    return None if folder is None else Spool(folder)
+
+
+def show(done: Done, *, strict: bool) -> None:
+    """Show what came of a command: bodies on stdout, warnings on stderr.
+
+    Raises:
+        ExplainedError: the first warning, if the caller is strict or called the command wrongly; or
+            the error that it ends with.
+    """
+    for body in done.bodies:
+        say_json(body.decode())
+    strict = strict and done.error is None
+    for message in done.messages:
+        warn(message, strict=strict or message.wrong_usage)
+    if done.error is not None:
+        raise done.error
+
+
+def this_folder() -> Path:
+    """Return the folder in which this command runs.
+
+    Raises:
+        ExplainedError: wrong usage: it was deleted meanwhile.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError as fault:
+        raise wrong_usage(
+            "There is no folder to work in",
+            "the one in which this command was called was deleted",
+            "Call hwci in the checkout that was tested",
+        ) from fault
