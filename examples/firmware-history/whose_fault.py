@@ -13,15 +13,14 @@ from typing import Any
 from uuid import UUID
 
 from hwci.ci.project import read_project
-from hwci.engine.answers import ResolvedFailure
 from hwci.engine.facts import Commit, Facts, Product
 from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.page import labelled_failures, metrics_page
+from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.reading import read_period
-from hwci.engine.page.tables import WantedFailures
+from hwci.engine.page.tables import WantedFailures, labelled_failures, metrics_page
 from hwci.engine.patterns import PathList
-from hwci.engine.period import last_days
+from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import (
@@ -139,7 +138,7 @@ def story(row: ResolvedFailure, subjects: dict[str, str]) -> Iterator[str]:
     if reason is not None:
         yield f"  because    {REASONS[reason].text}"
     yield f"  failed on  {subjects[row.key.sha]}, tested commits: {row.failing_commits}"
-    suspects: Sequence[Commit] = row.broken_by.commits if row.broken_by else ()
+    suspects: Sequence[Commit] = row.broken_by or ()
     for commit in suspects:
         yield f"  broken by  {commit.sha[:10]} {commit.subject}"
     if row.fix is not None:

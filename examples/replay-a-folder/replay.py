@@ -10,13 +10,13 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from hwci.engine.answers import Page, ResolvedFailure
 from hwci.engine.facts import Announcement, Facts, Product, Report, SuiteConfig
 from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.page import metrics_page
+from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.reading import read_period
-from hwci.engine.period import last_days
+from hwci.engine.page.tables import Page, metrics_page
+from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import REASONS
 from hwci.wire.base import parse_time
 from hwci.wire.errors import issues_of
@@ -83,7 +83,7 @@ def lines(page: Page) -> Iterator[str]:
         yield f"  {merge.merged_at:%Y-%m-%d %H:%M}  {merge.sha[:10]}  {product}"
     yield "\nReal FW bugs caught"
     for row in page.real_bugs.items:
-        broken = "unknown" if row.broken_by is None else row.broken_by.commits[-1].subject
+        broken = "unknown" if row.broken_by is None else row.broken_by[-1].subject
         yield f"{failure(row)}  broken by: {broken}"
     yield "\nResolved by a bench or harness change"
     for row in page.other_failures.items:

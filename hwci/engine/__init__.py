@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules: from facts that CI sent to everything that a person sees.
+"""The engine: from the facts that CI sent to everything that people see.
 
-This room decides labels, groups, classes, figures and tables. It does no I/O, reads no clock and
-knows no library: a store answers the questions of `history.History`, `page` puts the answers
-together, and `full.FullHistory` is the definition that every store must equal.
+It decides labels, groups, classes, figures and tables. It does no I/O, reads no clock and knows no
+library. A store answers the questions of `history.History`, `rules` decide, `page` puts the answers
+together, and `full.history.FullHistory` is the definition that every store must equal.
 """

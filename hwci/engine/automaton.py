@@ -1,43 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of many path patterns matches a path first (semantics, 11).
 
-The patterns are followed at once, as one set of states, which is the bits of one integer. Where a
-sign leads from a set is computed when it is first asked for, and kept: a path then costs one
-look-up a sign, however long the list. When a list comes to too many sets, its patterns take turns
-that have nothing to do with each other: from then on each half of it is followed by itself. So the
-time is linear in the path and in the list, whatever the patterns are.
+All patterns are followed at once, as one set of states, which is the bits of one integer. The set
+that a character leads to is computed when it is first needed, and kept: a path then costs one
+look-up a character, however long the list. When a list needs too many sets, each half of it is
+followed by itself from then on. So the time is linear in the path and in the list, whatever the
+patterns are.
 """
 
 import re
 from collections.abc import Sequence
+from typing import Protocol
 
-from hwci.engine.room import ROOM
-
-# A token is one sign. The special ones are of those that no pattern may hold as themselves.
-_ANY = "?"  # any signs: "`**` matches any characters across directory levels"
-_LEVEL = "*"  # any signs but /: "`*` matches any characters within one directory level"
-_ENTRY = "["  # before a directory part that may be missing; `_UNTIL` follows it
-_UNTIL = "]"  # any signs, the last of them a /
+# A token is one character. The special ones are characters that no legal pattern holds.
+_ANY = "?"  # any characters: "`**`: any characters across directory levels"
+_LEVEL = "*"  # any characters but /: "`*`: any characters within one directory level"
+_ENTRY = "["  # before directories that may be missing; `_UNTIL` follows it
+_UNTIL = "]"  # any characters, the last of them a /
 _END = "}"
 _SPECIAL = {_ANY, _LEVEL, _ENTRY, _UNTIL, _END}
 
-# "`**/` at the start of a pattern or after a `/` also matches nothing"; two say no more than one.
+# "`**/` at the start or after `/`: also nothing"; two in a row match the same as one.
 _DIRECTORIES = re.compile(r"(?<![^/])(?:\*\*/)+")
-# Three stars are two and one, and `**` followed by `*` says no more than `**`.
+# Three stars are two and one, and `**` followed by `*` matches the same as `**`.
 _STARS = re.compile(r"\*{2,}")
 
 _TOGETHER_MAX = 1_024
-"""Sets of states that patterns come to together. One alone has some hundred that follow each other;
-and so have lists that people write.
+"""Sets of states of one automaton. One pattern needs some hundred, and so do lists that people
+write.
 """
 _STATE_BYTES = 512
 _STEP_BYTES = 128
 _CHARACTER_BYTES = 4
 
 
+class Keeper(Protocol):
+    """An object that caches within a budget."""
+
+    def forget(self) -> None:
+        """Drop everything cached."""
+
+
+class CacheBudget:
+    """About so many bytes, shared by all that cache within it. When it is used up, everything is
+    dropped at once: all of it can be computed again.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._left = size
+        self._keepers: dict[int, Keeper] = {}
+
+    def take(self, keeper: Keeper, size: int) -> None:
+        """Count what `keeper` is about to cache, after all have forgotten if it does not fit."""
+        if size > self._left:
+            keepers, self._keepers = self._keepers, {}
+            self._left = self._size
+            for one in keepers.values():
+                one.forget()
+        self._left -= size
+        self._keepers[id(keeper)] = keeper
+
+
+BUDGET = CacheBudget(24 * 1024 * 1024)
+
+
 class _State(dict[str, "_State"]):
-    """A set of states, and the sets that signs lead to. `found`: the first pattern that matches a
-    path which ends here.
+    """A set of states, and the sets that characters lead to. `found`: the first pattern that
+    matches a path which ends here.
     """
 
     __slots__ = ("_automaton", "_states", "found")
@@ -47,13 +77,13 @@ class _State(dict[str, "_State"]):
         self._states = states
         self.found = found
 
-    def __missing__(self, sign: str) -> "_State":
-        state = self[sign] = self._automaton.after(self._states, sign)
+    def __missing__(self, character: str) -> "_State":
+        state = self[character] = self._automaton.after(self._states, character)
         return state
 
 
 class Automaton:
-    """Legal patterns without their `!`. Bit n of a set: all before token n has been matched."""
+    """Legal patterns without their `!`. Bit n of a set: all tokens before n are matched."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._patterns = patterns
@@ -70,15 +100,15 @@ class Automaton:
         self._begin = self._made(self._closed(starts))
         self._known: dict[int, _State] = {}
         self._led_on: dict[str, int] = {}
-        ROOM.take(self, len(self._backwards) * _CHARACTER_BYTES)
+        BUDGET.take(self, len(self._backwards) * _CHARACTER_BYTES)
 
     def first(self, path: str) -> str | None:
         """Return the first pattern that matches a whole path."""
         if self._halves:
             return next((found for half in self._halves if (found := half.first(path))), None)
         state = self._begin
-        for sign in path:
-            state = state[sign]
+        for character in path:
+            state = state[character]
         if len(self._known) > _TOGETHER_MAX and len(self._patterns) > 1:
             half = len(self._patterns) // 2
             self._halves = Automaton(self._patterns[:half]), Automaton(self._patterns[half:])
@@ -86,20 +116,20 @@ class Automaton:
         return state.found
 
     def forget(self) -> None:
-        """Let go of all sets and steps. They lead to each other, so each is emptied."""
+        """Drop all sets and steps. They refer to each other, so each is emptied."""
         for state in (self._begin, *self._known.values()):
             state.clear()
         self._known = {}
         self._led_on = {}
 
-    def after(self, states: int, sign: str) -> _State:
-        """Return where a sign leads from a set of states."""
-        ROOM.take(self, _STEP_BYTES)
-        kept = self._kept_by_slash if sign == "/" else self._kept_by_others
-        after = self._closed(states & kept | (states & self._led_on_by(sign)) << 1)
+    def after(self, states: int, character: str) -> _State:
+        """Return the set that a character leads to from a set of states."""
+        BUDGET.take(self, _STEP_BYTES)
+        kept = self._kept_by_slash if character == "/" else self._kept_by_others
+        after = self._closed(states & kept | (states & self._led_on_by(character)) << 1)
         state = self._known.get(after)
         if state is None:
-            ROOM.take(self, _STATE_BYTES + self._width_bytes)
+            BUDGET.take(self, _STATE_BYTES + self._width_bytes)
             state = self._known[after] = self._made(after)
         return state
 
@@ -109,22 +139,24 @@ class Automaton:
         return _State(self, states, self._patterns[before.bit_count()] if ended else None)
 
     def _closed(self, states: int) -> int:
-        """Add the states that matching nothing leads to: skip directory parts, then stars."""
+        """Add the states reached without a character: skip directories, then stars."""
         entered = states & self._entry
         states |= entered << 1 | entered << 2
         return states | (states & self._stars) << 1
 
-    def _led_on_by(self, sign: str) -> int:
-        """Return the states that a sign leads on from."""
-        states = self._led_on.get(sign)
+    def _led_on_by(self, character: str) -> int:
+        """Return the states that a character leads on from."""
+        states = self._led_on.get(character)
         if states is None:
-            ROOM.take(self, _STEP_BYTES + self._width_bytes)
-            places = 0 if sign in _SPECIAL else self._places(sign)
-            states = self._led_on[sign] = places | self._until if sign == "/" else places
+            BUDGET.take(self, _STEP_BYTES + self._width_bytes)
+            states = 0 if character in _SPECIAL else self._places(character)
+            if character == "/":
+                states |= self._until
+            self._led_on[character] = states
         return states
 
     def _places(self, token: str) -> int:
-        """Return where a token stands. The integer is read from its digits, the last bit first."""
+        """Return the places of a token, read as the digits of an integer, the last place first."""
         parts = self._backwards.split(token)
         return int("1".join("0" * len(part) for part in parts) or "0", 2)
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CI and people told us, as plain values: the engine's input and nothing else.
+"""What CI sent and what people reviewed, as plain values: the engine's input.
 
-This module decides what a fact is made of (spec, "Resources and their fields"). It draws no
-conclusion: what follows from facts is in `history.py` (states) and `answers.py` (what people see).
-All times are aware and in UTC, to the microsecond; every sha is lower case.
+This module decides what a fact is made of (spec, "Resources and their fields") and how an id is
+derived from it. It draws no conclusion. All times are aware and in UTC, to the microsecond; every
+sha is in lower case.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID, uuid5
 
 from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
@@ -21,6 +22,10 @@ class Product(NamedTuple):
     suite: str
 
 
+TestKey = tuple[Product, str]
+"""A test: its product and its id."""
+
+
 class Lane(NamedTuple):
     """One test on one box on one branch: failures are followed within a lane."""
 
@@ -29,6 +34,11 @@ class Lane(NamedTuple):
     test_id: str
     box_key: str
     branch: str
+
+    @property
+    def product(self) -> Product:
+        """The product of the test."""
+        return Product(self.repo_key, self.suite)
 
 
 class FailureKey(NamedTuple):
@@ -40,7 +50,7 @@ class FailureKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """A merge, announced. `suite` None: a run of any product can check it."""
+    """An announced merge. `suite` None: a run of any product can check it."""
 
     repo_key: str
     suite: str | None
@@ -113,6 +123,16 @@ class Report:
     changes: Changes | None = None
     part_of: Part | None = None
 
+    @property
+    def ci_run_id(self) -> int:
+        """The id that CI gave the run; the `run_id` of a part after the first is derived."""
+        return self.run_id if self.part_of is None else self.part_of.run_id
+
+    @property
+    def is_first_part(self) -> bool:
+        """Whether it counts as the run report: "Parts after the first are not counted"."""
+        return self.part_of is None or self.part_of.part == 1
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteConfig:
@@ -128,7 +148,7 @@ class SuiteConfig:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A person's word on a resolved failure. `number` grows with every review written."""
+    """A person's decision on a resolved failure. `number` grows with every review written."""
 
     key: FailureKey
     action: ReviewAction
@@ -140,9 +160,31 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that one organization's CI and people said, after the identities of semantics 1.5."""
+    """All facts of one organization; of each identity the fact that counts (semantics, 1.5)."""
 
     announcements: tuple[Announcement, ...] = ()
     reports: tuple[Report, ...] = ()
     configs: Mapping[Product, SuiteConfig] = field(default_factory=dict)
     reviews: Mapping[FailureKey, Review] = field(default_factory=dict)
+
+
+_NAMESPACE = UUID("6f1c2f0e-7c55-5d0b-9d5c-8f3f0c1a7e21")
+
+
+def failure_id(org_id: UUID, key: FailureKey) -> UUID:
+    """Return the id of a failure: the same after every recomputation, since links, reviews and
+    bookmarks hold it.
+    """
+    return _derived("failure", str(org_id), *key.lane, key.sha)
+
+
+def run_record_id(org_id: UUID, repo_key: str, run_id: int, run_attempt: int, box_key: str) -> UUID:
+    """Return the id of a run record: the same when its report is replaced (contract, "Runs and
+    streams").
+    """
+    return _derived("run", str(org_id), repo_key, str(run_id), str(run_attempt), box_key)
+
+
+def _derived(*parts: str) -> UUID:
+    # The lengths keep ("a", "bc") and ("ab", "c") apart.
+    return uuid5(_NAMESPACE, "".join(f"{len(part)}:{part}" for part in parts))

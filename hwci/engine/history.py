@@ -1,36 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions that the rules ask of recorded history, and the shape of the answers.
+"""The questions that the rules ask of recorded history, and the shapes of the answers.
 
-A store answers them narrowly, from its indexes; `full.FullHistory` answers them from all facts
-and is the definition: for every history both must give the same page. The protocol carries facts
-and states only: every rule over them is written once, in the modules beside this one.
+A store answers them narrowly, from its indexes. `full.history.FullHistory` answers them from all
+facts and is the definition: for every history both must give the same page. Answers are facts and
+states only; every rule over them stands once, in `rules`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
-from hwci.engine.sightings import Merge, SightedRun
+from hwci.engine.facts import (
+    Announcement,
+    Changes,
+    FailureKey,
+    Lane,
+    Product,
+    Review,
+    SuiteConfig,
+    TestKey,
+)
+from hwci.engine.periods import Period, Slots
 from hwci.engine.vocabulary import Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a page is about: all, one repository, or one product (`suite` needs `repo_key`)."""
+    """What a page shows: all, one repository, or one product (`suite` needs `repo_key`)."""
 
     repo_key: str | None = None
     suite: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """Both ends belong to the period (semantics, 10)."""
-
-    start: datetime
-    end: datetime
 
 
 class Place(NamedTuple):
@@ -88,14 +89,25 @@ class Failure:
 
 
 class RunCounts(NamedTuple):
-    """Run reports of a period, parts after the first left out: lost to the bench, and all."""
+    """Run reports of a period without parts after the first: those that never reached the hardware,
+    and all.
+    """
 
     infra: int
     total: int
 
 
+class RunStarts(NamedTuple):
+    """Starts of the same reports, each list in order: of those that never reached the hardware, and
+    of all.
+    """
+
+    infra: Sequence[datetime]
+    all: Sequence[datetime]
+
+
 class ItemGroup(NamedTuple):
-    """So many items of a test had this outcome after this many attempts."""
+    """How many items of a test had this outcome after this many attempts."""
 
     outcome: Outcome
     attempts: int
@@ -104,8 +116,8 @@ class ItemGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TestRuns:
-    """One test over the `hello_ok` reports of a period. Only tests with an item that is not a pass
-    at the first attempt are given; `notable` holds exactly those items.
+    """One test over the `hello_ok` reports of a period. `notable` holds exactly the items that are
+    not a pass at the first attempt.
     """
 
     __test__ = False  # pytest: not a test class
@@ -117,9 +129,50 @@ class TestRuns:
     notable: tuple[ItemGroup, ...]
 
 
+class BoxRuns(NamedTuple):
+    """One test on one box over the `hello_ok` reports of one slot; `notable` as in `TestRuns`."""
+
+    product: Product
+    test_id: str
+    box_key: str
+    slot: int
+    reports: int
+    notable: tuple[ItemGroup, ...]
+
+
+class Sighting(NamedTuple):
+    """What decides whether a report checks a merge that its `sha` or `covers_shas` hold."""
+
+    suite: str
+    hello_ok: bool
+    has_tests: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """An announcement with the distinct sightings of its commit in its repository."""
+
+    announcement: Announcement
+    sightings: frozenset[Sighting]
+
+
+class SightedRun(NamedTuple):
+    """A report that holds a commit in its `sha` or `covers_shas`. `sha`: the commit that it tested.
+    Within a repository these compare in the order of reports (semantics, 5.1).
+    """
+
+    started_at: datetime
+    run_id: int
+    run_attempt: int
+    box_key: str
+    ci_run_id: int
+    sha: str
+    sighting: Sighting
+
+
 @dataclass(frozen=True, slots=True)
 class RunChanges:
-    """The changes of a run (semantics, 5.1), placed by the report that carries them."""
+    """The changes of a run (semantics, 5.1). `order` is that of the report that carries them."""
 
     order: ReportOrder
     ci_run_id: int
@@ -154,9 +207,8 @@ class LaneCommit:
 
 
 class ProductState(NamedTuple):
-    """A product that was heard of, by a report, an announcement or a configuration.
-
-    `last_report_at` is the latest start among its reports, `hello_ok` either way.
+    """A product named by a report, an announcement or a configuration. `last_report_at` is the
+    latest start among its reports, whether or not they reached the hardware.
     """
 
     product: Product
@@ -165,17 +217,17 @@ class ProductState(NamedTuple):
 
 
 class OutOfTimeError(Exception):
-    """The time for an answer is over. Any question of a history may raise it."""
+    """The time for an answer is over. Any question to a history may raise it."""
 
 
 class History(Protocol):
     """One organization's history, read within one consistent snapshot."""
 
-    def go_on(self) -> None:
-        """Return while there is time for the answer. Asked in long work between two questions."""
+    def check_time(self) -> None:
+        """Raise `OutOfTimeError` if the time is over. Called in long work between two questions."""
 
     def extent(self, scope: Scope, period: Period) -> Period | None:
-        """First and last start of a run or merge in the period: what decides all that it holds."""
+        """Time of the first and last run or merge in the period; None if there is none."""
 
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         """Announcements of the period by `merged_at`. A scope of one product holds only merges
@@ -183,13 +235,19 @@ class History(Protocol):
         """
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
-        """Give the reports of a repository that saw a commit, in any order."""
+        """Reports of a repository whose `sha` or `covers_shas` hold a commit, in any order."""
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
-        """Count run reports by their start."""
+        """Numbers of run reports by start."""
+
+    def run_starts(self, scope: Scope, period: Period) -> RunStarts:
+        """Starts of the run reports that `run_counts` counts."""
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        """Tests of `hello_ok` reports of the period that failed or were retried."""
+        """Tests of `hello_ok` reports of the period with a notable item, in any order."""
+
+    def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
+        """Runs of these tests by box and slot, in any order; no row where none ran."""
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
         """Every failure with an item in the period, and every failure of its lane with the same
@@ -197,10 +255,15 @@ class History(Protocol):
         """
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
-        """Failing items in the period, by failure id; failures without one are left out."""
+        """Number of failing items in the period by failure id; only failures with one."""
+
+    def failing_starts(
+        self, scope: Scope, period: Period, failures: Collection[UUID]
+    ) -> Sequence[datetime]:
+        """Start of each failing item in the period of these failures, in order."""
 
     def failure(self, failure_id: UUID) -> Failure | None:
-        """Give one failure by its id."""
+        """The failure with this id; None if there is none."""
 
     def lane_failures(self, lane: Lane) -> Sequence[Failure]:
         """Every failure of a lane, in order of place."""
@@ -209,7 +272,7 @@ class History(Protocol):
         """Every review kept, by the id of the failure it is stored at."""
 
     def config(self, product: Product) -> SuiteConfig | None:
-        """Give the configuration of a product that counts now."""
+        """The configuration of a product that counts now."""
 
     def changes_under_test(
         self, repo_key: str, workflow: str, branch: str, sha: str
@@ -220,14 +283,14 @@ class History(Protocol):
         """Changes of all runs of the repository whose `commits` list the sha, by `order`."""
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
-        """The first of `changes_listing` for each of these commits that has any: for people."""
+        """The first of `changes_listing` for each of these commits that has any."""
 
     def is_recorded_base(self, repo_key: str, sha: str) -> bool:
-        """Whether some run's changes have this `base_sha`: spares a walk through all of history."""
+        """Whether some run's changes have this `base_sha`. It saves a walk through all history."""
 
     def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
-        """Give the last passed commit of the lane with a place before `place`, if it is one of
-        `among`; else None. So a store need not look back for a test that passed on none of them.
+        """The last passed commit of the lane with a place before `place`, if it is one of `among`;
+        else None. So a store need not search further back than these commits.
         """
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
@@ -242,4 +305,4 @@ class History(Protocol):
         """Place of a commit on a branch, or None when no report of the branch mentions it."""
 
     def products(self) -> Sequence[ProductState]:
-        """Every product heard of, by repository and suite."""
+        """Every product, by repository and suite."""

@@ -2,13 +2,12 @@
 """Path patterns of a suite configuration (spec, "Path pattern rules"; semantics, 11).
 
 This module decides which paths a list of patterns matches, and which patterns are legal. It does
-not know what the list stands for, nor how it is followed: `automaton.py`.
+not know what the list is for, nor how it is matched: `automaton.py`.
 """
 
 from collections.abc import Sequence
 
-from hwci.engine.automaton import Automaton
-from hwci.engine.room import ROOM
+from hwci.engine.automaton import BUDGET, Automaton
 
 LENGTH_MAX = 1_024
 """Characters of a pattern. No path of a source tree is longer."""
@@ -39,7 +38,7 @@ def _faults(pattern: str) -> list[str]:
         return ["A pattern must not be empty"]
     if len(pattern) > LENGTH_MAX:
         return [f"A pattern must not be longer than {LENGTH_MAX:,} characters"]
-    used = [sign for sign in _FORBIDDEN if sign in pattern]
+    used = [one for one in _FORBIDDEN if one in pattern]
     if not used:
         return []
     return [f"A pattern must not contain {' '.join(used)}; only *, ** and a leading ! are special"]
@@ -57,7 +56,7 @@ class PathList:
 
     @classmethod
     def parse(cls, patterns: Sequence[str]) -> "PathList":
-        """Make a list of patterns ready to match. Raises `PatternError` at its first fault."""
+        """Return a list ready to match. Raises `PatternError` at its first fault."""
         for index, message in check_patterns(patterns):
             raise PatternError(f"Pattern {index + 1} ({patterns[index]!r}): {message}")
         return cls(
@@ -74,15 +73,13 @@ class PathList:
         try:
             return self._decided[path]
         except KeyError:
-            pattern = self._decide(path)
-            ROOM.take(self, _ENTRY_BYTES + _CHARACTER_BYTES * len(path))
+            pattern = self._matching.first(path)
+            if pattern is not None and self._excluding.first(path) is not None:
+                pattern = None
+            BUDGET.take(self, _ENTRY_BYTES + _CHARACTER_BYTES * len(path))
             self._decided[path] = pattern
             return pattern
 
     def forget(self) -> None:
-        """Let go of what was decided: a history names the same files over and over."""
+        """Drop all decisions, which are kept because a history names the same files again."""
         self._decided: dict[str, str | None] = {}
-
-    def _decide(self, path: str) -> str | None:
-        pattern = self._matching.first(path)
-        return None if pattern is None or self._excluding.first(path) is not None else pattern

@@ -2,15 +2,15 @@
 """The words of spec and contract, once: outcomes, verdicts, labels, classes, the reason table,
 roles, and the states of runs and boxes.
 
-Every other room takes its words from here: the wire puts the values into JSON, storage keeps them,
-the documentation prints them. This module decides which words exist; it decides no case.
+All other packages take their words from here: the wire puts the values into JSON, storage keeps
+them, the documentation prints them. This module decides which words exist and no more.
 """
 
 from enum import StrEnum
 from typing import NamedTuple
 
 UNASSIGNED = "Unassigned"
-"""What the spec calls the product of a merge that was announced without one."""
+"""The product of a merge that was announced without one, as the spec calls it."""
 
 
 class Outcome(StrEnum):
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Whom the harness blamed for a failed test; an omitted verdict is `unknown`."""
+    """What the harness blamed for a failed test; an omitted verdict is `unknown`."""
 
     DEVICE = "device"
     INFRA = "infra"
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 
 class Trigger(StrEnum):
-    """What started a run. Decides no number."""
+    """What started a run. No number depends on it."""
 
     MERGE = "merge"
     NIGHTLY = "nightly"
@@ -37,7 +37,7 @@ class Trigger(StrEnum):
 
 
 class Label(StrEnum):
-    """What later runs say of a failure (spec, "Failure label")."""
+    """What became of a failure (spec, "Failure label")."""
 
     FLAKE = "flake"
     RESOLVED = "resolved"
@@ -112,7 +112,7 @@ REASONS: dict[Reason, ReasonRow] = {
 
 
 class ReviewAction(StrEnum):
-    """What a person can lay over the automatic class. A reset is the absence of both."""
+    """A review of a resolved failure. A reset has no action."""
 
     CONFIRM = "confirm"
     DISMISS = "dismiss"
@@ -128,7 +128,7 @@ class FileKind(StrEnum):
 
 
 class MergeColumn(StrEnum):
-    """A column that merges, checked on hardware or not, can be put in order by."""
+    """A column by which merges can be sorted, those checked on hardware and the others."""
 
     MERGED_AT = "mergedAt"
     REPO_KEY = "repoKey"
@@ -138,7 +138,7 @@ class MergeColumn(StrEnum):
 
 
 class ResolvedColumn(StrEnum):
-    """A column that a table of resolved failures can be put in order by. `startedAt`: of the first
+    """A column by which a table of resolved failures can be sorted. `startedAt`: of the first
     failure.
     """
 
@@ -154,7 +154,7 @@ class ResolvedColumn(StrEnum):
 
 
 class FlakyColumn(StrEnum):
-    """A column that "Flakiest tests" can be put in order by."""
+    """A column by which "Flakiest tests" can be sorted."""
 
     REPO_KEY = "repoKey"
     SUITE = "suite"
@@ -169,7 +169,7 @@ class FlakyColumn(StrEnum):
 
 
 class FailureColumn(StrEnum):
-    """A column that the list of failures can be put in order by."""
+    """A column by which the list of failures can be sorted."""
 
     FIRST_STARTED_AT = "firstStartedAt"
     LAST_STARTED_AT = "lastStartedAt"
@@ -193,7 +193,7 @@ class Role(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """Where a run record stands (contract, "Runs and streams")."""
+    """The state of a run record (contract, "Runs and streams")."""
 
     RUNNING = "running"
     REPORTED = "reported"
@@ -201,7 +201,7 @@ class RunStatus(StrEnum):
 
 
 class RunEventType(StrEnum):
-    """What streams tell of runs."""
+    """The type of an event in a stream."""
 
     STARTED = "run.started"
     TEST = "run.test"
@@ -210,7 +210,7 @@ class RunEventType(StrEnum):
 
 
 class BoxStatus(StrEnum):
-    """Whether a box was heard of lately (contract, "Boxes")."""
+    """Whether a box sent anything lately (contract, "Boxes")."""
 
     NEW = "new"
     ONLINE = "online"

@@ -31,7 +31,7 @@ class Deadline:
         """End the time now: nobody waits any more."""
         self._given_up = True
 
-    def go_on(self) -> None:
+    def check_time(self) -> None:
         """Return while there is time. Raises `OutOfTimeError` after it."""
         if self._given_up or monotonic() > self._at:
             raise OutOfTimeError

@@ -6,9 +6,9 @@ The shapes of the list, and the engine's answers put into them. No figure is com
 
 from uuid import UUID
 
-from hwci.engine.answers import CheckedMerge, Listing
-from hwci.engine.identity import run_record_id
-from hwci.engine.sightings import SightedRun
+from hwci.engine.facts import run_record_id
+from hwci.engine.history import SightedRun
+from hwci.engine.page.tables import CheckedMerge, Listing
 from hwci.wire.base import Answer, ListPage, Time
 from hwci.wire.outgoing import Paging, list_page
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hwci.engine.answers import is_broken
+from hwci.engine.rules.flakiness import is_broken
 from hwci.engine.vocabulary import (
     FailureClass,
     FileKind,

@@ -6,11 +6,22 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.engine import answers
-from hwci.engine.facts import Announcement, Lane, Review, SuiteConfig
-from hwci.engine.history import LaneCommit, LaneRun, Period, ProductState
-from hwci.engine.identity import run_record_id
-from hwci.engine.page.excerpts import telling_first
+from hwci.engine.facts import Announcement, Commit, Lane, Review, SuiteConfig, run_record_id
+from hwci.engine.history import LaneCommit, LaneRun, ProductState
+from hwci.engine.page.failures import (
+    CommitEvidence,
+    Evidence,
+    FileEvidence,
+    LabelledFailure,
+    ResolvedFailure,
+    relevant_first,
+)
+from hwci.engine.page.plan import Plan, Reclassified
+from hwci.engine.page.reading import ClassCounts, Tiles
+from hwci.engine.page.tables import Listing, Page
+from hwci.engine.periods import Period
+from hwci.engine.rules.classify import Check, CheckedRun, Classification
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import REASONS, FileKind, Outcome, Reason
 from hwci.wire import limits, metrics
 from hwci.wire.accounts import Actor
@@ -33,7 +44,7 @@ def list_page(items: Sequence[Row], total: int, paging: Paging) -> ListPage[Row]
 
 
 def metrics_page(
-    org_id: UUID, page: answers.Page, query: MetricsQuery, period: Period
+    org_id: UUID, page: Page, query: MetricsQuery, period: Period
 ) -> metrics.MetricsPage:
     """Give the metrics page as it was asked for. `period`: the days of `query` that there are."""
     first = Paging(1, query.limit)
@@ -60,7 +71,7 @@ def product_asked(query: PeriodQuery) -> metrics.ProductKey | None:
     return metrics.ProductKey(repo_key=query.repo_key, suite=query.suite)
 
 
-def _tiles(tiles: answers.Tiles) -> metrics.TilesAnswer:
+def _tiles(tiles: Tiles) -> metrics.TilesAnswer:
     return metrics.TilesAnswer(
         merges_checked=metrics.MergesChecked(
             checked=tiles.merges_checked.part, announced=tiles.merges_checked.total
@@ -71,7 +82,7 @@ def _tiles(tiles: answers.Tiles) -> metrics.TilesAnswer:
     )
 
 
-def _by_class(counts: answers.ClassCounts) -> metrics.RealFwBugs:
+def _by_class(counts: ClassCounts) -> metrics.RealFwBugs:
     return metrics.RealFwBugs(
         real=counts.real,
         bench_or_harness=counts.bench_or_harness,
@@ -81,7 +92,7 @@ def _by_class(counts: answers.ClassCounts) -> metrics.RealFwBugs:
 
 
 def unchecked_merges(
-    rows: answers.Listing[Announcement], paging: Paging
+    rows: Listing[Announcement], paging: Paging
 ) -> ListPage[metrics.UncheckedMerge]:
     """Give the table "Merges not checked on hardware"."""
     items = [
@@ -98,15 +109,13 @@ def unchecked_merges(
 
 
 def resolved_failures(
-    org_id: UUID, rows: answers.Listing[answers.ResolvedFailure], paging: Paging
+    org_id: UUID, rows: Listing[ResolvedFailure], paging: Paging
 ) -> ListPage[metrics.ResolvedFailureAnswer]:
     """Give one of the two tables of resolved failures."""
     return list_page([resolved_failure(org_id, row) for row in rows.items], rows.total, paging)
 
 
-def flakiest_tests(
-    rows: answers.Listing[answers.FlakyTest], paging: Paging
-) -> ListPage[metrics.FlakyTestAnswer]:
+def flakiest_tests(rows: Listing[FlakyTest], paging: Paging) -> ListPage[metrics.FlakyTestAnswer]:
     """Give the table "Flakiest tests"."""
     items = [
         metrics.FlakyTestAnswer(
@@ -126,7 +135,7 @@ def flakiest_tests(
     return list_page(items, rows.total, paging)
 
 
-def resolved_failure(org_id: UUID, row: answers.ResolvedFailure) -> metrics.ResolvedFailureAnswer:
+def resolved_failure(org_id: UUID, row: ResolvedFailure) -> metrics.ResolvedFailureAnswer:
     """Give one resolved failure."""
     lane = row.key.lane
     return metrics.ResolvedFailureAnswer(
@@ -154,7 +163,7 @@ def resolved_failure(org_id: UUID, row: answers.ResolvedFailure) -> metrics.Reso
     )
 
 
-def _first_failure(org_id: UUID, row: answers.ResolvedFailure) -> metrics.FirstFailure:
+def _first_failure(org_id: UUID, row: ResolvedFailure) -> metrics.FirstFailure:
     lane, run = row.key.lane, row.first
     return metrics.FirstFailure(
         sha=row.key.sha,
@@ -168,10 +177,10 @@ def _first_failure(org_id: UUID, row: answers.ResolvedFailure) -> metrics.FirstF
     )
 
 
-def _broken_by(broken_by: answers.BrokenBy | None) -> metrics.BrokenByAnswer | None:
+def _broken_by(broken_by: tuple[Commit, ...] | None) -> metrics.BrokenByAnswer | None:
     if broken_by is None:
         return None
-    commits = broken_by.commits
+    commits = broken_by
     return metrics.BrokenByAnswer(
         start=commits[0].sha,
         end=commits[-1].sha,
@@ -183,7 +192,7 @@ def _text(reason: Reason | None) -> str | None:
     return None if reason is None else REASONS[reason].text
 
 
-def _class(found: answers.Classification) -> metrics.ClassAnswer:
+def _class(found: Classification) -> metrics.ClassAnswer:
     return metrics.ClassAnswer(
         failure_class=found.failure_class, reason=found.reason, reason_text=_text(found.reason)
     )
@@ -199,7 +208,7 @@ def _review(review: Review | None) -> metrics.ReviewAnswer | None:
     )
 
 
-def labelled_failure(row: answers.LabelledFailure) -> metrics.FailureAnswer:
+def labelled_failure(row: LabelledFailure) -> metrics.FailureAnswer:
     """Give one failure of `ci-failures`."""
     failure, lane = row.failure, row.failure.key.lane
     return metrics.FailureAnswer(
@@ -220,13 +229,13 @@ def labelled_failure(row: answers.LabelledFailure) -> metrics.FailureAnswer:
 
 
 def labelled_failures(
-    rows: answers.Listing[answers.LabelledFailure], paging: Paging
+    rows: Listing[LabelledFailure], paging: Paging
 ) -> ListPage[metrics.FailureAnswer]:
     """Give a page of `ci-failures`."""
     return list_page([labelled_failure(row) for row in rows.items], rows.total, paging)
 
 
-def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEvidence:
+def failure_evidence(org_id: UUID, found: Evidence) -> metrics.FailureEvidence:
     """Give one failure with all that its answer rests on."""
     checks = () if found.resolved is None else found.resolved.automatic.trace
     timeline = _timeline(org_id, found)
@@ -237,7 +246,7 @@ def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEv
         failure=labelled_failure(found.failure),
         resolved=None if found.resolved is None else resolved_failure(org_id, found.resolved),
         timeline=timeline,
-        timeline_total=found.timeline.total,
+        timeline_total=found.timeline_total,
         timeline_changes=_commits(
             [told for told in found.timeline_changes if told.commit.sha in wanted]
         ),
@@ -249,7 +258,7 @@ def failure_evidence(org_id: UUID, found: answers.Evidence) -> metrics.FailureEv
     )
 
 
-def _timeline(org_id: UUID, found: answers.Evidence) -> list[metrics.EvidenceCommit]:
+def _timeline(org_id: UUID, found: Evidence) -> list[metrics.EvidenceCommit]:
     own_sha = found.failure.failure.key.sha
     return [
         metrics.EvidenceCommit(
@@ -260,7 +269,7 @@ def _timeline(org_id: UUID, found: answers.Evidence) -> list[metrics.EvidenceCom
             runs=_evidence_runs(org_id, found.lane, commit),
             runs_total=len(commit.runs),
         )
-        for commit in found.timeline.items
+        for commit in found.timeline
     ]
 
 
@@ -286,7 +295,7 @@ def _evidence_run(org_id: UUID, lane: Lane, run: LaneRun) -> metrics.EvidenceRun
     )
 
 
-def _check(org_id: UUID, repo_key: str, check: answers.Check) -> metrics.CheckAnswer:
+def _check(org_id: UUID, repo_key: str, check: Check) -> metrics.CheckAnswer:
     finding = check.finding
     return metrics.CheckAnswer(
         reason=check.reason,
@@ -300,7 +309,7 @@ def _check(org_id: UUID, repo_key: str, check: answers.Check) -> metrics.CheckAn
     )
 
 
-def _check_run(org_id: UUID, repo_key: str, run: answers.CheckedRun) -> metrics.CheckRun:
+def _check_run(org_id: UUID, repo_key: str, run: CheckedRun) -> metrics.CheckRun:
     return metrics.CheckRun(
         started_at=run.started_at,
         run_id=run.run_id,
@@ -311,12 +320,12 @@ def _check_run(org_id: UUID, repo_key: str, run: answers.CheckedRun) -> metrics.
 
 
 def _changed(
-    commits: Sequence[answers.CommitEvidence] | None,
+    commits: Sequence[CommitEvidence] | None,
 ) -> list[metrics.ChangedCommit] | None:
     return None if commits is None else _commits(commits)
 
 
-def _commits(commits: Sequence[answers.CommitEvidence]) -> list[metrics.ChangedCommit]:
+def _commits(commits: Sequence[CommitEvidence]) -> list[metrics.ChangedCommit]:
     return [
         metrics.ChangedCommit(
             sha=item.commit.sha,
@@ -324,18 +333,18 @@ def _commits(commits: Sequence[answers.CommitEvidence]) -> list[metrics.ChangedC
             committed_at=item.commit.committed_at,
             files=[
                 metrics.FileAnswer(path=file.path, kind=file.kind)
-                for file in telling_first(item.files, _decides, limits.EVIDENCE_MAX)
+                for file in relevant_first(item.files, _decides, limits.EVIDENCE_MAX)
             ],
             files_total=len(item.files),
             files_truncated=item.commit.files_truncated,
         )
-        for item in telling_first(
+        for item in relevant_first(
             commits, lambda item: any(map(_decides, item.files)), limits.EVIDENCE_MAX
         )
     ]
 
 
-def _decides(file: answers.FileEvidence) -> bool:
+def _decides(file: FileEvidence) -> bool:
     """Other files matter to no check, nor does a file without a kind."""
     return file.kind not in {None, FileKind.OTHER}
 
@@ -352,7 +361,7 @@ def product(state: ProductState) -> metrics.ProductAnswer:
 
 
 def suite_config_plan(
-    config: SuiteConfig, plan: answers.Plan, query: PlanQuery, period: Period
+    config: SuiteConfig, plan: Plan, query: PlanQuery, period: Period
 ) -> metrics.SuiteConfigPlan:
     """Give what a configuration would change. `period`: the days of `query` that there are."""
     rows, paging = plan.changes[query.offset :][: query.limit], Paging(query.page, query.limit)
@@ -368,7 +377,7 @@ def suite_config_plan(
     )
 
 
-def _reclassified(row: answers.Reclassified) -> metrics.ReclassifiedFailure:
+def _reclassified(row: Reclassified) -> metrics.ReclassifiedFailure:
     lane = row.key.lane
     return metrics.ReclassifiedFailure(
         id=row.id,

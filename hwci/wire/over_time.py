@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from hwci.engine.answers import Listing
-from hwci.engine.history import Period
 from hwci.engine.page.over_time import BoxStrip, Strip, StripSlot, TrendSlot
+from hwci.engine.page.tables import Listing
+from hwci.engine.periods import Period
 from hwci.wire.base import Answer, ListPage, Time
 from hwci.wire.metrics import PeriodAnswer, ProductKey
 from hwci.wire.outgoing import Paging, list_page, period_answer, product_asked

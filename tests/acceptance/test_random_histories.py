@@ -17,9 +17,9 @@ import pytest
 
 from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.page import labelled_failures, metrics_page
 from hwci.engine.page.reading import read_period
-from hwci.engine.period import last_days
+from hwci.engine.page.tables import labelled_failures, metrics_page
+from hwci.engine.periods import last_days
 from hwci.server.app import serving
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
-from hwci.engine.answers import Plan
-from hwci.engine.page.plan import plan
+from hwci.engine.page.plan import Plan, plan
 from hwci.engine.vocabulary import Label
 from hwci.server.services import metrics
 from tests.cli.conftest import Command

@@ -10,14 +10,12 @@ import pytest
 
 from hwci.demo.history import Body, history
 from hwci.demo.project import BOXES
-from hwci.engine.answers import Page
 from hwci.engine.facts import Facts, Product
 from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.page import labelled_failures, metrics_page
 from hwci.engine.page.reading import read_period
-from hwci.engine.page.tables import WantedFailures
-from hwci.engine.period import last_days
+from hwci.engine.page.tables import Page, WantedFailures, labelled_failures, metrics_page
+from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -99,9 +97,7 @@ def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
 
     broken_by = by_test["ota.resume_after_power_loss"].broken_by
     assert broken_by is not None
-    assert [commit.subject for commit in broken_by.commits] == [
-        "ota: verify blocks while receiving"
-    ]
+    assert [commit.subject for commit in broken_by] == ["ota: verify blocks while receiving"]
     assert by_test["ota.resume_after_power_loss"].fix is not None
 
 

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import pytest
 
 from hwci.engine import automaton, patterns
-from hwci.engine.automaton import Automaton
+from hwci.engine.automaton import Automaton, CacheBudget
 from hwci.engine.patterns import LENGTH_MAX, PathList
-from hwci.engine.room import Room
 from tests.reference.paths import matches, matches_list
 
 TOKENS = ["a", "b", "ab", "/", "*", "**", "**/", "a/"]
@@ -37,13 +36,13 @@ def test_twenty_thousand_pairs_match_as_the_rules_read() -> None:
 
 
 @pytest.mark.parametrize("together", [0, 3, 40])
-@pytest.mark.parametrize("room", [2_000, 20_000, 10**8])
-def test_a_list_decides_the_same_followed_together_or_apart_and_in_whatever_room(
-    together: int, room: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("budget", [2_000, 20_000, 10**8])
+def test_a_list_decides_the_same_followed_together_or_apart_and_within_any_budget(
+    together: int, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(automaton, "_TOGETHER_MAX", together)
     for module in (automaton, patterns):
-        monkeypatch.setattr(module, "ROOM", Room(room))
+        monkeypatch.setattr(module, "BUDGET", CacheBudget(budget))
     draw = random.Random(together)
     for _ in range(60):
         plain = [some_pattern(draw, 5) for _ in range(draw.randint(1, 6))]
@@ -117,9 +116,9 @@ def test_a_path_is_matched_once_for_each_list(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_is_kept_is_bounded_for_all_lists_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    room = 4 * 1024 * 1024
+    budget = 4 * 1024 * 1024
     for module in (automaton, patterns):
-        monkeypatch.setattr(module, "ROOM", Room(room))
+        monkeypatch.setattr(module, "BUDGET", CacheBudget(budget))
     draw = random.Random(3)
     tracemalloc.start()
     try:
@@ -131,4 +130,4 @@ def test_what_is_kept_is_bounded_for_all_lists_together(monkeypatch: pytest.Monk
     finally:
         tracemalloc.stop()
 
-    assert peak <= 2 * room
+    assert peak <= 2 * budget

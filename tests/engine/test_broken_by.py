@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hwci.engine.facts import Changes, Lane
 from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Place
-from hwci.engine.page.page import resolved_failure
+from hwci.engine.page.failures import resolved_failure
 from tests.engine.timeline import ORG, Past, changes, commit, id_of, report, seen
 
 RANGE = changes("a", commit("p", "fw"), commit("q"), commit("r", "fw hs"), commit("b", "hs"))
@@ -14,7 +14,7 @@ RANGE = changes("a", commit("p", "fw"), commit("q"), commit("r", "fw hs"), commi
 
 def suspects(past: Past, sha: str = "b") -> str | None:
     broken_by = past.row(sha).broken_by
-    return None if broken_by is None else " ".join(one.sha for one in broken_by.commits)
+    return None if broken_by is None else " ".join(one.sha for one in broken_by)
 
 
 def broke(under_test: Changes | None) -> Past:

@@ -5,9 +5,16 @@
 
 import pytest
 
-from hwci.engine.answers import Check, CheckedRun, Finding
 from hwci.engine.facts import Changes, Report, SuiteConfig
-from hwci.engine.rules.classify import CHANGES_ROWS, FIX_ROWS, VERDICT_ROWS, Classifier
+from hwci.engine.rules.classify import (
+    CHANGES_ROWS,
+    FIX_ROWS,
+    VERDICT_ROWS,
+    Check,
+    CheckedRun,
+    Classifier,
+    Finding,
+)
 from hwci.engine.vocabulary import REASONS, FailureClass, Reason
 from tests.engine.timeline import (
     BOX,

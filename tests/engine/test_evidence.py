@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from hwci.engine.answers import CommitEvidence, Evidence
 from hwci.engine.facts import Changes, SuiteConfig
 from hwci.engine.full.history import FullHistory
-from hwci.engine.page.page import evidence, resolved_failure
+from hwci.engine.page.failures import CommitEvidence, Evidence, evidence, resolved_failure
 from hwci.engine.vocabulary import Label, Outcome, Reason
 from tests.engine.timeline import (
     ORG,
@@ -114,7 +113,7 @@ def test_what_is_unknown_or_unconnected_is_none() -> None:
 
 def test_the_timeline_is_the_lane_from_the_first_failure_to_the_fix_and_around_it() -> None:
     def shown(margin: int) -> str:
-        return " ".join(one.sha for one in of(GROUP, "d", margin).timeline.items)
+        return " ".join(one.sha for one in of(GROUP, "d", margin).timeline)
 
     assert shown(0) == "c d f"
     assert shown(1) == "b c d f g"
@@ -140,10 +139,10 @@ def test_of_a_long_timeline_only_the_commits_that_are_shown_are_told_of() -> Non
     cut = evidence(history, id_of("c9"), 9)
 
     assert cut is not None
-    shown = [one.sha for one in cut.timeline.items]
+    shown = [one.sha for one in cut.timeline]
     assert shown == ["a", "c0", "c1", "c8", "c9", "c10", "c27", "c28", "c29"]
-    assert cut.timeline.total == len(whole.timeline.items) == whole.timeline.total == 31
-    assert [*cut.timeline.items] == [one for one in whole.timeline.items if one.sha in shown]
+    assert cut.timeline_total == len(whole.timeline) == whole.timeline_total == 31
+    assert [*cut.timeline] == [one for one in whole.timeline if one.sha in shown]
     told = tuple(one for one in whole.timeline_changes if one.commit.sha in shown)
     assert cut.timeline_changes == told
     assert history.told == shown
@@ -155,7 +154,7 @@ def test_a_commit_of_the_timeline_has_every_run_of_its_test_and_box() -> None:
         report("d:P", 31, box="box-2"),
         report("d:L", 32),
     )
-    (shown,) = [one for one in of(past, "d").timeline.items if one.sha == "d"]
+    (shown,) = [one for one in of(past, "d").timeline if one.sha == "d"]
 
     assert [(run.started_at, run.branch, run.outcome, run.attempts) for run in shown.runs] == [
         (minute(3), "main", Outcome.FAIL, 1),
@@ -172,7 +171,7 @@ def test_a_flake_and_a_pending_failure_are_not_resolved() -> None:
     assert (pending.failure.label, pending.resolved) == (Label.PENDING, None)
     assert pending.failure.group_id == id_of("b")
     assert kinds(pending.under_test) == [("b", ["firmware"])]
-    assert [one.sha for one in pending.timeline.items] == ["a", "b"]
+    assert [one.sha for one in pending.timeline] == ["a", "b"]
 
 
 def test_a_file_of_both_kinds_says_so() -> None:

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.engine.page.excerpts import ends_and_around, telling_first
+from hwci.engine.page.failures import ends_and_around, relevant_first
 
 
 def test_a_list_that_fits_is_whole() -> None:
     assert list(ends_and_around(range(9), 4, 9)) == list(range(9))
-    assert list(telling_first(range(9), lambda row: row > 4, 9)) == list(range(9))
+    assert list(relevant_first(range(9), lambda row: row > 4, 9)) == list(range(9))
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_as_many_rows_stay_as_may_with_both_ends_and_the_one(
 
 
 def test_rows_that_tell_something_go_before_others_and_keep_their_order() -> None:
-    assert list(telling_first(range(10), lambda row: row in {3, 8}, 4)) == [0, 1, 3, 8]
-    assert list(telling_first(range(10), lambda row: row % 2 == 1, 3)) == [1, 3, 5]
+    assert list(relevant_first(range(10), lambda row: row in {3, 8}, 4)) == [0, 1, 3, 8]
+    assert list(relevant_first(range(10), lambda row: row % 2 == 1, 3)) == [1, 3, 5]

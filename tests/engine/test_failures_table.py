@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.engine.answers import LabelledFailure
 from hwci.engine.facts import FailureKey, Lane
-from hwci.engine.history import FailingRun, Failure, Period, Place
-from hwci.engine.page.page import labelled_failures
+from hwci.engine.history import FailingRun, Failure, Place
+from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import Reading
-from hwci.engine.page.tables import FAILURES, Sort, WantedFailures
+from hwci.engine.page.tables import FAILURES, Sort, WantedFailures, labelled_failures
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import FailureColumn, Label, Verdict
 from tests.engine.test_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
 from tests.engine.timeline import ALL, Past, item, minute, report, seen

@@ -4,7 +4,7 @@
 import pytest
 
 from hwci.engine.facts import Report
-from hwci.engine.history import Period
+from hwci.engine.periods import Period
 from hwci.engine.rules.labels import groups_of
 from tests.engine.timeline import (
     ALL,

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Report
-from hwci.engine.page.page import labelled_failures
-from hwci.engine.page.tables import WantedFailures
+from hwci.engine.page.tables import WantedFailures, labelled_failures
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import Past, changes, commit, report
 

@@ -2,7 +2,7 @@
 """Order of commits on a branch: first mention (semantics, 3)."""
 
 from hwci.engine.history import Place
-from hwci.engine.rules.order import Mention, mentions
+from hwci.engine.rules.reports import Mention, mentions
 from tests.engine.timeline import changes, lane, minute, order_of, report, seen
 
 

@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hwci.engine.answers import FlakyTest, Tally
 from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
 from hwci.engine.full.history import FullHistory
-from hwci.engine.history import Period, Scope
-from hwci.engine.page.page import (
+from hwci.engine.history import Scope
+from hwci.engine.page.reading import Tally, read_period
+from hwci.engine.page.tables import (
+    Wanted,
+    WantedFailures,
+    WantedTests,
     checked_merges,
     flakiest_tests,
     labelled_failures,
@@ -19,9 +22,8 @@ from hwci.engine.page.page import (
     real_bugs,
     unchecked_merges,
 )
-from hwci.engine.page.reading import read_period
-from hwci.engine.page.tables import Wanted, WantedFailures, WantedTests
-from hwci.engine.period import last_days
+from hwci.engine.periods import Period, last_days
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
     ALL,

@@ -5,13 +5,15 @@ from dataclasses import astuple, replace
 
 import pytest
 
-from hwci.engine.answers import ClassCounts, Classification, ResolvedFailure
 from hwci.engine.facts import Facts, Product, Review
 from hwci.engine.full.history import FullHistory
-from hwci.engine.history import History, OutOfTimeError, Period, Scope
-from hwci.engine.page.page import other_failures, real_bugs
+from hwci.engine.history import History, OutOfTimeError, Scope
+from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.plan import plan
-from hwci.engine.page.reading import read_period
+from hwci.engine.page.reading import ClassCounts, read_period
+from hwci.engine.page.tables import other_failures, real_bugs
+from hwci.engine.periods import Period
+from hwci.engine.rules.classify import Classification
 from hwci.engine.vocabulary import FailureClass, Reason, ReviewAction
 from tests.engine.timeline import CONFIG, EVER, seen
 from tests.server.storage.histories import EVER as EVER_DRAWN

@@ -9,12 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Product, Report
-from hwci.engine.history import Period, Scope
-from hwci.engine.page.over_time import Strip
-from hwci.engine.page.page import ALL_FLAKY, flakiest_tests
-from hwci.engine.page.strips import strips
-from hwci.engine.page.tables import Sort, WantedTests
-from hwci.engine.slots import Slots
+from hwci.engine.history import Scope
+from hwci.engine.page.over_time import Strip, strips
+from hwci.engine.page.tables import ALL_FLAKY, Sort, WantedTests, flakiest_tests
+from hwci.engine.periods import Period, Slots
 from hwci.engine.vocabulary import FlakyColumn, Outcome
 from tests.engine.timeline import ALL, REPO, SUITE, Past, item, minute, report, seen
 

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hwci.engine.answers import FlakyTest
 from hwci.engine.facts import Announcement, Lane
 from hwci.engine.full.history import FullHistory
-from hwci.engine.page.page import flakiest_tests, other_failures, real_bugs, unchecked_merges
-from hwci.engine.page.reading import Judged
+from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import (
     FAILURES,
     FLAKIEST,
@@ -25,7 +23,12 @@ from hwci.engine.page.tables import (
     Wanted,
     WantedOthers,
     WantedTests,
+    flakiest_tests,
+    other_failures,
+    real_bugs,
+    unchecked_merges,
 )
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from tests.engine.timeline import (
     MAIN,
@@ -297,6 +300,6 @@ def test_a_resolved_failure_is_held_with_the_class_that_people_see() -> None:
     past = seen("box-1 | a:P b:F c:P d:F e:P", {"b": "fw", "c": "fw"}).reviewed("d", "dismiss")
     reading = past.read()
 
-    rows: list[Judged] = [*reading.real_bugs, *reading.other_failures]
+    rows: list[Classified] = [*reading.real_bugs, *reading.other_failures]
     told = {row.group.first.key.sha: row.failure_class.value for row in rows}
     assert told == {"b": "real_fw_bug", "d": "dismissed"}

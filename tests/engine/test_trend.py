@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Announcement, Part
-from hwci.engine.history import Period, Scope
-from hwci.engine.page.over_time import TrendSlot
-from hwci.engine.page.trend import read_dates, trend
-from hwci.engine.period import last_days
-from hwci.engine.slots import Slots, slots_of
+from hwci.engine.history import Scope
+from hwci.engine.page.over_time import TrendSlot, read_dates, trend
+from hwci.engine.periods import Period, Slots, last_days, slots_of
 from tests.engine.test_laws import reports
 from tests.engine.timeline import ALL, EVER, MAIN, REPO, START, SUITE, Past, minute, report, seen
 

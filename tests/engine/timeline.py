@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from hwci.engine.answers import Classification, Page, ResolvedFailure
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -30,15 +29,17 @@ from hwci.engine.facts import (
     Review,
     SuiteConfig,
     TestItem,
+    failure_id,
 )
 from hwci.engine.full.history import FullHistory
-from hwci.engine.history import Failure, Period, Scope
-from hwci.engine.identity import failure_id
-from hwci.engine.page.page import metrics_page, resolved_failure
+from hwci.engine.history import Failure, Scope
+from hwci.engine.page.failures import ResolvedFailure, resolved_failure
 from hwci.engine.page.reading import Reading, read_period
-from hwci.engine.rules.classify import Classifier
+from hwci.engine.page.tables import Page, metrics_page
+from hwci.engine.periods import Period
+from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of, groups_of
-from hwci.engine.rules.order import first_places
+from hwci.engine.rules.reports import first_places
 from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
 ORG = UUID("00000000-0000-4000-8000-000000000001")

@@ -41,7 +41,7 @@ class Endless:
         self.begun.set()
         try:
             while True:
-                history.go_on()
+                history.check_time()
         finally:
             self.ended.set()
 

@@ -12,12 +12,11 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.dated import RunStarts
 from hwci.engine.facts import Facts, Report, Review
 from hwci.engine.full.history import FullHistory
-from hwci.engine.history import History, Period, Scope
+from hwci.engine.history import History, Merge, RunStarts, Scope
 from hwci.engine.page.reading import Reading, read_period
-from hwci.engine.sightings import Merge
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import ReviewAction, Role
 from hwci.server.security.tokens import Claims
 from hwci.server.services import readings

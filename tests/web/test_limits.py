@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import hwci.server.web
-from hwci.engine.slots import SLOTS_MAX
+from hwci.engine.periods import SLOTS_MAX
 from hwci.wire import limits
 
 SCRIPTS = Path(hwci.server.web.__file__).with_name("static") / "js"

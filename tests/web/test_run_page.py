@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.cli.terminal.tables import duration
-from hwci.engine.identity import run_record_id
+from hwci.engine.facts import run_record_id
 from tests.server.running import report
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, sign, site

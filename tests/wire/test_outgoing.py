@@ -6,8 +6,20 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.engine import answers, facts, history
-from hwci.engine.period import last_days
+from hwci.engine import facts, history
+from hwci.engine.page.failures import (
+    CommitEvidence,
+    Evidence,
+    FileEvidence,
+    Fix,
+    LabelledFailure,
+    ResolvedFailure,
+)
+from hwci.engine.page.reading import ClassCounts, Tally, Tiles
+from hwci.engine.page.tables import Listing, Page
+from hwci.engine.periods import last_days
+from hwci.engine.rules.classify import Check, Classification, Finding
+from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.vocabulary import (
     FailureClass,
     FileKind,
@@ -30,10 +42,10 @@ LANE = facts.Lane("acme/sensor-node", "sensor-fw", "boot.test_reset", "bench-1",
 KEY = facts.FailureKey(LANE, SHA)
 RUN = history.FailingRun(AT, 4711, 1, "hil", Verdict.DEVICE, 4711)
 COMMIT = facts.Commit(SHA, "Rework reset", AT, ("src/reset.c",))
-REAL = answers.Classification(FailureClass.REAL_FW_BUG, None)
-FOUND = answers.Finding("src/reset.c is firmware", None, SHA, "src/reset.c", "src/**")
-MIXED = answers.Classification(
-    FailureClass.AMBIGUOUS, Reason.FIX_MIXED, (answers.Check(Reason.FIX_MIXED, True, FOUND),)
+REAL = Classification(FailureClass.REAL_FW_BUG, None)
+FOUND = Finding("src/reset.c is firmware", None, SHA, "src/reset.c", "src/**")
+MIXED = Classification(
+    FailureClass.AMBIGUOUS, Reason.FIX_MIXED, (Check(Reason.FIX_MIXED, True, FOUND),)
 )
 REVIEW = facts.Review(KEY, ReviewAction.CONFIRM, str(ID), "Ada", AT, 1)
 
@@ -45,7 +57,7 @@ RESOLVED_KEYS = {
 }
 
 
-def resolved(**fields: Any) -> answers.ResolvedFailure:
+def resolved(**fields: Any) -> ResolvedFailure:
     """Give a real bug, or what `fields` make of it."""
     row: dict[str, Any] = {
         "id": ID,
@@ -53,28 +65,26 @@ def resolved(**fields: Any) -> answers.ResolvedFailure:
         "first": RUN,
         "last_failing_sha": SHA,
         "failing_commits": 1,
-        "broken_by": answers.BrokenBy((COMMIT,)),
-        "fix": answers.Fix(FIX, AT),
+        "broken_by": (COMMIT,),
+        "fix": Fix(FIX, AT),
         "shown": REAL,
         "automatic": REAL,
         "review": None,
     }
-    return answers.ResolvedFailure(**(row | fields))
+    return ResolvedFailure(**(row | fields))
 
 
-def page() -> answers.Page:
+def page() -> Page:
     """Give a page with a row in each table."""
     merge = facts.Announcement("acme/sensor-node", None, SHA, "main", AT)
-    flaky = answers.FlakyTest("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
+    flaky = FlakyTest("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
     other = resolved(shown=MIXED, automatic=MIXED)
-    return answers.Page(
-        tiles=answers.Tiles(
-            answers.Tally(12, 15), answers.ClassCounts(3, 4, 2, 1), 7, answers.Tally(2, 120)
-        ),
-        unchecked_merges=answers.Listing((merge,), 3),
-        real_bugs=answers.Listing((resolved(),), 3),
-        other_failures=answers.Listing((other,), 6),
-        flakiest_tests=answers.Listing((flaky,), 1),
+    return Page(
+        tiles=Tiles(Tally(12, 15), ClassCounts(3, 4, 2, 1), 7, Tally(2, 120)),
+        unchecked_merges=Listing((merge,), 3),
+        real_bugs=Listing((resolved(),), 3),
+        other_failures=Listing((other,), 6),
+        flakiest_tests=Listing((flaky,), 1),
     )
 
 
@@ -218,12 +228,13 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
     place = history.Place(AT, 3, 0, SHA)
     failure = history.Failure(ID, KEY, place, 2, RUN, AT, False, FIX)
     run = history.LaneRun(AT, 4711, 1, "hil", "main", Outcome.FAIL, 3, Verdict.DEVICE, 1.5)
-    changed = answers.CommitEvidence(COMMIT, (answers.FileEvidence("a.c", FileKind.FIRMWARE),))
-    evidence = answers.Evidence(
-        failure=answers.LabelledFailure(failure, Label.RESOLVED, ID),
+    changed = CommitEvidence(COMMIT, (FileEvidence("a.c", FileKind.FIRMWARE),))
+    evidence = Evidence(
+        failure=LabelledFailure(failure, Label.RESOLVED, ID),
         lane=LANE,
         resolved=resolved(shown=MIXED, automatic=MIXED),
-        timeline=answers.Listing((history.LaneCommit(SHA, place, (run,)),), 1),
+        timeline=(history.LaneCommit(SHA, place, (run,)),),
+        timeline_total=1,
         timeline_changes=(changed,),
         under_test=(changed,),
         before_fix=None,
@@ -265,16 +276,17 @@ def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
     )
     lane = [history.LaneCommit(str(at), history.Place(AT, 3, at, str(at)), ()) for at in range(200)]
     lane[150] = history.LaneCommit(KEY.sha, failure.place, runs)
-    plain = [answers.FileEvidence(f"{number}.md", FileKind.OTHER) for number in range(1_000)]
-    files = (*plain, answers.FileEvidence("a.c", FileKind.FIRMWARE))
-    dull = answers.CommitEvidence(COMMIT, ())
-    evidence = answers.Evidence(
-        failure=answers.LabelledFailure(failure, Label.PENDING, ID),
+    plain = [FileEvidence(f"{number}.md", FileKind.OTHER) for number in range(1_000)]
+    files = (*plain, FileEvidence("a.c", FileKind.FIRMWARE))
+    dull = CommitEvidence(COMMIT, ())
+    evidence = Evidence(
+        failure=LabelledFailure(failure, Label.PENDING, ID),
         lane=LANE,
         resolved=None,
-        timeline=answers.Listing(lane, 900),
-        timeline_changes=tuple(answers.CommitEvidence(facts.Commit(one.sha), ()) for one in lane),
-        under_test=(*([dull] * 249), answers.CommitEvidence(COMMIT, files)),
+        timeline=lane,
+        timeline_total=900,
+        timeline_changes=tuple(CommitEvidence(facts.Commit(one.sha), ()) for one in lane),
+        under_test=(*([dull] * 249), CommitEvidence(COMMIT, files)),
         before_fix=(dull,) * 500,
     )
 

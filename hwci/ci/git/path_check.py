@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hwci.ci.git.files import files_of
 from hwci.ci.git.repository import LOCAL_SECONDS, Repository
 from hwci.engine.patterns import PathList
-from hwci.engine.rules.files import ProductFiles, product_files
+from hwci.engine.rules.changes import ProductFiles, product_files
 from hwci.engine.vocabulary import FileKind
 from hwci.wire.base import Answer
 from hwci.wire.incoming import config_fact

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""History from all facts at once: the definition that every store must equal."""
+"""A history from all facts at once: the definition that every store must equal."""

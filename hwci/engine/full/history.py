@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""History answered from all facts: the definition that every store's short cut must equal.
+"""Answers to the questions of `History`, from all facts: the definition that every store must
+equal.
 
-This module decides nothing of its own: it reads the answer to each question of `History` off the
-facts, or off the indexes that `lanes.py` and `runs.py` build once.
+This module decides nothing: it reads each answer from the facts, or from the indexes that
+`lanes.py` and `runs.py` build once.
 """
 
 from collections import Counter, defaultdict
@@ -10,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import datetime
 from uuid import UUID
 
-from hwci.engine.dated import BoxRuns, RunStarts
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -21,44 +21,45 @@ from hwci.engine.facts import (
     Review,
     SuiteConfig,
     TestItem,
+    TestKey,
+    failure_id,
 )
 from hwci.engine.full.lanes import Lanes
 from hwci.engine.full.runs import Runs, Target
 from hwci.engine.history import (
+    BoxRuns,
     Failure,
     ItemGroup,
     LaneCommit,
-    Period,
+    Merge,
     Place,
     ProductState,
     RunChanges,
     RunCounts,
+    RunStarts,
     Scope,
+    SightedRun,
     TestRuns,
 )
-from hwci.engine.identity import failure_id
-from hwci.engine.parts import is_first
-from hwci.engine.rules.flakiness import TestKey, has_failed_attempt
-from hwci.engine.sightings import Merge, SightedRun, Sightings
-from hwci.engine.slots import Slots
+from hwci.engine.periods import Period, Slots
+from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.vocabulary import Outcome
 
 
 class FullHistory:
-    """One organization's history, from everything that is known of it."""
+    """One organization's history, from all its facts."""
 
     def __init__(
-        self, org_id: UUID, facts: Facts, go_on: Callable[[], None] = lambda: None
+        self, org_id: UUID, facts: Facts, check_time: Callable[[], None] = lambda: None
     ) -> None:
-        self.go_on = go_on
+        self.check_time = check_time
         self._org_id = org_id
         self._facts = facts
         self._lanes = Lanes(org_id, facts.reports)
         self._runs = Runs(facts.reports)
-        self._sightings = Sightings(facts.reports)
 
     def extent(self, scope: Scope, period: Period) -> Period | None:
-        """First and last time in the period of a run's start or a merge."""
+        """Time of the first and last run or merge in the period."""
         merged = [merge.announcement.merged_at for merge in self.merges(scope, period)]
         times = [*merged, *(report.started_at for report in self._reports(scope, period))]
         return Period(min(times), max(times)) if times else None
@@ -72,22 +73,24 @@ class FullHistory:
         ]
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
-        """Give the reports of a repository that saw a commit."""
-        return self._sightings.of(repo_key, sha)
+        """Reports of a repository whose `sha` or `covers_shas` hold a commit."""
+        return self._runs.holding(repo_key, sha)
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         """Run reports of the period, parts after the first left out."""
-        counted = [report.hello_ok for report in self._reports(scope, period) if is_first(report)]
+        counted = [
+            report.hello_ok for report in self._reports(scope, period) if report.is_first_part
+        ]
         return RunCounts(counted.count(False), len(counted))
 
     def run_starts(self, scope: Scope, period: Period) -> RunStarts:
         """Starts of the run reports that `run_counts` counts."""
-        counted = [report for report in self._reports(scope, period) if is_first(report)]
+        counted = [report for report in self._reports(scope, period) if report.is_first_part]
         infra = (report.started_at for report in counted if not report.hello_ok)
         return RunStarts(sorted(infra), sorted(report.started_at for report in counted))
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        """Tests of the period that failed or were retried."""
+        """Tests of the period with a notable item."""
         boxes: dict[TestKey, list[str]] = defaultdict(list)
         items: dict[TestKey, list[TestItem]] = defaultdict(list)
         for report in self._reports(scope, period):
@@ -109,7 +112,7 @@ class FullHistory:
         ]
 
     def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
-        """What these tests did by box and slot."""
+        """Runs of these tests by box and slot."""
         ran: dict[tuple[Product, str, str, int], list[TestItem]] = defaultdict(list)
         for report in self._reports(Scope(), slots.period):
             product = Product(report.repo_key, report.suite)
@@ -153,7 +156,7 @@ class FullHistory:
         return sorted(at for at in starts if period.start <= at <= period.end)
 
     def failure(self, failure_id: UUID) -> Failure | None:
-        """Give one failure by its id."""
+        """The failure with this id."""
         return self._lanes.by_id.get(failure_id)
 
     def lane_failures(self, lane: Lane) -> Sequence[Failure]:
@@ -165,7 +168,7 @@ class FullHistory:
         return {failure_id(self._org_id, key): one for key, one in self._facts.reviews.items()}
 
     def config(self, product: Product) -> SuiteConfig | None:
-        """Give the configuration of a product that counts now."""
+        """The configuration of a product that counts now."""
         return self._facts.configs.get(product)
 
     def changes_under_test(
@@ -188,7 +191,7 @@ class FullHistory:
         return self._runs.is_base(repo_key, sha)
 
     def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
-        """Give the last passed commit of the lane before `place`, if it is one of `among`."""
+        """The last passed commit of the lane before `place`, if it is one of `among`."""
         earlier = [passed.sha for passed in self._lanes.passes(lane) if passed < place]
         return earlier[-1] if earlier and earlier[-1] in among else None
 
@@ -206,11 +209,11 @@ class FullHistory:
         return self._lanes.commits(lane, first, last, margin)
 
     def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
-        """Give the place of a commit on a branch."""
+        """Place of a commit on a branch."""
         return self._lanes.place(repo_key, branch, sha)
 
     def products(self) -> Sequence[ProductState]:
-        """Every product heard of."""
+        """Every product."""
         last: dict[Product, datetime | None] = dict.fromkeys(self._facts.configs)
         for one in self._facts.announcements:
             if one.suite is not None:

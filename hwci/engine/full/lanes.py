@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of failures, from all reports at once (semantics, 3 and 4.1-4.3): the definition.
+"""States of failures, from all reports at once (semantics, 3 and 4.1-4.3).
 
 This module decides which failures exist, whether their own commit passed, and which commit passed
-next. It does not know labels, groups or reviews: those follow from these states in `rules.labels`.
+next. It does not know labels, groups or reviews: those follow in `rules/labels.py`.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,11 +12,9 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.engine.facts import FailureKey, Lane, Report, TestItem
+from hwci.engine.facts import FailureKey, Lane, Report, TestItem, failure_id
 from hwci.engine.history import FailingRun, Failure, LaneCommit, LaneRun, Place
-from hwci.engine.identity import failure_id
-from hwci.engine.parts import ci_run_id
-from hwci.engine.rules.order import first_places
+from hwci.engine.rules.reports import first_places
 from hwci.engine.vocabulary import Outcome
 
 
@@ -72,7 +70,7 @@ class Lanes:
         return {failure.id: failure for lane in self.by_lane.values() for failure in lane}
 
     def failing_runs(self, key: FailureKey) -> Sequence[Ran]:
-        """Give the failing items of a failure, by start."""
+        """Return the failing items of a failure, by start."""
         return [
             ran
             for ran in self.runs(key.lane, key.sha)
@@ -80,19 +78,19 @@ class Lanes:
         ]
 
     def runs(self, lane: Lane, sha: str) -> Sequence[Ran]:
-        """Give what the lane's test did on its box on one commit, on any branch."""
+        """Return the items of the lane's test and box on one commit, on any branch, by start."""
         return self._runs.get(lane[:4], {}).get(sha, ())
 
     def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
-        """Give the place of a commit on a branch."""
+        """Return the place of a commit on a branch."""
         return self._places.get((repo_key, branch), {}).get(sha)
 
     def passes(self, lane: Lane) -> Sequence[Place]:
-        """Give the commits of the branch that passed for the lane's test and box, by place."""
+        """Return the commits of the branch that passed for the lane's test and box, by place."""
         return self._placed(lane, only_passed=True)
 
     def commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
-        """Give the commits that ran the lane's test, from `first` to `last` and around them."""
+        """Return the commits that ran the lane's test, from `first` to `last` and around them."""
         places = self._placed(lane, only_passed=False)
         start = max(0, bisect_left(places, first) - margin)
         end = bisect_right(places, last) + margin
@@ -140,7 +138,7 @@ def _failing_run(ran: Ran) -> FailingRun:
         run_attempt=report.run_attempt,
         workflow=report.workflow,
         verdict=ran.item.verdict,
-        ci_run_id=ci_run_id(report),
+        ci_run_id=report.ci_run_id,
     )
 
 
@@ -148,7 +146,7 @@ def _lane_run(ran: Ran) -> LaneRun:
     report, item = ran
     return LaneRun(
         started_at=report.started_at,
-        ci_run_id=ci_run_id(report),
+        ci_run_id=report.ci_run_id,
         run_attempt=report.run_attempt,
         workflow=report.workflow,
         branch=report.branch,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of runs, from all reports at once (semantics, 5.1 and 5.2): the definition.
+"""Runs by commit, from all reports at once: their changes (semantics, 5.1 and 5.2), and which of
+them hold a commit (9.1).
 
-This module decides which report speaks for a run's changes and which run was the first on a
-commit. It does not know firmware from harness, nor whether a run reached the hardware.
+This module decides which report gives a run its changes and which run was the first on a commit. It
+does not know firmware from harness, nor which runs check a merge.
 """
 
 from collections import defaultdict
@@ -10,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from hwci.engine.facts import Changes, Report
-from hwci.engine.history import ReportOrder, RunChanges
-from hwci.engine.parts import ci_run_id
+from hwci.engine.facts import Report
+from hwci.engine.history import RunChanges, SightedRun, Sighting
+from hwci.engine.rules.reports import carried_changes, report_order
 
 
 class Target(NamedTuple):
-    """What the first run is looked for by."""
+    """What the first run is searched by."""
 
     repo_key: str
     workflow: str
@@ -24,24 +25,28 @@ class Target(NamedTuple):
     sha: str
 
 
-def report_order(report: Report) -> ReportOrder:
-    """Give the place of a report wherever the rules say "earliest" (semantics, 5.1)."""
-    return ReportOrder(report.started_at, report.run_id, report.run_attempt, report.box_key)
-
-
-def carried_changes(report: Report) -> Changes | None:
-    """Give the changes that a report speaks for: "Changes whose `base_sha` is the report's own
-    `sha` say nothing about that commit: they count as not carried" (semantics, 5.1).
-    """
-    changes = report.changes
-    return None if changes is None or changes.base_sha == report.sha else changes
-
-
 class Runs:
-    """Every run of one organization with its changes, indexed once from the reports."""
+    """Every run of one organization, indexed once from the reports."""
 
     def __init__(self, reports: Sequence[Report]) -> None:
         self._reports = sorted(reports, key=report_order)
+
+    def under_test(self, target: Target) -> RunChanges | None:
+        """Return the changes of the first run on a commit."""
+        run_id = self._first_run.get(target)
+        return None if run_id is None else self._changes.get((target, run_id))
+
+    def listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        """Return the changes of all runs that list a commit, in the order of their reports."""
+        return self._listing.get((repo_key, sha), ())
+
+    def is_base(self, repo_key: str, sha: str) -> bool:
+        """Whether some run's changes start after a commit."""
+        return (repo_key, sha) in self._bases
+
+    def holding(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
+        """Return the reports whose `sha` or `covers_shas` hold a commit."""
+        return self._holding.get((repo_key, sha), ())
 
     @cached_property
     def _first_run(self) -> Mapping[Target, int]:
@@ -52,7 +57,7 @@ class Runs:
 
     @cached_property
     def _changes(self) -> Mapping[tuple[Target, int], RunChanges]:
-        """Each run's changes, from its earliest report that carries them; in their order."""
+        """The changes of each run: "those of its earliest report that carries any"."""
         changes: dict[tuple[Target, int], RunChanges] = {}
         for report in self._reports:
             carried = carried_changes(report)
@@ -60,7 +65,7 @@ class Runs:
             if carried is not None and run not in changes:
                 changes[run] = RunChanges(
                     report_order(report),
-                    ci_run_id(report),
+                    report.ci_run_id,
                     report.workflow,
                     report.branch,
                     report.sha,
@@ -82,19 +87,26 @@ class Runs:
             (target.repo_key, run.changes.base_sha) for (target, _), run in self._changes.items()
         )
 
-    def under_test(self, target: Target) -> RunChanges | None:
-        """Give the changes of the first run on a commit."""
-        run_id = self._first_run.get(target)
-        return None if run_id is None else self._changes.get((target, run_id))
-
-    def listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        """Give the changes of all runs whose list holds a commit, by order of their reports."""
-        return self._listing.get((repo_key, sha), ())
-
-    def is_base(self, repo_key: str, sha: str) -> bool:
-        """Whether some run's changes start after a commit."""
-        return (repo_key, sha) in self._bases
+    @cached_property
+    def _holding(self) -> Mapping[tuple[str, str], Sequence[SightedRun]]:
+        found: dict[tuple[str, str], list[SightedRun]] = defaultdict(list)
+        for report in self._reports:
+            for sha in {report.sha, *report.covers_shas}:
+                found[report.repo_key, sha].append(_sighted(report))
+        return found
 
 
 def _target(report: Report) -> Target:
     return Target(report.repo_key, report.workflow, report.branch, report.sha)
+
+
+def _sighted(report: Report) -> SightedRun:
+    return SightedRun(
+        started_at=report.started_at,
+        run_id=report.run_id,
+        run_attempt=report.run_attempt,
+        box_key=report.box_key,
+        ci_run_id=report.ci_run_id,
+        sha=report.sha,
+        sighting=Sighting(report.suite, report.hello_ok, bool(report.tests)),
+    )

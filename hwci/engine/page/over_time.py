@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people see over the slots of a period, as values: the trend of the tiles, and flaky tests.
+"""The metrics page over the slots of a period (contract, "CI metrics"): the trend of the tiles, and
+flaky tests by box.
 
-This module only gives shapes; `trend.py` and `strips.py` compute them.
+"Date basis: merges use `merged_at`; resolved failures use the start time of the first failing run;
+flake rates and infra runs use each run's start time." What counts is decided in `reading.py` and
+`rules/flakiness.py`. So the slots of a period add up to its tiles and to the rows of its table.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import NamedTuple
 
-from hwci.engine.facts import Product
+from hwci.engine.facts import Product, TestKey
+from hwci.engine.history import BoxRuns, History, Scope
+from hwci.engine.page.reading import Reading
+from hwci.engine.page.tables import Listing
+from hwci.engine.periods import Period, Slots
+from hwci.engine.rules.flakiness import FlakyTest, attempts_of, failed_attempts_of
+from hwci.engine.vocabulary import Label
+
+BOXES_MAX = 50
+_INSTANTS_OF_A_ROW = 8  # an instant and its place in a list take an eighth of what a row takes
 
 
 class TrendSlot(NamedTuple):
-    """What the tiles count, of one slot of the period."""
+    """The counts of the tiles for one slot."""
 
     start: datetime
     end: datetime
@@ -24,8 +38,50 @@ class TrendSlot(NamedTuple):
     runs: int
 
 
+class Dates(NamedTuple):
+    """The dates of all that the tiles of a scope and a period count, each list in order; fields as
+    in `TrendSlot`.
+    """
+
+    merges_checked: Sequence[datetime]
+    merges_announced: Sequence[datetime]
+    real_fw_bugs: Sequence[datetime]
+    flaky_failures: Sequence[datetime]
+    infra_runs: Sequence[datetime]
+    runs: Sequence[datetime]
+
+    @property
+    def size(self) -> int:
+        """The memory that they take, in rows of a reading."""
+        return sum(map(len, self)) // _INSTANTS_OF_A_ROW
+
+
+def read_dates(history: History, scope: Scope, period: Period, reading: Reading) -> Dates:
+    """Date what a reading of the same history, scope and period counts."""
+    flakes = {row.failure.id for row in reading.failures if row.label is Label.FLAKE}
+    checked_at = [one.merged_at for one in reading.checked_merges]
+    unchecked_at = [one.merged_at for one in reading.unchecked_merges]
+    runs = history.run_starts(scope, period)
+    return Dates(
+        merges_checked=sorted(checked_at),
+        merges_announced=sorted([*checked_at, *unchecked_at]),
+        real_fw_bugs=sorted(row.group.first.first.started_at for row in reading.real_bugs),
+        flaky_failures=history.failing_starts(scope, period, flakes) if flakes else (),
+        infra_runs=runs.infra,
+        runs=runs.all,
+    )
+
+
+def trend(dates: Dates, slots: Slots) -> list[TrendSlot]:
+    """Count the dates of each slot."""
+    counts = zip(*(slots.counted(times) for times in dates), strict=True)
+    return [
+        TrendSlot(*ends, *row) for ends, row in zip(pairwise(slots.edges()), counts, strict=True)
+    ]
+
+
 class StripSlot(NamedTuple):
-    """Attempts of a test in one slot; slots without an attempt are left out."""
+    """The attempts of a test in one slot; slots without an attempt are left out."""
 
     slot: int
     attempts: int
@@ -47,3 +103,32 @@ class Strip(NamedTuple):
     slots: Sequence[StripSlot]
     boxes: Sequence[BoxStrip]
     boxes_total: int
+
+
+def strips(history: History, rows: Listing[FlakyTest], slots: Slots) -> Listing[Strip]:
+    """Return each test of a slice of "Flakiest tests" over time."""
+    tests = [(Product(row.repo_key, row.suite), row.test_id) for row in rows.items]
+    runs: dict[TestKey, dict[str, list[BoxRuns]]] = defaultdict(dict)
+    for one in history.box_runs(tests, slots):
+        runs[one.product, one.test_id].setdefault(one.box_key, []).append(one)
+    items = []
+    for product, test_id in tests:
+        boxes = [BoxStrip(box, _slots(ran)) for box, ran in sorted(runs[product, test_id].items())]
+        merged = _merged(slot for box in boxes for slot in box.slots)
+        items.append(Strip(product, test_id, merged, boxes[:BOXES_MAX], len(boxes)))
+    return Listing(items, rows.total)
+
+
+def _merged(slots: Iterable[StripSlot]) -> list[StripSlot]:
+    sums: dict[int, StripSlot] = {}
+    for at, attempts, failed in slots:
+        before = sums.get(at, StripSlot(at, 0, 0))
+        sums[at] = StripSlot(at, before.attempts + attempts, before.failed_attempts + failed)
+    return [sums[at] for at in sorted(sums)]
+
+
+def _slots(runs: Iterable[BoxRuns]) -> list[StripSlot]:
+    return sorted(
+        StripSlot(one.slot, attempts_of(one.reports, one.notable), failed_attempts_of(one.notable))
+        for one in runs
+    )

@@ -1,53 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
 """What another configuration of a product would change, before it is sent (spec, "Classification").
 
-This module decides which resolved failures are told of: those whose class or reason the checks
-would then give otherwise. The checks are those of any page; only the configuration differs. A
-review stays what it is, whatever the checks say (semantics, 8.2). When the time is over, it tells
-of those that it came to, the newest first.
+This module decides which resolved failures are listed: those that the checks would give another
+class or reason. A review stays, whatever the checks give (semantics, 8.2). When the time is over,
+only the newest failures have been compared.
 """
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
-from hwci.engine.answers import ClassCounts, Classification, Plan, Reclassified
-from hwci.engine.facts import Product, SuiteConfig
-from hwci.engine.history import History, OutOfTimeError, Period, Scope
-from hwci.engine.page.reading import counts, newest_first, resolved_in
-from hwci.engine.rules.classify import Classifier, shown_as
+from hwci.engine.facts import FailureKey, Product, Review, SuiteConfig
+from hwci.engine.history import FailingRun, History, OutOfTimeError, Scope
+from hwci.engine.page.reading import ClassCounts, resolved_in
+from hwci.engine.periods import Period
+from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group, groups_of
 
 
+@dataclass(frozen=True, slots=True)
+class Reclassified:
+    """A resolved failure that the checks would class otherwise with another configuration."""
+
+    id: UUID
+    key: FailureKey
+    first: FailingRun
+    before: Classification
+    after: Classification
+    review: Review | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What another configuration would change: the tile, and every failure classed otherwise, among
+    the newest `looked_at` of all `failures` of the period.
+    """
+
+    before: ClassCounts
+    after: ClassCounts
+    changes: Sequence[Reclassified]
+    looked_at: int
+    failures: int
+
+
 def plan(history: History, period: Period, configuration: SuiteConfig) -> Plan:
-    """Classify a product's failures of a period twice: as it is, and as it would be.
+    """Classify a product's failures of a period with its configuration and with another one.
 
     Raises:
         OutOfTimeError: there was no time for a single one.
     """
     product = Product(configuration.repo_key, configuration.suite)
     groups = groups_of(history.failures(Scope(*product), period), history.reviews())
-    resolved = newest_first(resolved_in(groups, period), lambda group: group.first)
+    resolved = resolved_in(groups, period)
     present, planned = Classifier(history), Classifier(history, {product: configuration})
-    seen: list[tuple[Group, Classification, Classification]] = []
+    compared: list[tuple[Group, Classification, Classification]] = []
     try:
         for group in resolved:
             both = present.automatic(group), planned.automatic(group)
-            seen.append((group, *both))
+            compared.append((group, *both))
     except OutOfTimeError:
-        if not seen:
+        if not compared:
             raise
     return Plan(
-        before=_counts((group, before) for group, before, _ in seen),
-        after=_counts((group, after) for group, _, after in seen),
+        before=ClassCounts.of(shown_class(one, old).failure_class for one, old, _ in compared),
+        after=ClassCounts.of(shown_class(one, new).failure_class for one, _, new in compared),
         changes=[
             Reclassified(one.first.id, one.first.key, one.first.first, before, after, one.review)
-            for one, before, after in seen
+            for one, before, after in compared
             if (before.failure_class, before.reason) != (after.failure_class, after.reason)
         ],
-        looked_at=len(seen),
+        looked_at=len(compared),
         failures=len(resolved),
     )
-
-
-def _counts(seen: Iterable[tuple[Group, Classification]]) -> ClassCounts:
-    return counts(Counter(shown_as(group, found).failure_class for group, found in seen))

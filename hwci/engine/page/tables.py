@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a table is sorted and searched (contract, "CI metrics").
+"""The tables of the metrics page: how they are sorted and searched, and slices of them (spec,
+"Metrics page"; contract, "CI metrics").
 
-This module decides by which columns each table can be put in order, which texts of a row a search
-looks at, and what it means for a row to match. It does not know the order in which a table stands
-when nobody asks: rows come in it, and those that a column holds for equal stay in it.
+This module decides by which columns a table can be sorted, which texts of a row a search looks at,
+and which rows are shown; it describes only these. The history must be the one that was read, or one
+of the same state. The default order of a table is that of the reading, and equal rows stay in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from hwci.engine.answers import FlakyTest, LabelledFailure
 from hwci.engine.facts import Announcement, Lane
-from hwci.engine.page.reading import Judged
+from hwci.engine.history import History, SightedRun
+from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe
+from hwci.engine.page.reading import Classified, Reading, Tiles
+from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.flakiness import FlakyTest
+from hwci.engine.rules.merges import first_check
 from hwci.engine.vocabulary import (
     UNASSIGNED,
     FailureClass,
@@ -31,21 +36,29 @@ Row = TypeVar("Row")
 Value = str | float | datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Row]):
+    """A slice of a table and the number of all its rows."""
+
+    items: Sequence[Row]
+    total: int
+
+
 @dataclass(frozen=True)
 class Sort(Generic[Column]):
-    """The column that a table is put in order by. Written `column`, or `-column`: descending."""
+    """The column that a table is sorted by. Written `column`, or `-column` for descending."""
 
     column: Column
     descending: bool = False
 
     def __str__(self) -> str:
-        """Write it as it stands in a query."""
+        """Return it as a query has it."""
         return f"-{self.column}" if self.descending else str(self.column)
 
 
 @dataclass(frozen=True)
 class Wanted(Generic[Column]):
-    """Which rows of a table, and in which order; None: all of them, as the table has them."""
+    """Which rows of a table, and in which order; None: all, in the default order."""
 
     search: str | None = None
     sort: Sort[Column] | None = None
@@ -53,13 +66,13 @@ class Wanted(Generic[Column]):
 
 @dataclass(frozen=True)
 class WantedFailures(Wanted[FailureColumn]):
-    """Which failures, by what else the list of failures is asked for; None: any."""
+    """Which failures: those with the label, and of the test by its whole id; None: any."""
 
     label: Label | None = None
     test_id: str | None = None
 
     def among(self, rows: Sequence[LabelledFailure]) -> Sequence[LabelledFailure]:
-        """Give the failures of the label, and of the test by its whole id."""
+        """Return the failures of the label and the test."""
         return [
             row
             for row in rows
@@ -70,37 +83,35 @@ class WantedFailures(Wanted[FailureColumn]):
 
 @dataclass(frozen=True)
 class WantedOthers(Wanted[ResolvedColumn]):
-    """Which failures that were resolved otherwise; None: of any class."""
+    """Which of the other resolved failures; None: of any class."""
 
     failure_class: FailureClass | None = None
 
-    def among(self, rows: Sequence[Judged]) -> Sequence[Judged]:
-        """Give the failures of the class."""
+    def among(self, rows: Sequence[Classified]) -> Sequence[Classified]:
+        """Return the failures of the class."""
         return [row for row in rows if self.failure_class in {None, row.failure_class}]
 
 
 @dataclass(frozen=True)
 class WantedTests(Wanted[FlakyColumn]):
-    """Which of the flakiest tests. `broken`: those that are broken rather than flaky, or those that
-    are not; None: both.
-    """
+    """Which of the flakiest tests: those that are `broken` or those that are not; None: both."""
 
     broken: bool | None = None
 
     def among(self, rows: Sequence[FlakyTest]) -> Sequence[FlakyTest]:
-        """Give the tests of that kind."""
+        """Return the tests of that kind."""
         return [row for row in rows if self.broken in {None, row.broken}]
 
 
 @dataclass(frozen=True, slots=True)
 class Table(Generic[Row, Column]):
-    """A table by what its columns hold, and by the texts that a search looks at."""
+    """A table: the value of each column, and the texts that a search looks at."""
 
     values: Mapping[Column, Callable[[Row], Value]]
     texts: Callable[[Row], Sequence[str]]
 
     def chosen(self, rows: Sequence[Row], wanted: Wanted[Column]) -> Sequence[Row]:
-        """Give the rows that match, in the order that was asked for."""
+        """Return the rows that match, in the wanted order."""
         found = rows if wanted.search is None else self._matching(rows, wanted.search)
         if wanted.sort is None:
             return found
@@ -108,10 +119,8 @@ class Table(Generic[Row, Column]):
         return sorted(found, key=value, reverse=wanted.sort.descending)
 
     def _matching(self, rows: Sequence[Row], search: str) -> Sequence[Row]:
-        """Give the rows in which every word occurs, in any of their texts, case-folded.
-
-        No word holds a blank, so none is found across the end of a text.
-        """
+        """Return the rows in which every word occurs, in any of their texts, case-folded."""
+        # No word holds white space, so none matches across the end of a text.
         texts = self.texts
         found = [(row, "\n".join(texts(row)).casefold()) for row in rows]
         for word in search.casefold().split():
@@ -119,25 +128,16 @@ class Table(Generic[Row, Column]):
         return [row for row, _ in found]
 
 
-def _labelled_texts(row: LabelledFailure) -> Sequence[str]:
-    key = row.failure.key
-    return (*key.lane, key.sha)
-
-
-def _lane(row: Judged) -> Lane:
+def _lane(row: Classified) -> Lane:
     return row.group.first.key.lane
 
 
-def _merge_texts(row: Announcement) -> Sequence[str]:
-    return (row.repo_key, row.suite or UNASSIGNED, row.branch, row.sha)
-
-
-def _failure_texts(row: Judged) -> Sequence[str]:
+def _texts(row: Classified) -> Sequence[str]:
     first, last = row.group.first.key, row.group.last.key
     return (*first.lane, first.sha, last.sha, row.group.fix or "")
 
 
-# Unassigned merges stand before those of any product, as they do in the table's own order.
+# Unassigned merges come before those of any product, as in the default order.
 MERGES: Table[Announcement, MergeColumn] = Table(
     values={
         MergeColumn.MERGED_AT: attrgetter("merged_at"),
@@ -146,10 +146,10 @@ MERGES: Table[Announcement, MergeColumn] = Table(
         MergeColumn.BRANCH: attrgetter("branch"),
         MergeColumn.SHA: attrgetter("sha"),
     },
-    texts=_merge_texts,
+    texts=lambda row: (row.repo_key, row.suite or UNASSIGNED, row.branch, row.sha),
 )
 
-RESOLVED: Table[Judged, ResolvedColumn] = Table(
+RESOLVED: Table[Classified, ResolvedColumn] = Table(
     values={
         ResolvedColumn.STARTED_AT: lambda row: row.group.first.first.started_at,
         ResolvedColumn.REPO_KEY: lambda row: _lane(row).repo_key,
@@ -161,7 +161,7 @@ RESOLVED: Table[Judged, ResolvedColumn] = Table(
         ResolvedColumn.VERDICT: lambda row: row.group.first.first.verdict,
         ResolvedColumn.CLASS: attrgetter("failure_class"),
     },
-    texts=_failure_texts,
+    texts=_texts,
 )
 
 FAILURES: Table[LabelledFailure, FailureColumn] = Table(
@@ -178,10 +178,117 @@ FAILURES: Table[LabelledFailure, FailureColumn] = Table(
         FailureColumn.ITEMS: lambda row: row.failure.items,
         FailureColumn.VERDICT: lambda row: row.failure.first.verdict,
     },
-    texts=_labelled_texts,
+    texts=lambda row: (*row.failure.key.lane, row.failure.key.sha),
 )
 
 FLAKIEST: Table[FlakyTest, FlakyColumn] = Table(
     values={column: attrgetter(column.name.lower()) for column in FlakyColumn},
     texts=attrgetter("repo_key", "suite", "test_id"),
 )
+
+
+class CheckedMerge(NamedTuple):
+    """A row of the merges checked on hardware: the merge, and the run that checked it first."""
+
+    announcement: Announcement
+    first_run: SightedRun
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The metrics page: the tiles, and the first rows of each table."""
+
+    tiles: Tiles
+    unchecked_merges: Listing[Announcement]
+    real_bugs: Listing[ResolvedFailure]
+    other_failures: Listing[ResolvedFailure]
+    flakiest_tests: Listing[FlakyTest]
+
+
+ALL_MERGES: Wanted[MergeColumn] = Wanted()
+ALL_RESOLVED: Wanted[ResolvedColumn] = Wanted()
+ALL_OTHERS = WantedOthers()
+ALL_FLAKY = WantedTests()
+ALL_FAILURES = WantedFailures()
+
+
+def metrics_page(history: History, reading: Reading, rows: int = 20) -> Page:
+    """Return the page with so many rows of each table."""
+    return Page(
+        tiles=reading.tiles,
+        unchecked_merges=unchecked_merges(reading, 0, rows),
+        real_bugs=real_bugs(history, reading, 0, rows),
+        other_failures=other_failures(history, reading, 0, rows),
+        flakiest_tests=flakiest_tests(reading, 0, rows),
+    )
+
+
+def unchecked_merges(
+    reading: Reading, offset: int, limit: int, wanted: Wanted[MergeColumn] = ALL_MERGES
+) -> Listing[Announcement]:
+    """List announced merges that no run checked."""
+    return _slice(MERGES.chosen(reading.unchecked_merges, wanted), offset, limit)
+
+
+def checked_merges(
+    history: History,
+    reading: Reading,
+    offset: int,
+    limit: int,
+    wanted: Wanted[MergeColumn] = ALL_MERGES,
+) -> Listing[CheckedMerge]:
+    """List announced merges that a run checked, each with the run that checked it first."""
+    rows = _slice(MERGES.chosen(reading.checked_merges, wanted), offset, limit)
+    found = [
+        CheckedMerge(one, first_check(one, history.sighted_runs(one.repo_key, one.sha)))
+        for one in rows.items
+    ]
+    return Listing(found, rows.total)
+
+
+def real_bugs(
+    history: History,
+    reading: Reading,
+    offset: int,
+    limit: int,
+    wanted: Wanted[ResolvedColumn] = ALL_RESOLVED,
+) -> Listing[ResolvedFailure]:
+    """List resolved failures that are real firmware bugs."""
+    return _described(history, _slice(RESOLVED.chosen(reading.real_bugs, wanted), offset, limit))
+
+
+def other_failures(
+    history: History,
+    reading: Reading,
+    offset: int,
+    limit: int,
+    wanted: WantedOthers = ALL_OTHERS,
+) -> Listing[ResolvedFailure]:
+    """List all other resolved failures, dismissed ones included."""
+    chosen = RESOLVED.chosen(wanted.among(reading.other_failures), wanted)
+    return _described(history, _slice(chosen, offset, limit))
+
+
+def flakiest_tests(
+    reading: Reading, offset: int, limit: int, wanted: WantedTests = ALL_FLAKY
+) -> Listing[FlakyTest]:
+    """List tests with a failed attempt, by default the highest flake rate first."""
+    rows = FLAKIEST.chosen(wanted.among(reading.flakiest_tests), wanted)
+    return _slice(rows, offset, limit)
+
+
+def labelled_failures(
+    reading: Reading, offset: int, limit: int, wanted: WantedFailures = ALL_FAILURES
+) -> Listing[LabelledFailure]:
+    """List failures with an item in the period, by default the newest first."""
+    rows = FAILURES.chosen(wanted.among(reading.failures), wanted)
+    return _slice(rows, offset, limit)
+
+
+def _described(history: History, rows: Listing[Classified]) -> Listing[ResolvedFailure]:
+    classifier = Classifier(history)
+    return Listing([describe(history, row.group, classifier) for row in rows.items], rows.total)
+
+
+def _slice(rows: Sequence[Row], offset: int, limit: int) -> Listing[Row]:
+    return Listing(rows[offset : offset + limit], len(rows))

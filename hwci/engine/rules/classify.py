@@ -1,83 +1,287 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose fault a resolved failure was (spec, "Classification"; semantics, 6.3-6.4).
 
-This module decides the class of a group and keeps the trace of every check up to the deciding one.
-The reason table stands below in its order, in three parts by what a row looks at. It does not
-know who may review, nor which failures are shown.
+This module decides the class of a group: it asks the rows of the reason table in their order and
+keeps the trace of every row asked. It does not know who may review, nor which failures are shown.
+
+A row may rely on the rows before it not having decided. No row concludes from a list that was cut
+short that a file was not changed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
-from hwci.engine.answers import Check, Classification
-from hwci.engine.facts import Product, SuiteConfig
-from hwci.engine.history import History
-from hwci.engine.rules import questions as ask
-from hwci.engine.rules.files import ProductFiles, product_files
+from hwci.engine.facts import Commit, Product, SuiteConfig
+from hwci.engine.history import History, RunChanges
+from hwci.engine.rules.changes import ProductFiles, Touch, UnderTest, product_files
 from hwci.engine.rules.labels import Group
-from hwci.engine.rules.questions import Answer, BeforeFix, UnderTest
 from hwci.engine.rules.walk import Step, Walks
-from hwci.engine.vocabulary import REASONS, FailureClass, Reason, ReviewAction
+from hwci.engine.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
 
 Subject = TypeVar("Subject")
 
 
+class CheckedRun(NamedTuple):
+    """The run that a row looked at, on one box. `run_id` is the run as CI knows it."""
+
+    started_at: datetime
+    run_id: int
+    run_attempt: int
+    box_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a row found: a sentence, and the evidence that decided."""
+
+    note: str
+    run: CheckedRun | None = None
+    commit: str | None = None
+    file: str | None = None
+    pattern: str | None = None
+
+
+class Answer(NamedTuple):
+    """Whether the row's condition holds, and why."""
+
+    decided: bool
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A row of the reason table, asked. `decided`: this row gave the class."""
+
+    reason: Reason
+    decided: bool
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """A class, its reason (None: a real firmware bug), and every check up to the deciding one."""
+
+    failure_class: FailureClass
+    reason: Reason | None
+    trace: tuple[Check, ...] = ()
+
+
+class BeforeFix(NamedTuple):
+    """The walk from the last failing commit to the fix, oldest step first, and the path lists."""
+
+    files: ProductFiles
+    last_failing: str
+    fix: str | None
+    walk: tuple[Step, ...] | None
+
+    def commits(self) -> Iterator[tuple[CheckedRun, Commit]]:
+        """Yield each commit in each of its places, with the run that listed it."""
+        for step in self.walk or ():
+            for commit in step.commits:
+                yield _checked(step.run), commit
+
+    def cut_short(self) -> Finding | None:
+        """Return the first commit whose file list was cut short."""
+        for run, commit in self.commits():
+            if commit.files_truncated:
+                note = "Some files of a commit before the fix were not sent"
+                return Finding(note, run, commit.sha)
+        return None
+
+
+def _checked(run: RunChanges) -> CheckedRun:
+    order = run.order
+    return CheckedRun(order.started_at, run.ci_run_id, order.run_attempt, order.box_key)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _first_touch(
+    commits: Iterable[tuple[CheckedRun, Commit]],
+    touch: Callable[[Commit], Touch | None],
+    note: str,
+) -> Finding | None:
+    for run, commit in commits:
+        found = touch(commit)
+        if found is not None:
+            return Finding(note, run, commit.sha, *found)
+    return None
+
+
+_BLAMED = {
+    Verdict.DEVICE: "The harness blamed the device under test",
+    Verdict.INFRA: "The harness blamed the bench",
+    Verdict.UNKNOWN: "The harness blamed nobody",
+}
+
+
+def _verdict_is(verdict: Verdict) -> Callable[[Group], Answer]:
+    def answer(group: Group) -> Answer:
+        first = group.first.first
+        box = group.first.key.lane.box_key
+        run = CheckedRun(first.started_at, first.ci_run_id, first.run_attempt, box)
+        return Answer(first.verdict is verdict, Finding(_BLAMED[first.verdict], run))
+
+    return answer
+
+
+def _not_configured(subject: UnderTest) -> Answer:
+    if subject.files is None:
+        return Answer(True, Finding("The product has no suite configuration"))
+    return Answer(False, Finding("The product has a suite configuration"))
+
+
+def _changes_unknown(subject: UnderTest) -> Answer:
+    if subject.run is None:
+        return Answer(True, Finding("The first run on the failing commit reported no changes"))
+    if subject.run.changes.base_sha is None:
+        note = "The changes of the first run on the failing commit have no base commit"
+        return Answer(True, Finding(note, _checked(subject.run)))
+    tested = _counted(len(subject.run.changes.commits), "commit")
+    note = f"The first run on the failing commit tested {tested}"
+    return Answer(False, Finding(note, _checked(subject.run)))
+
+
+def _firmware_under_test(subject: UnderTest) -> Finding | None:
+    assert subject.files is not None
+    assert subject.run is not None
+    run = _checked(subject.run)
+    pairs = ((run, commit) for commit in subject.run.changes.commits)
+    return _first_touch(pairs, subject.files.firmware_touch, "A commit under test changed firmware")
+
+
+def _changes_cut_short(subject: UnderTest) -> Answer:
+    firmware = _firmware_under_test(subject)
+    if firmware is not None:
+        return Answer(False, firmware)
+    assert subject.run is not None
+    run, changes = _checked(subject.run), subject.run.changes
+    if changes.truncated:
+        return Answer(True, Finding("Some commits under test were not sent", run))
+    for commit in changes.commits:
+        if commit.files_truncated:
+            note = "Some files of a commit under test were not sent"
+            return Answer(True, Finding(note, run, commit.sha))
+    return Answer(False, Finding("Every commit and file under test was sent", run))
+
+
+def _changes_without_firmware(subject: UnderTest) -> Answer:
+    firmware = _firmware_under_test(subject)
+    if firmware is not None:
+        return Answer(False, firmware)
+    assert subject.run is not None
+    return Answer(True, Finding("No commit under test changed firmware", _checked(subject.run)))
+
+
+def _fix_unconnected(subject: BeforeFix) -> Answer:
+    if subject.fix is None:
+        return Answer(True, Finding("No later commit of the branch passed"))
+    if subject.walk is None:
+        note = f"No run reports lead from {subject.fix} back to the last failing commit"
+        return Answer(True, Finding(note, commit=subject.last_failing))
+    steps = len(subject.walk)
+    over = _counted(sum(len(step.commits) for step in subject.walk), "commit")
+    verb = "connects" if steps == 1 else "connect"
+    note = f"{_counted(steps, 'run report')} {verb} the failure to its fix over {over}"
+    return Answer(False, Finding(note, _checked(subject.walk[-1].run), subject.fix))
+
+
+def _fix_touched_harness(subject: BeforeFix) -> Answer:
+    for run, commit in subject.commits():
+        harness = subject.files.harness_touch(commit)
+        if harness and not commit.files_truncated and not subject.files.firmware_touch(commit):
+            note = "A commit before the fix changed harness files and no firmware file"
+            return Answer(True, Finding(note, run, commit.sha, *harness))
+    return Answer(False, Finding("No commit before the fix is known to be one of harness alone"))
+
+
+def _fix_without_firmware(subject: BeforeFix) -> Answer:
+    note = "A commit before the fix changed firmware"
+    firmware = _first_touch(subject.commits(), subject.files.firmware_touch, note)
+    doubt = firmware or subject.cut_short()
+    if doubt is not None:
+        return Answer(False, doubt)
+    return Answer(True, Finding("No commit before the fix changed firmware"))
+
+
+def _fix_mixed(subject: BeforeFix) -> Answer:
+    for run, commit in subject.commits():
+        firmware = subject.files.firmware_touch(commit)
+        harness = subject.files.harness_touch(commit)
+        if firmware and harness:
+            note = f"A commit before the fix changed firmware, and the harness file {harness.file}"
+            return Answer(True, Finding(note, run, commit.sha, *firmware))
+    return Answer(False, Finding("No commit before the fix changed firmware and harness together"))
+
+
+def _fix_cut_short(subject: BeforeFix) -> Answer:
+    cut = subject.cut_short()
+    if cut is not None:
+        return Answer(True, cut)
+    return Answer(False, Finding("Every file changed before the fix was sent"))
+
+
 class Row(NamedTuple, Generic[Subject]):
-    """A row of the table: its reason, the spec's condition, and the question that tells it."""
+    """A row of the reason table: its reason, the spec's condition, and the question for it."""
 
     reason: Reason
     condition: str
     ask: Callable[[Subject], Answer]
 
 
-# The spec has the checks "in this order (the first failing check gives the reason)".
+# The checks "in this order (the first failing check gives the reason)", in three parts by what
+# they look at.
 VERDICT_ROWS: tuple[Row[Group], ...] = (
-    Row(Reason.VERDICT_INFRA, "Verdict blamed the bench", ask.blamed_bench),
-    Row(Reason.VERDICT_MISSING, "Failed test has no `verdict`", ask.blamed_nobody),
+    Row(Reason.VERDICT_INFRA, "Verdict blamed the bench", _verdict_is(Verdict.INFRA)),
+    Row(Reason.VERDICT_MISSING, "Failed test has no `verdict`", _verdict_is(Verdict.UNKNOWN)),
 )
 CHANGES_ROWS: tuple[Row[UnderTest], ...] = (
     Row(
         Reason.PATHS_NOT_CONFIGURED,
         "No suite configuration for the product",
-        ask.not_configured,
+        _not_configured,
     ),
     Row(
         Reason.CHANGES_UNKNOWN,
         "First run on the failing commit has no `changes`, or its `base_sha` is `null`",
-        ask.changes_unknown,
+        _changes_unknown,
     ),
     Row(
         Reason.CHANGES_INCOMPLETE,
         "No firmware file in the changes under test and some commits or files were not sent",
-        ask.changes_cut_short,
+        _changes_cut_short,
     ),
     Row(
         Reason.CHANGES_NOT_FIRMWARE,
         "No commit under test changed a firmware file",
-        ask.changes_left_firmware,
+        _changes_without_firmware,
     ),
 )
 FIX_ROWS: tuple[Row[BeforeFix], ...] = (
     Row(
         Reason.FIX_UNCONNECTED,
         "Run reports do not connect the failing commit to the fix without a gap",
-        ask.fix_unconnected,
+        _fix_unconnected,
     ),
     Row(
         Reason.FIX_TOUCHED_HARNESS,
         "A commit between failure and fix changed harness files and no firmware files",
-        ask.fix_touched_harness,
+        _fix_touched_harness,
     ),
     Row(
         Reason.FIX_NOT_FIRMWARE,
         "No commit between failure and fix changed a firmware file",
-        ask.fix_left_firmware,
+        _fix_without_firmware,
     ),
-    Row(Reason.FIX_MIXED, "One commit changed both kinds of files", ask.fix_mixed),
+    Row(Reason.FIX_MIXED, "One commit changed both kinds of files", _fix_mixed),
     Row(
         Reason.FIX_INCOMPLETE,
         "Some commits before the fix have files that were not sent",
-        ask.fix_cut_short,
+        _fix_cut_short,
     ),
 )
 
@@ -92,7 +296,7 @@ _Checks = tuple[Check, ...]
 class Classifier:
     """Classifies groups of one history, and remembers: one commit often breaks many tests.
 
-    `instead`: configurations that count in place of those of the history.
+    `instead`: configurations used in place of those of the history.
     """
 
     def __init__(
@@ -102,74 +306,69 @@ class Classifier:
         self._instead = instead or {}
         self._walks = Walks(history)
         self._files: dict[Product, ProductFiles | None] = {}
-        self._asked_changes: dict[tuple[str, ...], _Checks] = {}
-        self._asked_fix: dict[tuple[Product, str, str | None], _Checks] = {}
+        self._changes_checks: dict[tuple[str, ...], _Checks] = {}
+        self._fix_checks: dict[tuple[Product, str, str | None], _Checks] = {}
 
     def automatic(self, group: Group) -> Classification:
         """Return the class that the checks give now, with their trace."""
-        self._history.go_on()
+        self._history.check_time()
         checks = _asked(VERDICT_ROWS, group)
         if not checks[-1].decided:
-            checks += self._changes_checks(group)
+            checks += self._check_changes(group)
         if not checks[-1].decided:
-            checks += self._fix_checks(group)
+            checks += self._check_fix(group)
         if not checks[-1].decided:
             return Classification(FailureClass.REAL_FW_BUG, None, checks)
         reason = checks[-1].reason
         return Classification(REASONS[reason].failure_class, reason, checks)
 
     def shown(self, group: Group) -> Classification:
-        """Return the class that people see: "A review replaces the automatic label"."""
-        return shown_as(group, self.automatic(group))
+        """Return the class that people see."""
+        return shown_class(group, self.automatic(group))
 
     def under_test(self, group: Group) -> UnderTest:
-        """Find the changes of the first run on the group's first commit (semantics, 5)."""
+        """Return the changes of the first run on the group's first commit (semantics, 5)."""
         key, first = group.first.key, group.first.first
         run = self._history.changes_under_test(
             key.lane.repo_key, first.workflow, key.lane.branch, key.sha
         )
-        return UnderTest(self._files_of(group), run)
+        return UnderTest(self._files_of(key.lane.product), run)
 
     def walk(self, group: Group) -> tuple[Step, ...] | None:
-        """Give the steps from the group's last commit up to its fix, or None (semantics, 6.2)."""
+        """Return the steps from the group's last commit up to its fix, if they are connected."""
         if group.fix is None:
             return None
         return self._walks.between(group.first.key.lane.repo_key, group.last.key.sha, group.fix)
 
-    def _files_of(self, group: Group) -> ProductFiles | None:
-        product = _product(group)
+    def _files_of(self, product: Product) -> ProductFiles | None:
         if product not in self._files:
             config = self._instead.get(product) or self._history.config(product)
             self._files[product] = (
-                None if config is None else product_files(config, self._history.go_on)
+                None if config is None else product_files(config, self._history.check_time)
             )
         return self._files[product]
 
-    def _changes_checks(self, group: Group) -> _Checks:
+    def _check_changes(self, group: Group) -> _Checks:
         key, first = group.first.key, group.first.first
-        asked = (*_product(group), first.workflow, key.lane.branch, key.sha)
-        if asked not in self._asked_changes:
-            self._asked_changes[asked] = _asked(CHANGES_ROWS, self.under_test(group))
-        return self._asked_changes[asked]
+        asked = (*key.lane.product, first.workflow, key.lane.branch, key.sha)
+        if asked not in self._changes_checks:
+            self._changes_checks[asked] = _asked(CHANGES_ROWS, self.under_test(group))
+        return self._changes_checks[asked]
 
-    def _fix_checks(self, group: Group) -> _Checks:
-        asked = (_product(group), group.last.key.sha, group.fix)
-        if asked not in self._asked_fix:
-            files = self._files_of(group)
+    def _check_fix(self, group: Group) -> _Checks:
+        product = group.first.key.lane.product
+        asked = (product, group.last.key.sha, group.fix)
+        if asked not in self._fix_checks:
+            files = self._files_of(product)
             assert files is not None  # the rows before asked for a configuration
             subject = BeforeFix(files, group.last.key.sha, group.fix, self.walk(group))
-            self._asked_fix[asked] = _asked(FIX_ROWS, subject)
-        return self._asked_fix[asked]
+            self._fix_checks[asked] = _asked(FIX_ROWS, subject)
+        return self._fix_checks[asked]
 
 
-def shown_as(group: Group, automatic: Classification) -> Classification:
-    """Return the class that people see of a group that the checks class so."""
+def shown_class(group: Group, automatic: Classification) -> Classification:
+    """Return the class that people see: "A review replaces the automatic label"."""
     return automatic if group.review is None else _REVIEWED[group.review.action]
-
-
-def _product(group: Group) -> Product:
-    lane = group.first.key.lane
-    return Product(lane.repo_key, lane.suite)
 
 
 def _asked(rows: tuple[Row[Subject], ...], subject: Subject) -> _Checks:
@@ -177,7 +376,7 @@ def _asked(rows: tuple[Row[Subject], ...], subject: Subject) -> _Checks:
     checks = []
     for row in rows:
         answer = row.ask(subject)
-        checks.append(Check(row.reason, answer.decided, answer.finding))
+        checks.append(Check(row.reason, *answer))
         if answer.decided:
             break
     return tuple(checks)

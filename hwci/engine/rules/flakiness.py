@@ -1,22 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table "Flakiest tests" (spec, metric rule 1; semantics, 9.3).
 
-This module decides a test's figures and the order of the table. It does not know labels: how many
-failures of a test are flakes is handed in.
+This module decides a test's figures and the order of the table. It does not know labels: the
+number of flakes of each test is passed in.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from hwci.engine.answers import FlakyTest
-from hwci.engine.facts import Product, TestItem
+from hwci.engine.facts import TestItem, TestKey
 from hwci.engine.history import ItemGroup, TestRuns
 from hwci.engine.vocabulary import Outcome
 
-TestKey = tuple[Product, str]
+
+def is_broken(retry_passes: int, flaky_failures: int) -> bool:
+    """Whether "a test that never passed on a retry and has no flake is broken rather than flaky"
+    applies.
+    """
+    return retry_passes == 0 and flaky_failures == 0
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyTest:
+    """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
+
+    repo_key: str
+    suite: str
+    test_id: str
+    boxes: int
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flaky_failures: int
+    flake_rate: float
+
+    @property
+    def broken(self) -> bool:
+        """Whether the test is broken rather than flaky."""
+        return is_broken(self.retry_passes, self.flaky_failures)
 
 
 def flakiest(tests: Iterable[TestRuns], flaky: Mapping[TestKey, int]) -> list[FlakyTest]:
-    """Order the tests by rate, the highest first; each has a failed attempt, or it is not given."""
+    """Return the table: "the highest rate first, then more failed attempts, then repository,
+    product and id". Each of the tests has a failed attempt.
+    """
     rows = [_row(test, flaky.get((test.product, test.test_id), 0)) for test in tests]
     return sorted(
         rows,
@@ -47,27 +75,23 @@ def _row(test: TestRuns, flaky_failures: int) -> FlakyTest:
     )
 
 
-def is_retry_pass(told: TestItem | ItemGroup) -> bool:
+def is_retry_pass(item: TestItem | ItemGroup) -> bool:
     """Whether a test passed "on a retry"."""
-    return told.outcome is Outcome.PASS and told.attempts > 1
+    return item.outcome is Outcome.PASS and item.attempts > 1
 
 
-def has_failed_attempt(told: TestItem | ItemGroup) -> bool:
-    """Whether some attempt failed: all of a fail, all but the last of a pass."""
-    return told.outcome is Outcome.FAIL or told.attempts > 1
+def has_failed_attempt(item: TestItem | ItemGroup) -> bool:
+    """Whether an attempt failed: every attempt of a fail, all but the last of a pass."""
+    return item.outcome is Outcome.FAIL or item.attempts > 1
 
 
 def attempts_of(reports: int, notable: Iterable[ItemGroup]) -> int:
-    """Count the attempts of a test; an item that is not notable is one, and it passed."""
+    """Count the attempts of a test. Items that are not notable passed at the first attempt."""
     return reports + sum((one.attempts - 1) * one.items for one in notable)
 
 
 def failed_attempts_of(notable: Iterable[ItemGroup]) -> int:
-    """Count the failed attempts of a test."""
-    return sum(_failed_attempts(one) for one in notable)
-
-
-def _failed_attempts(group: ItemGroup) -> int:
-    """Spec: "A test that passed on its third attempt adds two failed attempts"; a fail adds all."""
-    passed = group.outcome is Outcome.PASS
-    return group.items * (group.attempts - 1 if passed else group.attempts)
+    """Count the failed attempts: "all of a failed item, one less than all of a passed one"."""
+    return sum(
+        one.items * (one.attempts - (1 if one.outcome is Outcome.PASS else 0)) for one in notable
+    )

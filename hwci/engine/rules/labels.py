@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Labels, and groups that count as one failure (spec, "Failure label"; semantics, 4.3-4.5, 8.2).
 
-This module decides what a failure is now and which failures count as one. It does not know whose
-fault a failure was. A flake is given as a group of its own, so that every failure is in one.
+This module decides the label of a failure and which failures count as one. It does not know whose
+fault a failure was. Every failure is in one group: a flake is a group of its own.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from hwci.engine.vocabulary import Label
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Failures of a lane with no pass between them, by place, and the review they carry."""
+    """Failures of a lane with no pass between them, in order of place, and their review."""
 
     failures: tuple[Failure, ...]
     label: Label
@@ -39,12 +39,11 @@ class Group:
 
 
 def label_of(failure: Failure, review: Review | None) -> Label:
-    """Label a failure, given the review that its group carries.
+    """Return the label of a failure whose group carries `review`.
 
-    Spec: "The same test passed on the same commit and on the same box", "Not a flake, and the same
-    test passed on a later commit on the same box", "No pass that decides the label exists yet".
-    "A reviewed group counts as resolved even when its fix is gone", and a reviewed failure is no
-    flake (semantics, 8.2).
+    "A failure whose commit passed is a flake. Else, if a commit with a later place on the branch
+    passed, it is resolved. Else it is pending." But "a reviewed group stays resolved when its fix
+    disappears", and "a reviewed failure whose own commit passed" is resolved too.
     """
     if review is not None:
         return Label.RESOLVED
@@ -54,11 +53,8 @@ def label_of(failure: Failure, review: Review | None) -> Label:
 
 
 def groups_of(failures: Iterable[Failure], reviews: Mapping[UUID, Review]) -> list[Group]:
-    """Put failures together: those of a lane that did not pass and that the same commit fixed.
-
-    "Consecutive failures of a test on several commits with no pass between count as one resolved
-    failure": with no passed commit between them, the next one is the same, and only then. A failure
-    whose own commit passed ends the group before it and stands alone.
+    """Group failures: "Failures of a lane that are no flakes and have no passed commit between them
+    are one group". These are the failures of a lane with the same next passed commit.
     """
     groups = []
     together: dict[tuple[Lane, str | None], list[Failure]] = {}
@@ -72,7 +68,7 @@ def groups_of(failures: Iterable[Failure], reviews: Mapping[UUID, Review]) -> li
 
 
 def group_of(history: History, failure: Failure) -> Group:
-    """Give the group of one failure."""
+    """Return the group of one failure."""
     if failure.passed:
         return _group([failure], history.reviews())
     members = [
@@ -84,7 +80,7 @@ def group_of(history: History, failure: Failure) -> Group:
 
 
 def _group(members: list[Failure], reviews: Mapping[UUID, Review]) -> Group:
-    """Make a group: it "carries the review written last among its members'" (semantics, 8.2)."""
+    """Make a group: it "carries the review written last among its members"."""
     if len(members) > 1:
         members.sort(key=lambda failure: failure.place)
     written = [reviews[one.id] for one in members if one.id in reviews]

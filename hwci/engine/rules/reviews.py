@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person may lay over the automatic class (spec, "Review"; semantics, 8).
+"""Reviews, which replace the automatic class (spec, "Review"; semantics, 8).
 
 This module decides whether a review is allowed now, at which failure it is stored and which older
-ones it ends. It does not know who asks: roles are not the engine's. It changes nothing itself.
+ones it removes. It does not know who may review, and it stores nothing itself.
 """
 
 from dataclasses import dataclass
 from uuid import UUID
 
-from hwci.engine.answers import Classification
 from hwci.engine.history import Failure, History
-from hwci.engine.rules.classify import Classifier
+from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.vocabulary import REASONS, FailureClass, Label, ReviewAction
 
@@ -40,7 +39,7 @@ class ReviewRefusedError(Exception):
 class ReviewPlan:
     """What a review does: store it at one failure (a reset stores nothing), drop older reviews.
 
-    `group` and `shown` are the group and its class as they are before the review.
+    `group` and `shown` are the group and its class before the review.
     """
 
     store_at: Failure | None
@@ -50,7 +49,7 @@ class ReviewPlan:
 
 
 def plan_review(history: History, failure_id: UUID, action: ReviewAction | None) -> ReviewPlan:
-    """Plan a review of the group of a failure; no action is a reset.
+    """Plan a review of the group of a failure; `action` None is a reset.
 
     Raises:
         FailureUnknownError: There is no such failure.
@@ -73,8 +72,8 @@ def plan_review(history: History, failure_id: UUID, action: ReviewAction | None)
 
 
 def _refusal(group: Group, shown: Classification, action: ReviewAction | None) -> str | None:
-    """Confirm: "any resolved failure outside the real-bug list". Dismiss: "a real firmware bug".
-    Reset: "a reviewed failure".
+    """Return why an action is refused: "Confirm takes any resolved failure that is not in the
+    real-bug list; Dismiss one that is; Reset a reviewed one".
     """
     real = shown.failure_class is FailureClass.REAL_FW_BUG
     if action is ReviewAction.CONFIRM:

@@ -1,36 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the fix back to the last failing commit, over the changes of runs (semantics, 6.1-6.2).
+"""The walk from the fix back to the last failing commit, over the changes of runs (semantics,
+6.1-6.2).
 
-This module decides which recorded commits lie between two commits, and whether that is known
+This module decides which recorded commits lie between two commits, and whether they are recorded
 without a gap. It does not know what the commits changed.
 """
 
 from collections import deque
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from hwci.engine.facts import Changes, Commit
 from hwci.engine.history import History, RunChanges
+from hwci.engine.rules.changes import last_place
 
 
 class Step(NamedTuple):
-    """The changes of a run, and the commits of its list that it leads over, oldest first."""
+    """The changes of a run, and the commits of its list that the step leads over, oldest first."""
 
     run: RunChanges
     commits: tuple[Commit, ...]
-
-
-def last_place(commits: Sequence[Commit], sha: str) -> int:
-    """Give the index of a commit's last place in a list; -1 when the list lacks it."""
-    return max((at for at, commit in enumerate(commits) if commit.sha == sha), default=-1)
-
-
-class _Arrival(NamedTuple):
-    """How the search came to a commit: by which step, from which arrival. The fix has no step."""
-
-    sha: str
-    step: Step | None
-    after: "_Arrival | None"
 
 
 class Walks:
@@ -41,7 +29,9 @@ class Walks:
         self._found: dict[tuple[str, str, str], tuple[Step, ...] | None] = {}
 
     def between(self, repo_key: str, last_failing: str, fix: str) -> tuple[Step, ...] | None:
-        """Give the steps from the last failing commit up to the fix, oldest first, or None."""
+        """Return the steps from the last failing commit up to the fix, oldest first; None if no
+        walk connects them.
+        """
         asked = (repo_key, last_failing, fix)
         if asked not in self._found:
             self._found[asked] = self._search(repo_key, last_failing, fix)
@@ -50,69 +40,63 @@ class Walks:
     def _search(self, repo_key: str, goal: str, fix: str) -> tuple[Step, ...] | None:
         """Search breadth first, each commit's steps in the order of their reports.
 
-        So the first walk found is the shortest, and "of equally short ones the one whose steps come
-        first, compared from the fix backwards". Every exact walk goes before every cut one.
+        So the first walk found is the shortest, and "of equally short ones that whose steps come
+        first, compared from the fix backwards". "Only when there is no such walk may the last step
+        be cut".
         """
         exact_possible = self._history.is_recorded_base(repo_key, goal)
         if not exact_possible and not self._cut_possible(repo_key, goal):
             return None
         cut: tuple[Step, ...] | None = None
-        seen = {fix}
-        queue = deque([_Arrival(fix, None, None)])
+        reached_by: dict[str, Step | None] = {fix: None}
+        queue = deque([fix])
         while queue and (exact_possible or cut is None):
-            arrival = queue.popleft()
-            for step in self._steps(repo_key, arrival.sha):
+            sha = queue.popleft()
+            for step in self._steps(repo_key, sha):
                 base = step.run.changes.base_sha or ""
                 if base == goal:
-                    return (step, *_steps_to(arrival))
-                if cut is None:
-                    shortened = _cut(step, goal)
-                    cut = shortened and (shortened, *_steps_to(arrival))
-                if base not in seen:
-                    seen.add(base)
-                    queue.append(_Arrival(base, step, arrival))
+                    return (step, *_steps_up(reached_by, sha))
+                after = last_place(step.commits, goal) + 1
+                if cut is None and after:
+                    cut = (Step(step.run, step.commits[after:]), *_steps_up(reached_by, sha))
+                if base not in reached_by:
+                    reached_by[base] = step
+                    queue.append(base)
         return cut
 
     def _cut_possible(self, repo_key: str, goal: str) -> bool:
-        """Whether some step leads over the goal from another commit: else all of history would be
-        searched for one, as for a commit that was run by hand and is in no list but its own.
+        """Whether some step leads over the goal from a commit after it. Without this check all of
+        history would be searched for a commit that was run by hand and is in no list but its own.
         """
         listings = self._history.changes_listing(repo_key, goal)
-        return any(_leads_past(run.changes, goal) for run in listings)
+        return any(_is_step(run.changes) and _leads_past(run.changes, goal) for run in listings)
 
     def _steps(self, repo_key: str, sha: str) -> list[Step]:
-        """Give the steps that lead back from a commit: changes "with a `base_sha`, not `truncated`,
-        lead from any commit of their list back to the `base_sha`".
+        """Return the steps back from a commit: "over the listed commits up to that one (its last
+        place in the list)".
         """
         return [
             Step(run, run.changes.commits[: last_place(run.changes.commits, sha) + 1])
             for run in self._history.changes_listing(repo_key, sha)
-            if _leads_back(run.changes)
+            if _is_step(run.changes)
         ]
 
 
-def _leads_back(changes: Changes) -> bool:
-    """Whether changes are a step at all: they have "a `base_sha`", and are "not `truncated`"."""
+def _is_step(changes: Changes) -> bool:
+    """Whether changes are a step at all: "with a base, not truncated"."""
     return changes.base_sha is not None and not changes.truncated
 
 
 def _leads_past(changes: Changes, sha: str) -> bool:
-    """Whether changes lead over a commit that they list from another one, which comes after it."""
+    """Whether another commit is listed after the first place of this one."""
     listed = [commit.sha for commit in changes.commits]
-    return _leads_back(changes) and any(one != sha for one in listed[listed.index(sha) :])
+    return any(other != sha for other in listed[listed.index(sha) :])
 
 
-def _steps_to(arrival: _Arrival) -> list[Step]:
-    """Give the steps from a commit that was arrived at up to the fix, oldest first."""
+def _steps_up(reached_by: dict[str, Step | None], sha: str) -> list[Step]:
+    """Return the steps from a reached commit up to the fix, oldest first."""
     steps = []
-    at: _Arrival | None = arrival
-    while at is not None and at.step is not None:
-        steps.append(at.step)
-        at = at.after
+    while (step := reached_by[sha]) is not None:
+        steps.append(step)
+        sha = step.commits[-1].sha
     return steps
-
-
-def _cut(step: Step, goal: str) -> Step | None:
-    """Keep what a step leads over after the last place of a commit among it; None without it."""
-    after = last_place(step.commits, goal) + 1
-    return Step(step.run, step.commits[after:]) if after else None

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
-from hwci.engine.facts import Report
-from hwci.engine.identity import run_record_id
+from hwci.engine.facts import Report, run_record_id
 from hwci.engine.vocabulary import RunEventType, RunStatus
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError

@@ -10,16 +10,13 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.engine.answers import Listing
-from hwci.engine.dated import DatedHistory
-from hwci.engine.history import Period, Scope
-from hwci.engine.page import page
+from hwci.engine.history import History, Scope
+from hwci.engine.page import failures, tables
+from hwci.engine.page.over_time import strips, trend
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import Reading
-from hwci.engine.page.strips import strips
-from hwci.engine.page.trend import trend
-from hwci.engine.period import last_days
-from hwci.engine.slots import slots_of
+from hwci.engine.page.tables import Listing
+from hwci.engine.periods import Period, last_days, slots_of
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
@@ -53,7 +50,7 @@ Result = TypeVar("Result")
 class Snapshot(NamedTuple):
     """A history, and what was read of it."""
 
-    history: DatedHistory
+    history: History
     reading: Reading
 
 
@@ -70,7 +67,7 @@ class Metrics:
         scope, period = _scope(query), self._period(query)
 
         def work(reader: Reader) -> wire.MetricsPage:
-            found = page.metrics_page(*self._read(reader, member, scope, period), query.limit)
+            found = tables.metrics_page(*self._read(reader, member, scope, period), query.limit)
             return outgoing.metrics_page(member.org_id, found, query, period)
 
         return await self._storage.read(work, organization=member.org_id)
@@ -95,7 +92,7 @@ class Metrics:
         return await self._table(
             member,
             query,
-            lambda seen: page.unchecked_merges(
+            lambda seen: tables.unchecked_merges(
                 seen.reading, query.offset, query.limit, query.wanted
             ),
             outgoing.unchecked_merges,
@@ -108,7 +105,7 @@ class Metrics:
         return await self._table(
             member,
             query,
-            lambda seen: page.checked_merges(*seen, query.offset, query.limit, query.wanted),
+            lambda seen: tables.checked_merges(*seen, query.offset, query.limit, query.wanted),
             lambda rows, paging: checked_merges.checked_merges(member.org_id, rows, paging),
         )
 
@@ -119,7 +116,7 @@ class Metrics:
         return await self._table(
             member,
             query,
-            lambda seen: page.real_bugs(*seen, query.offset, query.limit, query.wanted),
+            lambda seen: tables.real_bugs(*seen, query.offset, query.limit, query.wanted),
             lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
         )
 
@@ -130,7 +127,7 @@ class Metrics:
         return await self._table(
             member,
             query,
-            lambda seen: page.other_failures(*seen, query.offset, query.limit, query.wanted),
+            lambda seen: tables.other_failures(*seen, query.offset, query.limit, query.wanted),
             lambda rows, paging: outgoing.resolved_failures(member.org_id, rows, paging),
         )
 
@@ -141,7 +138,9 @@ class Metrics:
         return await self._table(
             member,
             query,
-            lambda seen: page.flakiest_tests(seen.reading, query.offset, query.limit, query.wanted),
+            lambda seen: tables.flakiest_tests(
+                seen.reading, query.offset, query.limit, query.wanted
+            ),
             outgoing.flakiest_tests,
         )
 
@@ -154,7 +153,7 @@ class Metrics:
 
         def work(reader: Reader) -> ListPage[over_time.FlakyTestHistory]:
             history, reading = self._read(reader, member, scope, period)
-            rows = page.flakiest_tests(reading, query.offset, query.limit, query.wanted)
+            rows = tables.flakiest_tests(reading, query.offset, query.limit, query.wanted)
             paging = Paging(query.page, query.limit)
             return over_time.flaky_history(strips(history, rows, slots), paging)
 
@@ -165,7 +164,7 @@ class Metrics:
         return await self._table(
             member,
             query,
-            lambda seen: page.labelled_failures(
+            lambda seen: tables.labelled_failures(
                 seen.reading, query.offset, query.limit, query.wanted
             ),
             outgoing.labelled_failures,
@@ -179,7 +178,7 @@ class Metrics:
             found = (
                 None
                 if failure_id is None
-                else page.evidence(history, failure_id, limits.EVIDENCE_MAX)
+                else failures.evidence(history, failure_id, limits.EVIDENCE_MAX)
             )
             if found is None:
                 raise NotFoundError("Failure not found")
@@ -246,9 +245,7 @@ class Metrics:
         return last_days(query.days, query.as_of or self._clock())
 
 
-def _asked(
-    reader: Reader, history: DatedHistory, member: Member, scope: Scope, period: Period
-) -> Asked:
+def _asked(reader: Reader, history: History, member: Member, scope: Scope, period: Period) -> Asked:
     """Say what is to be read: one snapshot gives the state's number and the state.
 
     A period is read over its extent, so that a page opened again later costs no second reading

@@ -12,10 +12,10 @@ from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.engine.dated import DatedHistory
-from hwci.engine.history import History, Period, Scope
+from hwci.engine.history import History, Scope
+from hwci.engine.page.over_time import Dates, read_dates
 from hwci.engine.page.reading import Reading, read_period
-from hwci.engine.page.trend import Dates, read_dates
+from hwci.engine.periods import Period
 
 ENTRIES_MAX = 16
 SIZE_MAX = 60_000  # rows of all readings together, at about 500 bytes
@@ -62,7 +62,7 @@ class Readings:
         self._make_room()
         return reading
 
-    def dates_of(self, asked: Asked, history: DatedHistory) -> Dates:
+    def dates_of(self, asked: Asked, history: History) -> Dates:
         """Return the dates of what the reading counts."""
         reading = self.of(asked, history)
         place = self._place(asked)

@@ -6,9 +6,9 @@ What may be done, and where a review is kept, is the engine's to decide; this mo
 
 from uuid import UUID
 
-from hwci.engine.answers import ResolvedFailure
 from hwci.engine.facts import Review
-from hwci.engine.page import page
+from hwci.engine.page import failures
+from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.rules import reviews
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.clock import Clock
@@ -74,7 +74,7 @@ def _plan(
 
 
 def _shown(writer: Writer, org_id: UUID, failure_id: UUID) -> ResolvedFailure:
-    found = page.resolved_failure(writer.history(org_id), failure_id)
+    found = failures.resolved_failure(writer.history(org_id), failure_id)
     assert found is not None, "a failure that was just planned for is there"
     return found
 

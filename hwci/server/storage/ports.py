@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
+from hwci.engine.history import History
 from hwci.server.deadline import ANSWER_SECONDS
 from hwci.server.storage.account_ports import (
     Accounts,
@@ -183,7 +183,7 @@ class RunsWriter(Runs, Protocol):
 class Records(Protocol):
     """What CI sent, for reading."""
 
-    def history(self, org_id: UUID) -> DatedHistory:
+    def history(self, org_id: UUID) -> History:
         """Answer the engine's questions narrowly, from indexes."""
 
     def version(self, org_id: UUID) -> int:

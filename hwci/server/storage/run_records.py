@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from hwci.engine.facts import Report
-from hwci.engine.identity import run_record_id
-from hwci.engine.parts import ci_run_id, is_first
+from hwci.engine.facts import Report, run_record_id
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.records import (
     LiveRun,
@@ -29,7 +27,7 @@ from hwci.server.storage.records import (
 def record_id_of(org_id: UUID, report: Report) -> UUID:
     """Give the id of the run record that a report, or a part of one, belongs to."""
     return run_record_id(
-        org_id, report.repo_key, ci_run_id(report), report.run_attempt, report.box_key
+        org_id, report.repo_key, report.ci_run_id, report.run_attempt, report.box_key
     )
 
 
@@ -38,7 +36,7 @@ def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
     all parts stand together. None: the first part is not there.
     """
     parts = sorted(reports, key=_order)
-    if not parts or not is_first(parts[0]):
+    if not parts or not parts[0].is_first_part:
         return None
     first = parts[0]
     items = tuple(item for part in parts for item in part.tests)
@@ -78,7 +76,7 @@ def head_of(report: Report) -> RunHead:
         repo_key=report.repo_key,
         suite=report.suite,
         workflow=report.workflow,
-        run_id=ci_run_id(report),
+        run_id=report.ci_run_id,
         run_attempt=report.run_attempt,
         box_key=report.box_key,
         trigger=report.trigger,

@@ -19,7 +19,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from hwci.engine.identity import failure_id
+from hwci.engine.facts import failure_id
 from hwci.server.errors import NotReadyError, StorageError
 from hwci.server.storage.opening import check_storage, open_storage
 from hwci.server.storage.ports import Writer

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -25,8 +24,8 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.history import Period, Scope
-from hwci.engine.slots import Slots
+from hwci.engine.history import History, Scope
+from hwci.engine.periods import Period, Slots
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 
 ORG = UUID(int=1)
@@ -185,9 +184,7 @@ def periods(draw: random.Random) -> list[Period]:
     return [EVER, Period(start, start + timedelta(hours=draw.randrange(6)))]
 
 
-def questions(
-    history: DatedHistory, facts: Facts, asked: random.Random
-) -> Iterator[tuple[str, object]]:
+def questions(history: History, facts: Facts, asked: random.Random) -> Iterator[tuple[str, object]]:
     """Ask everything; what has no order is sorted."""
     for period in periods(asked):
         for scope in scopes():
@@ -198,9 +195,7 @@ def questions(
     yield "reviews", dict(history.reviews())
 
 
-def _about_period(
-    history: DatedHistory, scope: Scope, period: Period
-) -> Iterator[tuple[str, object]]:
+def _about_period(history: History, scope: Scope, period: Period) -> Iterator[tuple[str, object]]:
     yield "merges", sorted(history.merges(scope, period), key=repr)
     yield "extent", history.extent(scope, period)
     yield "run_counts", history.run_counts(scope, period)
@@ -222,7 +217,7 @@ def _about_period(
         yield "failing_starts", list(history.failing_starts(scope, period, some))
 
 
-def _about_failures(history: DatedHistory, asked: random.Random) -> Iterator[tuple[str, object]]:
+def _about_failures(history: History, asked: random.Random) -> Iterator[tuple[str, object]]:
     failures = sorted(history.failures(Scope(), EVER), key=lambda one: one.id)
     yield "failure unknown", history.failure(UUID(int=7))
     for failure in failures[:20]:
@@ -240,7 +235,7 @@ def _about_failures(history: DatedHistory, asked: random.Random) -> Iterator[tup
     yield "strange lane", list(history.lane_failures(strange))
 
 
-def _about_commits(history: DatedHistory, facts: Facts) -> Iterator[tuple[str, object]]:
+def _about_commits(history: History, facts: Facts) -> Iterator[tuple[str, object]]:
     for repo_key in REPOS:
         yield "first_listing", dict(history.first_listing(repo_key, [*SHAS, "f" * 40]))
     for product in {Product(r.repo_key, r.suite) for r in facts.reports}:

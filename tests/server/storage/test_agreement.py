@@ -10,10 +10,10 @@ import pytest
 from hwci.engine.facts import Review
 from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.evidence import evidence
-from hwci.engine.page.page import metrics_page
+from hwci.engine.page.failures import evidence
+from hwci.engine.page.over_time import read_dates
 from hwci.engine.page.reading import read_period
-from hwci.engine.page.trend import read_dates
+from hwci.engine.page.tables import metrics_page
 from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.identity import failure_id
+from hwci.engine.facts import failure_id
 from hwci.server.errors import ConflictError, StorageError
 from hwci.server.services.audit_chain import AuditChain, AuditReport, verify_export
 from hwci.server.storage.audit_chain import BEFORE_ALL, AuditKey, Tip, link_of

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.identity import failure_id
+from hwci.engine.facts import failure_id
 from hwci.server.errors import DamagedError, NotReadyError, StorageError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import check_storage, open_storage, restore_storage

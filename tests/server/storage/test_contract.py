@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import Part, Product, Report
-from hwci.engine.history import Period, Scope
-from hwci.engine.identity import failure_id
+from hwci.engine.facts import Part, Product, Report, failure_id
+from hwci.engine.history import Scope
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, ReviewAction, Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Reader, Storage, Writer

@@ -10,8 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import Part, Report
-from hwci.engine.identity import run_record_id
+from hwci.engine.facts import Part, Report, run_record_id
 from hwci.engine.vocabulary import Outcome, RunStatus, Verdict
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.facts import Part
-from hwci.engine.identity import failure_id
+from hwci.engine.facts import Part, failure_id
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
 from hwci.server.storage.sqlite import codec

@@ -11,8 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import Part, Report, TestItem
-from hwci.engine.identity import run_record_id
+from hwci.engine.facts import Part, Report, TestItem, run_record_id
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction

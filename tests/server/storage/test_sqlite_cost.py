@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, TestItem
-from hwci.engine.identity import run_record_id
+from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, TestItem, run_record_id
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.records import RunFilter
 from hwci.server.storage.sqlite.connections import Connection, open_writer

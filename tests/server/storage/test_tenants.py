@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from hwci.engine.facts import failure_id
 from hwci.engine.history import Scope
-from hwci.engine.identity import failure_id
-from hwci.engine.page.evidence import evidence
+from hwci.engine.page.failures import evidence
 from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus
 from hwci.server.storage.records import Happening, LiveTest, RunFilter
 from hwci.server.storage.sqlite.audit_key import open_key

@@ -36,7 +36,7 @@ def endless(reader: Reader) -> None:
     """Work as the engine does: long, asking now and then whether to go on."""
     history = reader.history(ACME.id)
     while True:
-        history.go_on()
+        history.check_time()
 
 
 @pytest.mark.usefixtures("hurried")

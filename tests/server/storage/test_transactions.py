@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.identity import failure_id
+from hwci.engine.facts import failure_id
 from hwci.server.errors import OverloadedError, StorageError
 from hwci.server.storage import threads
 from hwci.server.storage.ports import Reader, Storage, Writer

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from hwci.engine.identity import failure_id
+from hwci.engine.facts import failure_id
 from hwci.server.storage.ports import Reader, Storage, Writer
 from tests.server.storage.examples import (
     ACME,

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full.history import FullHistory
-from hwci.engine.parts import Ended, ended_by
+from hwci.engine.history import History
+from hwci.engine.rules.reports import ReplacedParts, replaced_parts
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import ReportKey, Sent, State
 from hwci.server.storage.records import Slice
@@ -19,7 +19,7 @@ from hwci.server.storage.records import Slice
 class MemoryRecords:
     """What CI and people sent, of one state."""
 
-    _go_on: Callable[[], None]
+    _check_time: Callable[[], None]
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -35,8 +35,8 @@ class MemoryRecords:
         self._state.versions[org_id] = self.version(org_id) + 1
         return self._kept(org_id)
 
-    def history(self, org_id: UUID) -> DatedHistory:
-        return FullHistory(org_id, self.facts(org_id), self._go_on)
+    def history(self, org_id: UUID) -> History:
+        return FullHistory(org_id, self.facts(org_id), self._check_time)
 
     def version(self, org_id: UUID) -> int:
         return self._state.versions.get(org_id, 0)
@@ -55,7 +55,7 @@ class MemoryRecords:
 
     def put_report(self, org_id: UUID, report: Report) -> None:
         reports = self._changing(org_id).reports
-        ended = ended_by(report)
+        ended = replaced_parts(report)
         for identity, stored in list(reports.items()):
             if identity == _identity(report) or _is_among(stored, report, ended):
                 del reports[identity]
@@ -83,7 +83,7 @@ def _identity(report: Report) -> ReportKey:
     return (report.repo_key, report.run_id, report.run_attempt, report.box_key)
 
 
-def _is_among(stored: Report, report: Report, ended: Ended | None) -> bool:
+def _is_among(stored: Report, report: Report, ended: ReplacedParts | None) -> bool:
     """Whether a stored report is among the parts that a new one ends."""
     part = stored.part_of
     return (

@@ -47,9 +47,9 @@ class MemoryTransaction(
 ):
     """A `Writer` over one state."""
 
-    def __init__(self, state: State, go_on: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, state: State, check_time: Callable[[], None] = lambda: None) -> None:
         super().__init__(state)
-        self._go_on = go_on
+        self._check_time = check_time
 
 
 class MemoryStorage(Storage):
@@ -71,7 +71,9 @@ class MemoryStorage(Storage):
     ) -> Result:
         threads, deadline = self._looking_up if short else self._reading, Deadline(ANSWER_SECONDS)
         return await threads.run(
-            lambda: work(MemoryTransaction(self._state, deadline.go_on)), deadline, organization
+            lambda: work(MemoryTransaction(self._state, deadline.check_time)),
+            deadline,
+            organization,
         )
 
     async def write(

@@ -17,7 +17,7 @@ class Answers:
     def __init__(self, connection: Connection, org_id: UUID) -> None:
         self._connection = connection
         self._org = org_id.bytes
-        self.go_on = connection.go_on
+        self.check_time = connection.check_time
 
     @cached_property
     def _products(self) -> Mapping[Product, int]:

@@ -70,10 +70,10 @@ class Connection:
         finally:
             self._deadline = None
 
-    def go_on(self) -> None:
+    def check_time(self) -> None:
         """Return while there is time for what is done now. Raises `OutOfTimeError` after it."""
         if self._deadline is not None:
-            self._deadline.go_on()
+            self._deadline.check_time()
 
     def interrupt_late_statements(self) -> None:
         """Stop a statement in its midst when there is no time for it any more."""
@@ -85,7 +85,7 @@ class Connection:
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor:
         """Run one statement."""
-        self.go_on()
+        self.check_time()
         return self.raw.execute(statement, values)
 
     def execute_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
@@ -108,12 +108,12 @@ class Connection:
         try:
             return fetch(self.execute(statement, values))
         except sqlite3.OperationalError:
-            self.go_on()  # it may have been interrupted
+            self.check_time()  # it may have been interrupted
             raise
 
     def _is_late(self) -> bool:
         try:
-            self.go_on()
+            self.check_time()
         except OutOfTimeError:
             return True
         return False

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from hwci.engine.facts import Report
-from hwci.engine.rules.order import mentions
+from hwci.engine.rules.reports import mentions
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.codec import Stamp
 from hwci.server.storage.sqlite.connections import Connection

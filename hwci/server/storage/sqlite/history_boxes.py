@@ -10,11 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from hwci.engine.dated import BoxRuns
-from hwci.engine.facts import Product
-from hwci.engine.history import ItemGroup
-from hwci.engine.rules.flakiness import TestKey
-from hwci.engine.slots import Slots
+from hwci.engine.facts import Product, TestKey
+from hwci.engine.history import BoxRuns, ItemGroup
+from hwci.engine.periods import Slots
 from hwci.server.storage.sqlite import codec, names
 from hwci.server.storage.sqlite.answers import Answers
 

@@ -13,15 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import (
-    FailingRun,
-    Failure,
-    LaneCommit,
-    LaneRun,
-    Period,
-    Place,
-    Scope,
-)
+from hwci.engine.history import FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.answers import Answers

@@ -9,17 +9,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hwci.engine.dated import RunStarts
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import (
     ItemGroup,
-    Period,
+    Merge,
     ProductState,
     RunCounts,
+    RunStarts,
     Scope,
+    SightedRun,
+    Sighting,
     TestRuns,
 )
-from hwci.engine.sightings import Merge, SightedRun, Sighting
+from hwci.engine.periods import Period
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.history_changes import ChangesAnswers
 

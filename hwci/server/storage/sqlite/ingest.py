@@ -7,7 +7,7 @@ This module decides the order of the steps: how things stood, then rows, then wh
 """
 
 from hwci.engine.facts import Report
-from hwci.engine.rules.order import mentions
+from hwci.engine.rules.reports import mentions
 from hwci.server.storage.sqlite import codec, names, reports
 from hwci.server.storage.sqlite.codec import Stamp
 from hwci.server.storage.sqlite.connections import Connection

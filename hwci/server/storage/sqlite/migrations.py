@@ -20,7 +20,7 @@ from uuid import UUID
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from hwci.engine.identity import run_record_id
+from hwci.engine.facts import run_record_id
 from hwci.server.storage.sqlite.account_tables import ACCOUNTS, SESSIONS
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
 from hwci.server.storage.sqlite.platform_tables import (

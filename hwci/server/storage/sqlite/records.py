@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.dated import DatedHistory
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.history import History
 from hwci.server.storage.records import Slice
 from hwci.server.storage.sqlite import codec, digests, ingest, reports
 from hwci.server.storage.sqlite.history import SqliteHistory
@@ -30,7 +30,7 @@ _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
 class RecordRows(Rows):
     """Announcements, reports, configurations and reviews."""
 
-    def history(self, org_id: UUID) -> DatedHistory:
+    def history(self, org_id: UUID) -> History:
         return SqliteHistory(self._connection, org_id)
 
     def version(self, org_id: UUID) -> int:

@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem
-from hwci.engine.full.runs import carried_changes
-from hwci.engine.identity import failure_id
-from hwci.engine.parts import ci_run_id, ended_by
+from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
+from hwci.engine.rules.reports import carried_changes, replaced_parts
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
@@ -109,7 +107,7 @@ def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, obje
         "tests": len(tests),
         "fails": codec.pack_mask(codec.mask_of(failing)),
         "carried": carried_changes(report) is not None,
-        "ci_run_id": ci_run_id(report),
+        "ci_run_id": report.ci_run_id,
         "record_id": record_id_of(UUID(bytes=org), report).bytes,
     }
 
@@ -156,7 +154,7 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
     found = connection.rows(
         f"{_SELECT} WHERE {_SAME_RUN} AND r.run_id = ?", (*same_run, report.run_id)
     )
-    ended = ended_by(report)
+    ended = replaced_parts(report)
     if ended is not None:
         found += connection.rows(
             f"{_SELECT_PARTS} WHERE {_SAME_RUN} AND r.part_run_id = ? AND r.part > ?"

@@ -65,7 +65,7 @@ class ReadLane:
             with connection.until(deadline):
                 return work(Transaction(connection))
         except sqlite3.OperationalError:
-            deadline.go_on()  # it may have been interrupted
+            deadline.check_time()  # it may have been interrupted
             raise
         except Exception as fault:
             # What a read that was cut short had loaded would stay as long as its traceback does.

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One failure as people see it: as a row of a table, and with its evidence (contract, "A resolved
+failure" and `ci-failures/{id}`).
+
+This module gathers what the rules decide and chooses what is shown of a list that is too long. It
+does not know which failures a page shows.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, TypeVar
+from uuid import UUID
+
+from hwci.engine.facts import Commit, FailureKey, Lane, Review
+from hwci.engine.history import FailingRun, Failure, History, LaneCommit
+from hwci.engine.rules.changes import ProductFiles, broken_by, last_place
+from hwci.engine.rules.classify import Classification, Classifier, shown_class
+from hwci.engine.rules.labels import Group, group_of
+from hwci.engine.vocabulary import FileKind, Label, Verdict
+
+Row = TypeVar("Row")
+
+
+class Fix(NamedTuple):
+    """The first passed commit after a group, and the start of its earliest run that passed."""
+
+    sha: str
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedFailure:
+    """A row of "Real FW bugs caught" or of "Resolved by a bench or harness change".
+
+    The answer to a review has this shape too: after a reset `label` may be flake or pending.
+    `broken_by`: the firmware commits that may have broken the test, oldest first.
+    """
+
+    id: UUID
+    key: FailureKey
+    first: FailingRun
+    last_failing_sha: str
+    failing_commits: int
+    broken_by: tuple[Commit, ...] | None
+    fix: Fix | None
+    shown: Classification
+    automatic: Classification
+    review: Review | None
+    label: Label = Label.RESOLVED
+
+    @property
+    def verdict(self) -> Verdict:
+        """The harness verdict of the first failing run."""
+        return self.first.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledFailure:
+    """A failure with its label and the id of its group; a flake is shown without a group."""
+
+    failure: Failure
+    label: Label
+    group_id: UUID | None
+
+
+class FileEvidence(NamedTuple):
+    """A changed file and its kind; None without a configuration."""
+
+    path: str
+    kind: FileKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitEvidence:
+    """A commit that a run listed, with its files by kind."""
+
+    commit: Commit
+    files: tuple[FileEvidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One failure with its evidence.
+
+    `resolved` is None for a flake or a pending failure. `timeline` is what is shown of the
+    `timeline_total` commits of its lane around it, and `timeline_changes` are those of these
+    commits that a run listed. `under_test` is None if unknown, `before_fix` if not connected.
+    """
+
+    failure: LabelledFailure
+    lane: Lane
+    resolved: ResolvedFailure | None
+    timeline: Sequence[LaneCommit]
+    timeline_total: int
+    timeline_changes: tuple[CommitEvidence, ...]
+    under_test: tuple[CommitEvidence, ...] | None
+    before_fix: tuple[CommitEvidence, ...] | None
+
+
+def labelled(failure: Failure, group: Group) -> LabelledFailure:
+    """Label a failure of a group."""
+    return LabelledFailure(
+        failure, group.label, None if group.label is Label.FLAKE else group.first.id
+    )
+
+
+def describe(history: History, group: Group, classifier: Classifier) -> ResolvedFailure:
+    """Describe a group: its class, its suspects and its fix."""
+    first, automatic, fix = group.first, classifier.automatic(group), None
+    if group.fix is not None:
+        fixed_at = history.pass_started_at(first.key.lane, group.fix)
+        fix = None if fixed_at is None else Fix(group.fix, fixed_at)
+    return ResolvedFailure(
+        id=first.id,
+        key=first.key,
+        first=first.first,
+        last_failing_sha=group.last.key.sha,
+        failing_commits=len(group.failures),
+        broken_by=broken_by(history, group, classifier.under_test(group)),
+        fix=fix,
+        shown=shown_class(group, automatic),
+        automatic=automatic,
+        review=group.review,
+        label=group.label,
+    )
+
+
+def resolved_failure(history: History, failure_id: UUID) -> ResolvedFailure | None:
+    """Describe the group of a failure; None if there is no such failure."""
+    failure = history.failure(failure_id)
+    if failure is None:
+        return None
+    return describe(history, group_of(history, failure), Classifier(history))
+
+
+def evidence(history: History, failure_id: UUID, most: int, margin: int = 5) -> Evidence | None:
+    """Gather the evidence of a failure; None if there is no such failure.
+
+    Its lane is shown from the first failing commit to the fix with `margin` commits on either side,
+    and of these at most `most`.
+    """
+    failure = history.failure(failure_id)
+    if failure is None:
+        return None
+    group = group_of(history, failure)
+    classifier = Classifier(history)
+    under_test = classifier.under_test(group)
+    changes, files = under_test.changes, under_test.files
+    walk = None if group.label is Label.FLAKE else classifier.walk(group)
+    resolved = group.label is Label.RESOLVED
+    commits = _lane_commits(history, group, margin)
+    own = next((at for at, one in enumerate(commits) if one.sha == failure.key.sha), 0)
+    timeline = ends_and_around(commits, own, most)
+    return Evidence(
+        failure=labelled(failure, group),
+        lane=failure.key.lane,
+        resolved=describe(history, group, classifier) if resolved else None,
+        timeline=timeline,
+        timeline_total=len(commits),
+        timeline_changes=_with_kinds(_listed(history, failure, timeline), files),
+        under_test=None if changes is None else _with_kinds(changes.commits, files),
+        before_fix=None
+        if walk is None
+        else _with_kinds((commit for step in walk for commit in step.commits), files),
+    )
+
+
+def _lane_commits(history: History, group: Group, margin: int) -> list[LaneCommit]:
+    lane = group.first.key.lane
+    fix = None if group.fix is None else history.place(lane.repo_key, lane.branch, group.fix)
+    return history.lane_commits(lane, group.first.place, fix or group.last.place, margin)
+
+
+def _listed(history: History, failure: Failure, timeline: Sequence[LaneCommit]) -> Iterator[Commit]:
+    """Yield the commits of the timeline as the first run that lists them sent them."""
+    shas = [one.sha for one in timeline]
+    listings = history.first_listing(failure.key.lane.repo_key, shas)
+    for sha in shas:
+        if sha in listings:
+            commits = listings[sha].commits
+            yield commits[last_place(commits, sha)]
+
+
+def _with_kinds(
+    commits: Iterable[Commit], files: ProductFiles | None
+) -> tuple[CommitEvidence, ...]:
+    return tuple(
+        CommitEvidence(
+            commit,
+            tuple(
+                FileEvidence(file, None if files is None else files.kind(file))
+                for file in commit.files
+            ),
+        )
+        for commit in commits
+    )
+
+
+def ends_and_around(rows: Sequence[Row], at: int, most: int) -> Sequence[Row]:
+    """Shorten a list to its first rows, its last rows, and those around one: a third of each. What
+    the ends do not use goes to the rows around the one.
+    """
+    if len(rows) <= most:
+        return rows
+    third = most // 3
+    ends = {*range(third), *range(len(rows) - third, len(rows))}
+    nearest_first = sorted(range(len(rows)), key=lambda index: (abs(index - at), index))
+    around = [index for index in nearest_first if index not in ends][: most - len(ends)]
+    return [rows[index] for index in sorted({*ends, *around})]
+
+
+def relevant_first(
+    rows: Sequence[Row], relevant: Callable[[Row], bool], most: int
+) -> Sequence[Row]:
+    """Shorten a list to its first relevant rows, then its first others, in their order."""
+    if len(rows) <= most:
+        return rows
+    by_worth = sorted(range(len(rows)), key=lambda index: not relevant(rows[index]))
+    return [rows[index] for index in sorted(by_worth[:most])]

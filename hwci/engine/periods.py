@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The period of a page, and its division into slots of equal width (semantics, 10; contract, "CI
+metrics").
+
+This module decides which instants belong to a period and to a slot, to the microsecond. It does
+not know what is counted in them.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+SLOTS_MAX = 90
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Both ends belong to the period (semantics, 10)."""
+
+    start: datetime
+    end: datetime
+
+
+def last_days(days: int, as_of: datetime) -> Period:
+    """Return the period "N x 24 hours up to and including `asOf`", cut off at year 1."""
+    length = timedelta(days=days)
+    start = as_of - length if as_of - _EARLIEST > length else _EARLIEST
+    return Period(start, as_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """A period divided into `count` slots. The border of two slots belongs to the later one; the
+    end of the period belongs to the last slot.
+    """
+
+    period: Period
+    count: int
+
+    def edges(self) -> list[datetime]:
+        """Return the starts of all slots and the end of the last one."""
+        start, length = self.period.start, self.period.end - self.period.start
+        # Rounded up: no instant before an edge is in the slot that starts there.
+        return [start - -(length * number) // self.count for number in range(self.count + 1)]
+
+    def slot(self, at: datetime) -> int:
+        """Return the number of the slot that holds an instant of the period."""
+        start, end = self.period.start, self.period.end
+        return self.count - 1 if at >= end else (at - start) * self.count // (end - start)
+
+    def counted(self, times: Sequence[datetime]) -> list[int]:
+        """Count the instants of each slot; `times` are in order and within the period."""
+        inner = self.edges()[1:-1]
+        before = [0, *(bisect_left(times, edge) for edge in inner), len(times)]
+        return [end - start for start, end in pairwise(before)]
+
+
+def slots_of(days: int, period: Period) -> Slots:
+    """Divide the last `days` into one slot a day, or into `SLOTS_MAX` slots if fewer."""
+    return Slots(period, min(days, SLOTS_MAX))

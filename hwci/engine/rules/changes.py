@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The changes under test (semantics, 5): what their files are to the product (6.5), and which
+commits may have broken the test (7).
+
+This module decides the kind of a file, which file and pattern made a commit touch firmware or
+harness, and which commits are suspects. It does not know what fixed the test.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from hwci.engine.facts import Changes, Commit, SuiteConfig
+from hwci.engine.history import History, RunChanges
+from hwci.engine.patterns import PathList
+from hwci.engine.rules.labels import Group
+from hwci.engine.vocabulary import FileKind
+
+_CONFIGURATIONS_KEPT = 16
+
+
+class Touch(NamedTuple):
+    """A file of a commit and the pattern that it matched."""
+
+    file: str
+    pattern: str
+
+
+class ProductFiles(NamedTuple):
+    """The two path lists of a product. `check_time` is called before each match."""
+
+    firmware: PathList
+    harness: PathList
+    check_time: Callable[[], None]
+
+    def kind(self, path: str) -> FileKind:
+        """Return the kind of a file: "A file that matches both lists is of both kinds"."""
+        self.check_time()
+        harness = self.harness.matches(path)
+        if self.firmware.matches(path):
+            return FileKind.BOTH if harness else FileKind.FIRMWARE
+        return FileKind.HARNESS if harness else FileKind.OTHER
+
+    def firmware_touch(self, commit: Commit) -> Touch | None:
+        """Return the first firmware file of a commit."""
+        return self._touch(commit, self.firmware)
+
+    def harness_touch(self, commit: Commit) -> Touch | None:
+        """Return the first harness file of a commit."""
+        return self._touch(commit, self.harness)
+
+    def _touch(self, commit: Commit, paths: PathList) -> Touch | None:
+        for file in commit.files:
+            self.check_time()
+            pattern = paths.deciding(file)
+            if pattern is not None:
+                return Touch(file, pattern)
+        return None
+
+
+def product_files(
+    config: SuiteConfig, check_time: Callable[[], None] = lambda: None
+) -> ProductFiles:
+    """Return the path lists of a configuration. Raises `PatternError` on an illegal pattern."""
+    return ProductFiles(*_parsed(config.firmware_paths, config.harness_paths), check_time)
+
+
+@lru_cache(_CONFIGURATIONS_KEPT)
+def _parsed(firmware: tuple[str, ...], harness: tuple[str, ...]) -> tuple[PathList, PathList]:
+    return PathList.parse(firmware), PathList.parse(harness)
+
+
+class UnderTest(NamedTuple):
+    """The changes of the first run on the failing commit, and the product's path lists; each None
+    if unknown.
+    """
+
+    files: ProductFiles | None
+    run: RunChanges | None
+
+    @property
+    def changes(self) -> Changes | None:
+        """The changes under test: unknown too if their `base_sha` is null."""
+        if self.run is None or self.run.changes.base_sha is None:
+            return None
+        return self.run.changes
+
+
+def last_place(commits: Sequence[Commit], sha: str) -> int:
+    """Return the index of a commit's last place in a list; -1 if it is not listed."""
+    return max((at for at, commit in enumerate(commits) if commit.sha == sha), default=-1)
+
+
+def broken_by(history: History, group: Group, under_test: UnderTest) -> tuple[Commit, ...] | None:
+    """Return the firmware commits that may have broken the test, oldest first; None if unknown.
+
+    "Of the changes under test, the commits that changed firmware. If the last passed commit before
+    the group is one of the listed commits, only those after its last place in the list." So a
+    bisection by hand narrows the range.
+    """
+    changes, files = under_test.changes, under_test.files
+    if changes is None or files is None:
+        return None
+    suspects = {
+        at: commit
+        for at, commit in enumerate(changes.commits)
+        if files.firmware_touch(commit) is not None
+    }
+    if not suspects:
+        return None
+    lane, listed = group.first.key.lane, [commit.sha for commit in changes.commits]
+    passed = history.last_pass_before(lane, group.first.place, listed)
+    after = -1 if passed is None else last_place(changes.commits, passed)
+    return tuple(commit for at, commit in suspects.items() if at > after) or None
