@@ -22,7 +22,6 @@ from hwci.engine.page.tables import WantedFailures, labelled_failures, metrics_p
 from hwci.engine.patterns import PathList
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
-from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import (
     Changes,
     CommitItem,
@@ -148,9 +147,9 @@ def story(row: ResolvedFailure, subjects: dict[str, str]) -> Iterator[str]:
 def main() -> int:
     commits, runs = read_commits(), read_runs()
     facts = Facts(
-        tuple(map(announcement_fact, announcements(commits))),
-        tuple(map(report_fact, reports(commits, runs))),
-        {Product(REPOSITORY, SUITE): config_fact(CONFIGURATION)},
+        tuple(body.fact() for body in announcements(commits)),
+        tuple(body.fact() for body in reports(commits, runs)),
+        {Product(REPOSITORY, SUITE): CONFIGURATION.fact()},
     )
     history = FullHistory(UUID(int=0), facts)
     reading = read_period(history, Scope(), last_days(90, AS_OF))

@@ -20,7 +20,6 @@ from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import REASONS
 from hwci.wire.base import parse_time
 from hwci.wire.errors import issues_of
-from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 NOBODY = UUID(int=0)
@@ -58,11 +57,11 @@ def read_fact(path: Path) -> Announcement | Report | SuiteConfig | None:
     try:
         match path.suffixes[-2:]:
             case [".announce", ".json"]:
-                return announcement_fact(MergeAnnouncement.model_validate_json(body))
+                return MergeAnnouncement.model_validate_json(body).fact()
             case [".report", ".json"]:
-                return report_fact(RunReport.model_validate_json(body))
+                return RunReport.model_validate_json(body).fact()
             case [".config", ".json"]:
-                return config_fact(SuiteConfiguration.model_validate_json(body))
+                return SuiteConfiguration.model_validate_json(body).fact()
     except ValidationError as fault:
         raise BrokenBodyError(path, fault) from fault
     return None

@@ -177,6 +177,38 @@ class Me(Answer):
     invitations: int = 0
 
 
+class PasswordChange(Body):
+    """Body of `POST /api/auth/password`."""
+
+    current_password: OldPassword
+    new_password: Password
+
+
+class PasswordReset(Body):
+    """Body of `POST /api/auth/reset`."""
+
+    reset_token: HeldToken
+    new_password: Password
+
+
+class SessionAnswer(Answer):
+    """A sign-in. `client`: the kind of program that began it, null where that is not known.
+    `last_used_at`: when it was last renewed. `current`: it is the caller's own.
+    """
+
+    id: UUID
+    client: str | None
+    created_at: Time
+    last_used_at: Time
+    current: bool
+
+
+class SessionsEnded(Answer):
+    """How many other sign-ins of the caller ended."""
+
+    ended: int
+
+
 class NewOrganization(Body):
     """Body of `POST /api/orgs`."""
 

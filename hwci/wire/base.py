@@ -2,14 +2,14 @@
 """How values are written: strict types, times with an offset, text that every store can hold.
 
 This module decides the grammar of single values (contract, "Everywhere"; semantics, 1.7 and 10).
-Which fields exist is decided by the models in the modules beside it. No model repeats in an error
-what it was given, and no field that is a `SECRET` stands in a `repr`: both end up in logs.
+Which fields exist is decided by the models in the modules beside it. No error repeats its input,
+and no field that is a `SECRET` is in a `repr`: both end up in logs.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import (
@@ -47,8 +47,8 @@ class CiBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _once(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-        """Turn JSON into values once: else each fault would hold a copy of the body of its own,
-        and a broken body of 64 MiB would cost gigabytes.
+        """Turn JSON into values once: else each fault would hold its own copy of the body, and a
+        faulty body of 64 MiB would cost gigabytes.
         """
         return value
 
@@ -68,24 +68,27 @@ class Body(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _few_strangers(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-        """Look at no more unknown fields than one answer lists: a body can hold half a million."""
+    def _few_unknown(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """Drop unknown fields beyond those that an answer lists: a body can have half a million."""
         if not isinstance(value, dict) or len(value) <= limits.ISSUES_MAX:
             return value
         known = {field.alias or name for name, field in cls.model_fields.items()}
-        strangers = [name for name in value if name not in known]
+        unknown = [name for name in value if name not in known]
         return {
             name: value[name]
-            for name in (*strangers[: limits.ISSUES_MAX], *filter(known.__contains__, value))
+            for name in (*unknown[: limits.ISSUES_MAX], *filter(known.__contains__, value))
         }
 
 
 class Answer(BaseModel):
-    """What the server answers: camelCase; a reader ignores fields that it does not know."""
+    """An answer of the server: camelCase; a reader ignores fields that it does not know. It can be
+    made of a value with attributes of the same names.
+    """
 
     model_config = ConfigDict(
         frozen=True,
         extra="ignore",
+        from_attributes=True,
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
@@ -101,6 +104,12 @@ class ListPage(Answer, Generic[Item]):
     total: int
     page: int
     limit: int
+
+
+class HealthAnswer(Answer):
+    """Answer of `/healthz` and `/readyz`."""
+
+    status: Literal["ok"] = "ok"
 
 
 _TIME = re.compile(
@@ -172,8 +181,8 @@ Time = Annotated[
 """An instant: an aware `datetime` in UTC."""
 
 STORABLE = AfterValidator(_storable)
-"""No U+0000 and no lone surrogate. It stands after the limits of a string, so that these are the
-string's own: they speak of characters, and stand in the JSON schema.
+"""No U+0000 and no lone surrogate. Put it after the limits of a string, so that these count
+characters and are in the JSON schema.
 """
 
 SECRET = Field(repr=False)
@@ -203,7 +212,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | r
 
 
 def read_id(text: str) -> UUID | None:
-    """Read an id, which is a UUID as we write it; anything else is the id of nothing: None."""
+    """Read an id, a UUID as we write it; None for any other text, which is the id of nothing."""
     return UUID(text) if _ID.fullmatch(text) else None
 
 
@@ -212,7 +221,7 @@ Positive = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX)]
 
 
 class _OrNull:
-    """Says in the JSON schema that `null` is taken too, where `without_nulls` takes it away."""
+    """Adds `null` to the JSON schema of a field from which `without_nulls` removes it."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler

@@ -1,36 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metrics page, its tables, and one failure with its evidence (contract, "CI metrics").
+"""The metrics page and its tables, products and configurations (contract, "CI metrics").
 
-Shapes only: the figures are the engine's, `outgoing.py` puts them here.
+Each model makes itself of the engine's answer: with `of` where it needs more than that, else by
+`model_validate`, which reads attributes of the same names. No figure is computed here.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Self
 from uuid import UUID
 
 from pydantic import Field
 
+from hwci.engine.facts import SuiteConfig, run_record_id
+from hwci.engine.history import ProductState
+from hwci.engine.page import over_time, plan, reading, tables
+from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import is_broken
-from hwci.engine.vocabulary import (
-    FailureClass,
-    FileKind,
-    Label,
-    Outcome,
-    Reason,
-    ReviewAction,
-    Verdict,
-)
-from hwci.wire.accounts import Actor
 from hwci.wire.base import Answer, ListPage, Time
+from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer
+from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
 
 class ProductAnswer(Answer):
-    """A product that was heard of. `merge_trigger` null: not configured."""
+    """A known product. `merge_trigger` null: not configured."""
 
     repo_key: str
     suite: str
     configured: bool
     merge_trigger: bool | None
     last_report_at: Time | None
+
+    @classmethod
+    def of(cls, state: ProductState) -> Self:
+        """Make one product of the list."""
+        return cls(
+            repo_key=state.product.repo_key,
+            suite=state.product.suite,
+            configured=state.config is not None,
+            merge_trigger=None if state.config is None else state.config.merge_trigger,
+            last_report_at=state.last_report_at,
+        )
 
 
 class SuiteConfigAnswer(Answer):
@@ -44,6 +55,11 @@ class SuiteConfigAnswer(Answer):
     merge_trigger: bool
     updated_at: Time
 
+    @classmethod
+    def of(cls, config: SuiteConfig, updated_at: datetime) -> Self:
+        """Make one configuration."""
+        return cls(**asdict(config), updated_at=updated_at)
+
 
 class PeriodAnswer(Answer):
     """Both ends belong to the period."""
@@ -52,12 +68,24 @@ class PeriodAnswer(Answer):
     start: Time = Field(alias="from")
     end: Time = Field(alias="to")
 
+    @classmethod
+    def of(cls, days: int, period: Period) -> Self:
+        """Make the answer of the days asked for; the period begins in year 1 at the earliest."""
+        return cls(days=days, start=period.start, end=period.end)
+
 
 class ProductKey(Answer):
     """A product, or all products of a repository (`suite` null)."""
 
     repo_key: str
     suite: str | None
+
+    @classmethod
+    def of(cls, query: PeriodQuery) -> Self | None:
+        """Make the product asked for; None for all products."""
+        if query.repo_key is None:
+            return None
+        return cls(repo_key=query.repo_key, suite=query.suite)
 
 
 class MergesChecked(Answer):
@@ -97,6 +125,18 @@ class TilesAnswer(Answer):
     flaky_failures: FlakyFailures
     infra_runs: InfraRuns
 
+    @classmethod
+    def of(cls, tiles: reading.Tiles) -> Self:
+        """Make the tiles."""
+        checked, announced = tiles.merges_checked
+        infra, total = tiles.infra_runs
+        return cls(
+            merges_checked=MergesChecked(checked=checked, announced=announced),
+            real_fw_bugs=RealFwBugs.model_validate(tiles.real_fw_bugs),
+            flaky_failures=FlakyFailures(count=tiles.flaky_failures),
+            infra_runs=InfraRuns(infra=infra, total=total),
+        )
+
 
 class UncheckedMerge(Answer):
     """An announced merge that no run checked. `suite` null: Unassigned."""
@@ -108,111 +148,53 @@ class UncheckedMerge(Answer):
     merged_at: Time
 
 
-class FirstFailure(Answer):
-    """The first failing run of a resolved failure's first commit."""
+class CheckingRun(Answer):
+    """A run that checked a merge. `sha`: the commit that it tested, the merge's own or a later one
+    of the push that held it.
+    """
 
-    sha: str
     started_at: Time
-    workflow: str
     run_id: int
     run_attempt: int
     run_record_id: UUID
-
-
-class CommitSubject(Answer):
-    """A commit by its hash and first line."""
-
-    sha: str
-    subject: str
-
-
-class BrokenByAnswer(Answer):
-    """The commit that broke the test, or the range of commits that may have."""
-
-    start: str = Field(alias="from")
-    end: str = Field(alias="to")
-    commits: Sequence[CommitSubject]
-
-
-class FixAnswer(Answer):
-    """The fixing commit, and when the earliest run that passed on it started."""
-
-    sha: str
-    started_at: Time
-
-
-class ClassAnswer(Answer):
-    """A class with its reason; the text is the spec's."""
-
-    failure_class: FailureClass = Field(alias="class")
-    reason: Reason | None
-    reason_text: str | None
-
-
-class ReviewAnswer(Answer):
-    """What a person said of a resolved failure."""
-
-    action: ReviewAction
-    by: Actor
-    at: Time
-
-
-class ResolvedFailureAnswer(ClassAnswer):
-    """A row of "Real FW bugs caught" or "Resolved by a bench or harness change".
-
-    `label` is `resolved` in both tables; the answer to a Reset says what the failure is now.
-    """
-
-    id: UUID
-    repo_key: str
     suite: str
-    test_id: str
     box_key: str
-    branch: str
-    first_failure: FirstFailure
-    last_failing_sha: str
-    failing_commits: int
-    broken_by: BrokenByAnswer | None
-    fix: FixAnswer | None
-    verdict: Verdict
-    automatic: ClassAnswer
-    review: ReviewAnswer | None
-    status: str
-    label: Label = Label.RESOLVED
-
-
-class ReclassifiedFailure(Answer):
-    """A resolved failure that the checks would see otherwise under another configuration. One that
-    was reviewed counts as reviewed, before and after.
-    """
-
-    id: UUID
-    repo_key: str
-    suite: str
-    test_id: str
-    box_key: str
-    branch: str
     sha: str
-    started_at: Time
-    before: ClassAnswer
-    after: ClassAnswer
-    review: ReviewAnswer | None
 
 
-class SuiteConfigPlan(Answer):
-    """What a configuration would change, were it sent: resolved failures of the period by class,
-    and those that the checks would see otherwise. When the time of the request was over, only the
-    newest `looked_at` of all `failures` were looked at, and it is not `complete`.
+class CheckedMergeAnswer(Answer):
+    """An announced merge that a run checked. `suite` null: Unassigned. `first_run`: of the runs
+    that checked it the one that started first.
     """
 
-    period: PeriodAnswer
-    product: ProductKey
-    before: RealFwBugs
-    after: RealFwBugs
-    changes: ListPage[ReclassifiedFailure]
-    complete: bool = True
-    looked_at: int | None = None
-    failures: int | None = None
+    repo_key: str
+    suite: str | None
+    sha: str
+    branch: str
+    merged_at: Time
+    first_run: CheckingRun
+
+    @classmethod
+    def of(cls, org_id: UUID, row: tables.CheckedMerge) -> Self:
+        """Make one row of the merges checked on hardware."""
+        merge, run = row
+        record = (merge.repo_key, run.ci_run_id, run.run_attempt, run.box_key)
+        return cls(
+            repo_key=merge.repo_key,
+            suite=merge.suite,
+            sha=merge.sha,
+            branch=merge.branch,
+            merged_at=merge.merged_at,
+            first_run=CheckingRun(
+                started_at=run.started_at,
+                run_id=run.ci_run_id,
+                run_attempt=run.run_attempt,
+                run_record_id=run_record_id(org_id, *record),
+                suite=run.sighting.suite,
+                box_key=run.box_key,
+                sha=run.sha,
+            ),
+        )
 
 
 class FlakyTestAnswer(Answer):
@@ -231,9 +213,7 @@ class FlakyTestAnswer(Answer):
 
     @property
     def broken(self) -> bool:
-        """Tell a test that is broken from one that is flaky. It follows from the row, and is no
-        field of its own.
-        """
+        """Whether the test is broken rather than flaky. Not sent: it follows from the row."""
         return is_broken(self.retry_passes, self.flaky_failures)
 
 
@@ -248,116 +228,133 @@ class MetricsPage(Answer):
     other_failures: ListPage[ResolvedFailureAnswer]
     flakiest_tests: ListPage[FlakyTestAnswer]
 
+    @classmethod
+    def of(cls, org_id: UUID, page: tables.Page, query: MetricsQuery, period: Period) -> Self:
+        """Make the page that was asked for. `period`: the days of `query`."""
+        first = query.first_page
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            product=ProductKey.of(query),
+            tiles=TilesAnswer.of(page.tiles),
+            unchecked_merges=first.page_of(
+                [UncheckedMerge.model_validate(row) for row in page.unchecked_merges.items],
+                page.unchecked_merges.total,
+            ),
+            real_bugs=first.page_of(
+                [ResolvedFailureAnswer.of(org_id, row) for row in page.real_bugs.items],
+                page.real_bugs.total,
+            ),
+            other_failures=first.page_of(
+                [ResolvedFailureAnswer.of(org_id, row) for row in page.other_failures.items],
+                page.other_failures.total,
+            ),
+            flakiest_tests=first.page_of(
+                [FlakyTestAnswer.model_validate(row) for row in page.flakiest_tests.items],
+                page.flakiest_tests.total,
+            ),
+        )
 
-class FailureAnswer(Answer):
-    """A failure of `ci-failures`. `items` counts its failing test items."""
 
-    id: UUID
+class TrendSlotAnswer(Answer):
+    """The counts of the tiles for one slot. What lies at its end belongs to the next slot, but for
+    the last one.
+    """
+
+    start: Time = Field(alias="from")
+    end: Time = Field(alias="to")
+    merges_checked: int
+    merges_announced: int
+    real_fw_bugs: int
+    flaky_failures: int
+    infra_runs: int
+    runs: int
+
+
+class TrendAnswer(Answer):
+    """The tiles over time: slots of equal width, the last ending with the period."""
+
+    period: PeriodAnswer
+    product: ProductKey | None
+    slots: Sequence[TrendSlotAnswer]
+
+    @classmethod
+    def of(cls, slots: Sequence[over_time.TrendSlot], query: PeriodQuery, period: Period) -> Self:
+        """Make the trend. `period`: the days of `query`."""
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            product=ProductKey.of(query),
+            slots=[TrendSlotAnswer.model_validate(slot) for slot in slots],
+        )
+
+
+class SlotAttempts(Answer):
+    """Attempts in one slot of the trend. `slot` counts from 0."""
+
+    slot: int
+    attempts: int
+    failed_attempts: int
+
+
+class BoxHistory(Answer):
+    """A test on one box: the slots in which it was attempted, in order."""
+
+    box_key: str
+    slots: Sequence[SlotAttempts]
+
+
+class FlakyTestHistory(Answer):
+    """A row of "Flakiest tests" over time. `slots` is of all boxes together; at most 50 of
+    `boxes_total` are shown, by name.
+    """
+
     repo_key: str
     suite: str
     test_id: str
-    box_key: str
-    branch: str
-    sha: str
-    label: Label
-    items: int
-    first_started_at: Time
-    last_started_at: Time
-    verdict: Verdict
-    group_id: UUID | None
+    slots: Sequence[SlotAttempts]
+    boxes: Sequence[BoxHistory]
+    boxes_total: int
+
+    @classmethod
+    def of(cls, row: over_time.Strip) -> Self:
+        """Make one test over time."""
+        return cls(
+            repo_key=row.product.repo_key,
+            suite=row.product.suite,
+            test_id=row.test_id,
+            slots=[SlotAttempts.model_validate(slot) for slot in row.slots],
+            boxes=[BoxHistory.model_validate(box) for box in row.boxes],
+            boxes_total=row.boxes_total,
+        )
 
 
-class EvidenceRun(Answer):
-    """One result of the test in the timeline."""
-
-    started_at: Time
-    run_id: int
-    run_attempt: int
-    run_record_id: UUID
-    workflow: str
-    branch: str
-    outcome: Outcome
-    attempts: int
-    duration_s: float
-    verdict: Verdict
-
-
-class EvidenceCommit(Answer):
-    """A commit of the timeline, in the order of the branch. `this`: the failure's own commit.
-
-    At most 200 runs are shown, the latest of `runs_total`.
+class SuiteConfigPlan(Answer):
+    """What a configuration would change, were it sent: resolved failures of the period by class,
+    and those that the checks would class otherwise. When the time of the request was over, only the
+    newest `looked_at` of all `failures` were looked at, and it is not `complete`.
     """
 
-    sha: str
-    this: bool
-    passed: bool
-    failed: bool
-    runs: Sequence[EvidenceRun]
-    runs_total: int
+    period: PeriodAnswer
+    product: ProductKey
+    before: RealFwBugs
+    after: RealFwBugs
+    changes: ListPage[ReclassifiedFailure]
+    complete: bool = True
+    looked_at: int | None = None
+    failures: int | None = None
 
-
-class CheckRun(Answer):
-    """The run that a check looked at."""
-
-    started_at: Time
-    run_id: int
-    run_attempt: int
-    run_record_id: UUID
-    box_key: str
-
-
-class CheckAnswer(Answer):
-    """A row of the reason table, asked: what was found, and what decided."""
-
-    reason: Reason
-    reason_text: str
-    decided: bool
-    found: str
-    run: CheckRun | None
-    commit: str | None
-    file: str | None
-    pattern: str | None
-
-
-class FileAnswer(Answer):
-    """A changed file by kind; null: no paths are configured for the product."""
-
-    path: str
-    kind: FileKind | None
-
-
-class ChangedCommit(Answer):
-    """A commit that a run told of.
-
-    At most 200 files are shown of `files_total`, firmware and harness files before others.
-    """
-
-    sha: str
-    subject: str
-    committed_at: Time | None
-    files: Sequence[FileAnswer]
-    files_total: int
-    files_truncated: bool
-
-
-class FailureEvidence(Answer):
-    """One failure with all that its answer rests on.
-
-    `resolved` is null for a flake or a pending failure; `under_test` and `before_fix` are null
-    when unknown or not connected. `timeline_changes` are the commits of the timeline that any run
-    of the repository told of, without those that the two lists show.
-
-    Each list of commits shows at most 200 of its total: of the timeline its ends and what is around
-    the failure, of changes those with firmware or harness files before others.
-    """
-
-    failure: FailureAnswer
-    resolved: ResolvedFailureAnswer | None
-    timeline: Sequence[EvidenceCommit]
-    timeline_total: int
-    timeline_changes: Sequence[ChangedCommit]
-    checks: Sequence[CheckAnswer]
-    under_test: Sequence[ChangedCommit] | None
-    under_test_total: int | None
-    before_fix: Sequence[ChangedCommit] | None
-    before_fix_total: int | None
+    @classmethod
+    def of(cls, config: SuiteConfig, found: plan.Plan, query: PlanQuery, period: Period) -> Self:
+        """Make the plan of a configuration. `period`: the days of `query`."""
+        rows = found.changes[query.offset :][: query.limit]
+        return cls(
+            period=PeriodAnswer.of(query.days, period),
+            product=ProductKey(repo_key=config.repo_key, suite=config.suite),
+            before=RealFwBugs.model_validate(found.before),
+            after=RealFwBugs.model_validate(found.after),
+            changes=query.page_of(
+                [ReclassifiedFailure.of(row) for row in rows], len(found.changes)
+            ),
+            complete=found.looked_at == found.failures,
+            looked_at=found.looked_at,
+            failures=found.failures,
+        )

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
@@ -34,9 +34,10 @@ from hwci.engine.vocabulary import (
     ResolvedColumn,
 )
 from hwci.wire import limits
-from hwci.wire.base import STORABLE, Name, TestId, Time, read_id
+from hwci.wire.base import STORABLE, ListPage, Name, TestId, Time, read_id
 
 Column = TypeVar("Column", bound=StrEnum)
+Item = TypeVar("Item")
 
 
 def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
@@ -51,7 +52,7 @@ def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
 
 
 def _flag(value: object) -> bool:
-    """A flag is one of two words; the word that is no flag is never taken for one of them."""
+    """Read `true` or `false`; any other word is refused."""
     if isinstance(value, bool):
         return value
     if value not in ("true", "false"):
@@ -124,6 +125,10 @@ class PageQuery(Query):
         """Rows before this page, within the 64 bits that a database counts in."""
         return min((self.page - 1) * self.limit, limits.INTEGER_MAX)
 
+    def page_of(self, items: Sequence[Item], total: int) -> ListPage[Item]:
+        """Make the answer with the rows of this page."""
+        return ListPage(items=items, total=total, page=self.page, limit=self.limit)
+
 
 class PeriodQuery(Query):
     """The last `days` before `as_of` (default: now), of all or of some products."""
@@ -136,7 +141,7 @@ class PeriodQuery(Query):
     @field_validator("suite")
     @classmethod
     def _suite_needs_repository(cls, suite: str | None, info: ValidationInfo) -> str | None:
-        # A faulty repository is no value of `info`, and its own fault says enough.
+        # A faulty repository is not in `info`, and has a fault of its own.
         if suite is not None and info.data.get("repo_key", suite) is None:
             raise PydanticCustomError("suite", "Needs `repoKey`: a suite belongs to a repository")
         return suite
@@ -147,13 +152,18 @@ class MetricsQuery(PeriodQuery):
 
     limit: PageLimit = limits.PAGE_LIMIT_DEFAULT
 
+    @property
+    def first_page(self) -> PageQuery:
+        """The page of each table that is shown."""
+        return PageQuery(limit=self.limit)
+
 
 class TableQuery(PageQuery, PeriodQuery):
     """Query of one table of the metrics page."""
 
 
 class _SortBy:
-    """Reads `column` or `-column`; the JSON schema lists all these words."""
+    """Reads `column` or `-column`; the JSON schema lists all of them."""
 
     def __init__(self, columns: type[StrEnum]) -> None:
         sorts = [Sort(column, descending) for column in columns for descending in (False, True)]
@@ -186,7 +196,7 @@ class SearchQuery(TableQuery, Generic[Column]):
 
     @property
     def wanted(self) -> Wanted[Column]:
-        """The rows asked for, and their order."""
+        """Which rows, in which order."""
         return Wanted(self.search, self.sort)
 
 
@@ -203,7 +213,7 @@ class ResolvedQuery(SearchQuery[ResolvedColumn]):
 
 
 class OthersQuery(ResolvedQuery):
-    """Query of the other resolved failures. `class`: of one of those that are no real bugs."""
+    """Query of the other resolved failures. `class`: any but a real firmware bug."""
 
     failure_class: (
         Literal[
@@ -216,7 +226,7 @@ class OthersQuery(ResolvedQuery):
 
     @property
     def wanted(self) -> WantedOthers:
-        """The rows asked for, and their order."""
+        """Which rows, in which order."""
         return WantedOthers(self.search, self.sort, self.failure_class)
 
 
@@ -228,19 +238,19 @@ class FlakyQuery(SearchQuery[FlakyColumn]):
 
     @property
     def wanted(self) -> WantedTests:
-        """The rows asked for, and their order."""
+        """Which rows, in which order."""
         return WantedTests(self.search, self.sort, self.broken)
 
 
 class PlanQuery(PageQuery):
-    """Query of a plan: of which period, and which page of what would change."""
+    """Query of a plan: its period, and the page of its changes."""
 
     days: Days = limits.PLAN_DAYS_DEFAULT
     as_of: Time | None = None
 
 
 class FailuresQuery(SearchQuery[FailureColumn]):
-    """Query of `ci-failures`. `testId` is one test's, whole."""
+    """Query of `ci-failures`. `testId`: the whole id of one test."""
 
     sort: Annotated[Sort[FailureColumn], _SortBy(FailureColumn)] | None = None
     label: Label | None = None
@@ -248,5 +258,5 @@ class FailuresQuery(SearchQuery[FailureColumn]):
 
     @property
     def wanted(self) -> WantedFailures:
-        """The rows asked for, and their order."""
+        """Which rows, in which order."""
         return WantedFailures(self.search, self.sort, self.label, self.test_id)

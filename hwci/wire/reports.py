@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three bodies that CI sends (spec, "Resources and their fields"), field rule by field rule.
 
-Strict in: no "1" for 1, no true for 1. Every fault names its element. What the bodies mean is the
-engine's; `incoming.py` turns them into its facts.
+Strict: no "1" for 1, no true for 1. Every fault names its element. `fact` turns a body into the
+engine's fact: defaults are filled in, nothing else is decided.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from hwci.engine import facts
 from hwci.engine.patterns import check_patterns
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from hwci.wire import limits
@@ -38,6 +39,16 @@ class MergeAnnouncement(CiBody):
     sha: Sha
     branch: Name
     merged_at: Time
+
+    def fact(self) -> facts.Announcement:
+        """Return the announcement."""
+        return facts.Announcement(
+            repo_key=self.repo_key,
+            suite=self.suite,
+            sha=self.sha,
+            branch=self.branch,
+            merged_at=self.merged_at,
+        )
 
 
 class TestItem(CiBody):
@@ -75,6 +86,23 @@ class Changes(CiBody):
     base_sha: Sha | None
     commits: Annotated[Sequence[CommitItem], ListRule(limits.COMMITS_MAX)]
     truncated: bool | None = None
+
+    def fact(self) -> facts.Changes:
+        """Return the changes."""
+        return facts.Changes(
+            base_sha=self.base_sha,
+            commits=tuple(
+                facts.Commit(
+                    sha=item.sha,
+                    subject=item.subject,
+                    committed_at=item.committed_at,
+                    files=tuple(item.files),
+                    files_truncated=item.files_truncated,
+                )
+                for item in self.commits
+            ),
+            truncated=bool(self.truncated),
+        )
 
 
 class PartOf(CiBody):
@@ -127,6 +155,32 @@ class RunReport(CiBody):
     changes: Changes | None = None
     part_of: PartOf | None = None
 
+    def fact(self) -> facts.Report:
+        """Return the report; `suite` defaults to `workflow`."""
+        part = self.part_of
+        return facts.Report(
+            repo_key=self.repo_key,
+            workflow=self.workflow,
+            suite=self.suite if self.suite is not None else self.workflow,
+            run_id=self.run_id,
+            run_attempt=self.run_attempt,
+            trigger=self.trigger,
+            branch=self.branch,
+            sha=self.sha,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            conclusion=self.conclusion,
+            hello_ok=self.hello_ok,
+            box_key=self.box_key,
+            tests=tuple(
+                facts.TestItem(item.id, item.outcome, item.attempts, item.duration_s, item.verdict)
+                for item in self.tests
+            ),
+            covers_shas=tuple(self.covers_shas or ()),
+            changes=None if self.changes is None else self.changes.fact(),
+            part_of=None if part is None else facts.Part(part.run_id, part.part, part.parts),
+        )
+
 
 def _pattern_faults(patterns: Sequence[object]) -> list[ListFault]:
     """The path pattern rules, by element (spec, "Path pattern rules"; semantics, 11)."""
@@ -147,3 +201,14 @@ class SuiteConfiguration(CiBody):
     harness_paths: PatternList
     trigger_paths: PatternList | None = None
     merge_trigger: bool
+
+    def fact(self) -> facts.SuiteConfig:
+        """Return the configuration."""
+        return facts.SuiteConfig(
+            repo_key=self.repo_key,
+            suite=self.suite,
+            firmware_paths=tuple(self.firmware_paths),
+            harness_paths=tuple(self.harness_paths),
+            merge_trigger=self.merge_trigger,
+            trigger_paths=None if self.trigger_paths is None else tuple(self.trigger_paths),
+        )

@@ -12,7 +12,7 @@ from hwci.cli.terminal import checks, options
 from hwci.cli.terminal.evidence import sections
 from hwci.client import Client, calls
 from hwci.engine.vocabulary import REASONS, Reason
-from hwci.wire.metrics import FailureEvidence
+from hwci.wire.failures import FailureEvidence
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
 from tests.cli.scene import HOSTILE, PRODUCT, A, B, C, D, E, report

@@ -16,8 +16,8 @@ from rich.text import Text
 from hwci.cli.terminal import render
 from hwci.cli.terminal.tables import View, ago, counted, keys, product, when
 from hwci.wire.accounts import Actor
+from hwci.wire.failures import CommitSubject
 from hwci.wire.hashes import short
-from hwci.wire.metrics import CommitSubject
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 

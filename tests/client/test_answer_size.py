@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from hwci.client import AsyncClient, Client, _aio, _sync, calls, errors
-from hwci.wire.health import HealthAnswer
+from hwci.wire.base import HealthAnswer
 
 LIMIT = 1_000
 OK = b'{"status": "ok"}'

@@ -17,7 +17,6 @@ from hwci.engine.page.reading import read_period
 from hwci.engine.page.tables import Page, WantedFailures, labelled_failures, metrics_page
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import Label, Outcome, Trigger
-from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 pytestmark = pytest.mark.clock
@@ -44,12 +43,12 @@ def announcements(bodies: list[Body]) -> list[MergeAnnouncement]:
 
 def known(bodies: list[Body]) -> FullHistory:
     """Give what the engine knows after all bodies."""
-    configs = [config_fact(body) for body in bodies if isinstance(body, SuiteConfiguration)]
+    configs = [body.fact() for body in bodies if isinstance(body, SuiteConfiguration)]
     return FullHistory(
         UUID(int=1),
         Facts(
-            tuple(map(announcement_fact, announcements(bodies))),
-            tuple(map(report_fact, reports(bodies))),
+            tuple(body.fact() for body in announcements(bodies)),
+            tuple(body.fact() for body in reports(bodies)),
             {Product(config.repo_key, config.suite): config for config in configs},
         ),
     )

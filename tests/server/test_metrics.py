@@ -14,12 +14,8 @@ import pytest
 
 from hwci.server.app import SetCiMetrics, operate
 from hwci.wire.base import ListPage
-from hwci.wire.metrics import (
-    FailureAnswer,
-    FailureEvidence,
-    MetricsPage,
-    ResolvedFailureAnswer,
-)
+from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
+from hwci.wire.metrics import MetricsPage
 from tests.server.asking import Reply, ask, bearer, ci_key
 from tests.server.running import MEMBER_EMAIL, NAME, RunningServer, report, running_in_thread
 

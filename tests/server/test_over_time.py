@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hwci.wire.base import ListPage
-from hwci.wire.over_time import FlakyTestHistory, TrendAnswer
+from hwci.wire.metrics import FlakyTestHistory, TrendAnswer
 from tests.server.asking import Reply, ask, bearer
 from tests.server.running import RunningServer, running_in_thread
 from tests.server.test_tables import tell

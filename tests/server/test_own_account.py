@@ -28,8 +28,7 @@ from hwci.server.settings import Registration
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import User
-from hwci.wire.accounts import Login, SignedIn
-from hwci.wire.own_account import PasswordChange
+from hwci.wire.accounts import Login, PasswordChange, SignedIn
 from tests.server.asking import Header, Reply, ask, bearer, ci_key
 from tests.server.running import (
     ADMIN_EMAIL,

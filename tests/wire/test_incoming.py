@@ -6,14 +6,13 @@ import json
 from hwci.engine import facts
 from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from hwci.wire.base import parse_time
-from hwci.wire.incoming import announcement_fact, config_fact, report_fact
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.wire.bodies import ANNOUNCEMENT, AT, CONFIGURATION, LEFT_OUT, REPORT, SHA, TEST, changed
 
 
 def report(body: object) -> facts.Report:
     """Read a report as the server does."""
-    return report_fact(RunReport.model_validate_json(json.dumps(body)))
+    return RunReport.model_validate_json(json.dumps(body)).fact()
 
 
 def test_suite_of_a_report_defaults_to_the_value_of_workflow() -> None:
@@ -23,7 +22,7 @@ def test_suite_of_a_report_defaults_to_the_value_of_workflow() -> None:
 
 
 def test_suite_of_an_announcement_stays_empty_when_omitted() -> None:
-    fact = announcement_fact(MergeAnnouncement.model_validate_json(json.dumps(ANNOUNCEMENT)))
+    fact = MergeAnnouncement.model_validate_json(json.dumps(ANNOUNCEMENT)).fact()
 
     assert fact == facts.Announcement("acme/sensor-node", None, SHA, "main", parse_time(AT))
 
@@ -80,7 +79,7 @@ def test_cut_lists_are_known_as_cut() -> None:
 def test_no_trigger_paths_and_empty_trigger_paths_are_kept_apart() -> None:
     def trigger_paths(value: object) -> tuple[str, ...] | None:
         body = changed(CONFIGURATION, ("trigger_paths",), value)
-        return config_fact(SuiteConfiguration.model_validate_json(json.dumps(body))).trigger_paths
+        return SuiteConfiguration.model_validate_json(json.dumps(body)).fact().trigger_paths
 
     assert trigger_paths(LEFT_OUT) is None
     assert trigger_paths([]) == ()

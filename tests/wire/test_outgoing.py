@@ -29,7 +29,7 @@ from hwci.engine.vocabulary import (
     ReviewAction,
     Verdict,
 )
-from hwci.wire import metrics, outgoing
+from hwci.wire import failures, metrics
 from hwci.wire.base import Answer
 from hwci.wire.errors import ErrorBody, Issue
 from hwci.wire.queries import MetricsQuery
@@ -98,7 +98,7 @@ TEN_ROWS = MetricsQuery(limit=10)
 
 def shown_page(query: MetricsQuery = TEN_ROWS) -> Any:
     """Give the page as JSON."""
-    return sent(outgoing.metrics_page(ORG, page(), query, last_days(query.days, AT)))
+    return sent(metrics.MetricsPage.of(ORG, page(), query, last_days(query.days, AT)))
 
 
 def test_the_metrics_page_has_the_keys_of_the_contract() -> None:
@@ -173,7 +173,7 @@ def test_the_days_are_those_asked_for_where_time_does_not_reach_back_so_far() ->
     query, first_day = MetricsQuery(days=30), datetime(1, 1, 2, tzinfo=UTC)
     period = last_days(query.days, first_day)
 
-    assert sent(outgoing.metrics_page(ORG, page(), query, period))["period"] == {
+    assert sent(metrics.MetricsPage.of(ORG, page(), query, period))["period"] == {
         "days": 30,
         "from": "0001-01-01T00:00:00Z",
         "to": "0001-01-02T00:00:00Z",
@@ -181,7 +181,7 @@ def test_the_days_are_those_asked_for_where_time_does_not_reach_back_so_far() ->
 
 
 def test_a_real_bug_has_the_keys_of_the_contract() -> None:
-    row = sent(outgoing.resolved_failure(ORG, resolved()))
+    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved()))
 
     assert set(row) == RESOLVED_KEYS
     assert set(row["firstFailure"]) == {
@@ -198,7 +198,7 @@ def test_a_real_bug_has_the_keys_of_the_contract() -> None:
 
 
 def test_another_resolved_failure_says_its_reason_in_the_words_of_the_spec() -> None:
-    row = sent(outgoing.resolved_failure(ORG, resolved(shown=MIXED, automatic=MIXED)))
+    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved(shown=MIXED, automatic=MIXED)))
 
     text = "Fix changed firmware and harness in the same commit"
     assert (row["class"], row["reason"], row["reasonText"]) == ("ambiguous", "fix_mixed", text)
@@ -206,7 +206,7 @@ def test_another_resolved_failure_says_its_reason_in_the_words_of_the_spec() -> 
 
 
 def test_a_reviewed_failure_shows_who_reviewed_it_and_keeps_its_automatic_class() -> None:
-    row = sent(outgoing.resolved_failure(ORG, resolved(automatic=MIXED, review=REVIEW)))
+    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved(automatic=MIXED, review=REVIEW)))
 
     assert row["status"] == "Ada"
     assert row["review"] == {
@@ -218,7 +218,7 @@ def test_a_reviewed_failure_shows_who_reviewed_it_and_keeps_its_automatic_class(
 
 
 def test_what_is_not_known_is_null() -> None:
-    row = sent(outgoing.resolved_failure(ORG, resolved(broken_by=None, fix=None)))
+    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved(broken_by=None, fix=None)))
 
     assert set(row) == RESOLVED_KEYS
     assert (row["brokenBy"], row["fix"]) == (None, None)
@@ -240,7 +240,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
         before_fix=None,
     )
 
-    shown = sent(outgoing.failure_evidence(ORG, evidence))
+    shown = sent(failures.FailureEvidence.of(ORG, evidence))
 
     assert set(shown["failure"]) == {
         *("id", "repoKey", "suite", "testId", "boxKey", "branch", "sha", "label", "items"),
@@ -290,7 +290,7 @@ def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
         before_fix=(dull,) * 500,
     )
 
-    shown = sent(outgoing.failure_evidence(ORG, evidence))
+    shown = sent(failures.FailureEvidence.of(ORG, evidence))
 
     timeline = shown["timeline"]
     assert (len(timeline), shown["timelineTotal"]) == (200, 900)
@@ -307,10 +307,10 @@ def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
 
 
 def test_a_reader_gets_back_what_was_sent_and_ignores_what_it_does_not_know() -> None:
-    answer = outgoing.resolved_failure(ORG, resolved(review=REVIEW))
+    answer = failures.ResolvedFailureAnswer.of(ORG, resolved(review=REVIEW))
     newer = sent(answer) | {"future": 1}
 
-    assert metrics.ResolvedFailureAnswer.model_validate_json(json.dumps(newer)) == answer
+    assert failures.ResolvedFailureAnswer.model_validate_json(json.dumps(newer)) == answer
 
 
 def test_an_error_has_the_fields_of_the_spec() -> None:

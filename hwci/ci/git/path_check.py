@@ -16,7 +16,6 @@ from hwci.engine.patterns import PathList
 from hwci.engine.rules.changes import ProductFiles, product_files
 from hwci.engine.vocabulary import FileKind
 from hwci.wire.base import Answer
-from hwci.wire.incoming import config_fact
 from hwci.wire.reports import SuiteConfiguration
 
 COMMITS_MAX = 200
@@ -98,7 +97,7 @@ def tracked(repository: Repository) -> Tracked:
 
 def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) -> PathCheck:
     """Look at every product."""
-    products = [(one, product_files(config_fact(one))) for one in configurations]
+    products = [(one, product_files(one.fact())) for one in configurations]
     changed = {path for commit in known.commits for path in commit}
     unknown = [
         path for path in changed if all(files.kind(path) is FileKind.OTHER for _, files in products)

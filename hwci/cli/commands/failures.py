@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hwci.cli.session.connection import Connection
     from hwci.wire.base import ListPage
-    from hwci.wire.metrics import FailureAnswer, ResolvedFailureAnswer
+    from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 
 failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, review.")
 

@@ -16,7 +16,7 @@ from hwci.client.explained import advised, wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from hwci.wire.own_account import SessionAnswer
+    from hwci.wire.accounts import SessionAnswer
 
 sessions = typer.Typer(no_args_is_help=True, help="Your sessions: list, end.")
 
@@ -67,7 +67,7 @@ def end_sessions(
       hwci sessions end --others
     """
     from hwci.client import calls
-    from hwci.wire.own_account import SessionsEnded
+    from hwci.wire.accounts import SessionsEnded
 
     if others is (session is not None):
         raise wrong_usage(

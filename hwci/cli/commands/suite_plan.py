@@ -19,13 +19,8 @@ from hwci.wire.hashes import short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hwci.wire.metrics import (
-        ClassAnswer,
-        RealFwBugs,
-        ReclassifiedFailure,
-        ReviewAnswer,
-        SuiteConfigPlan,
-    )
+    from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
+    from hwci.wire.metrics import RealFwBugs, SuiteConfigPlan
 
 REVIEWED = {"confirm": "confirmed", "dismiss": "dismissed"}
 

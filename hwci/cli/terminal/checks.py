@@ -16,7 +16,7 @@ from hwci.wire.hashes import short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hwci.wire.metrics import CheckAnswer, FailureEvidence
+    from hwci.wire.failures import CheckAnswer, FailureEvidence
 
 YES, NO = "yes", "no"
 

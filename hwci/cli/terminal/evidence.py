@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.wire.metrics import (
+    from hwci.wire.failures import (
         ChangedCommit,
         ClassAnswer,
         EvidenceCommit,

@@ -19,8 +19,7 @@ from hwci.cli.terminal.tables import (
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from hwci.wire.checked_merges import CheckedMergeAnswer
-    from hwci.wire.metrics import UncheckedMerge
+    from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
 
 _KEYS = ("repoKey", "suite", "sha", "branch", "mergedAt")
 

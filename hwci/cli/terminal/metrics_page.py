@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hwci.wire.base import ListPage
-    from hwci.wire.metrics import FailureAnswer, MetricsPage, TilesAnswer
+    from hwci.wire.failures import FailureAnswer
+    from hwci.wire.metrics import MetricsPage, TilesAnswer
 
 ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6

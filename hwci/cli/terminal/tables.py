@@ -22,12 +22,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from hwci.wire.accounts import CiKeyAnswer, OrganizationAnswer
-    from hwci.wire.metrics import (
-        BrokenByAnswer,
-        FailureAnswer,
-        FlakyTestAnswer,
-        ResolvedFailureAnswer,
-    )
+    from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer
+    from hwci.wire.metrics import FlakyTestAnswer
 
 Row = TypeVar("Row", bound="BaseModel")
 

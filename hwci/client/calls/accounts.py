@@ -4,7 +4,7 @@
 from hwci.client._call import Call, Credential
 from hwci.client.calls._writing import checked, written
 from hwci.wire import accounts
-from hwci.wire.health import HealthAnswer
+from hwci.wire.base import HealthAnswer
 
 
 def register(

@@ -9,19 +9,18 @@ from hwci.client.calls._writing import Id, listing, org_path, query_of, segment,
 from hwci.engine.vocabulary import FailureClass, Label
 from hwci.wire import limits
 from hwci.wire.base import ListPage
-from hwci.wire.checked_merges import CheckedMergeAnswer
+from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import (
-    FailureAnswer,
-    FailureEvidence,
+    CheckedMergeAnswer,
     FlakyTestAnswer,
+    FlakyTestHistory,
     MetricsPage,
     ProductAnswer,
-    ResolvedFailureAnswer,
     SuiteConfigAnswer,
     SuiteConfigPlan,
+    TrendAnswer,
     UncheckedMerge,
 )
-from hwci.wire.over_time import FlakyTestHistory, TrendAnswer
 from hwci.wire.queries import (
     FailuresQuery,
     FlakyQuery,

@@ -3,19 +3,19 @@
 
 from hwci.client._call import Call, Credential
 from hwci.client.calls._writing import Id, checked, listing, segment, written
-from hwci.wire import limits, own_account
+from hwci.wire import accounts, limits
 from hwci.wire.base import ListPage
 
 _SESSIONS = "/api/auth/sessions"
 
 
-def change_password(current_password: str, new_password: str) -> Call[own_account.SessionsEnded]:
+def change_password(current_password: str, new_password: str) -> Call[accounts.SessionsEnded]:
     """Change the caller's password; all other sessions of the caller end.
 
     Not repeatable: once it is changed, the current password is another.
     """
     body = checked(
-        own_account.PasswordChange,
+        accounts.PasswordChange,
         "body",
         current_password=current_password,
         new_password=new_password,
@@ -23,7 +23,7 @@ def change_password(current_password: str, new_password: str) -> Call[own_accoun
     return Call(
         "POST",
         "/api/auth/password",
-        own_account.SessionsEnded,
+        accounts.SessionsEnded,
         200,
         body=written(body),
         repeatable=False,
@@ -33,7 +33,7 @@ def change_password(current_password: str, new_password: str) -> Call[own_accoun
 def reset_password(reset_token: str, new_password: str) -> Call[None]:
     """Set a new password by a reset link of the operator; it works once."""
     body = checked(
-        own_account.PasswordReset, "body", reset_token=reset_token, new_password=new_password
+        accounts.PasswordReset, "body", reset_token=reset_token, new_password=new_password
     )
     return Call(
         "POST",
@@ -48,9 +48,9 @@ def reset_password(reset_token: str, new_password: str) -> Call[None]:
 
 def list_sessions(
     page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
-) -> Call[ListPage[own_account.SessionAnswer]]:
+) -> Call[ListPage[accounts.SessionAnswer]]:
     """List the caller's sessions, newest first."""
-    return listing(_SESSIONS, ListPage[own_account.SessionAnswer], page, limit)
+    return listing(_SESSIONS, ListPage[accounts.SessionAnswer], page, limit)
 
 
 def end_session(session_id: Id) -> Call[None]:
@@ -58,6 +58,6 @@ def end_session(session_id: Id) -> Call[None]:
     return Call("DELETE", f"{_SESSIONS}/{segment(session_id)}", None, 204)
 
 
-def end_other_sessions() -> Call[own_account.SessionsEnded]:
+def end_other_sessions() -> Call[accounts.SessionsEnded]:
     """End all sessions of the caller but this one, at once."""
-    return Call("DELETE", _SESSIONS, own_account.SessionsEnded, 200)
+    return Call("DELETE", _SESSIONS, accounts.SessionsEnded, 200)

@@ -23,13 +23,14 @@ from hwci.server.services.accounts import email_key
 from hwci.wire.accounts import (
     Login,
     Logout,
+    PasswordChange,
     Refresh,
     Registration,
     SessionMode,
+    SessionsEnded,
     SignedIn,
     TokenPair,
 )
-from hwci.wire.own_account import PasswordChange, SessionsEnded
 
 
 async def register(call: Call, body: Registration) -> SignedIn | web.StreamResponse:

@@ -28,7 +28,7 @@ from hwci.server.services.own_account import OwnAccount
 from hwci.server.services.runs import Runs
 from hwci.server.services.sso import Sso
 from hwci.wire import limits
-from hwci.wire.metrics import ResolvedFailureAnswer
+from hwci.wire.failures import ResolvedFailureAnswer
 
 ANYONE, USER, MEMBER, ADMIN = Who.ANYONE, Who.USER, Who.MEMBER, Who.ADMIN
 

@@ -10,7 +10,6 @@ from hwci.server.storage.records import AuditEntry, Box, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
 
@@ -26,7 +25,7 @@ class AuditLog:
         def work(reader: Reader) -> ListPage[wire.AuditEntryAnswer]:
             found = reader.audit_log(member.org_id, query.offset, query.limit)
             items = [_answer(item) for item in found.items]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work, organization=member.org_id)
 

@@ -18,7 +18,6 @@ from hwci.server.storage.records import Box
 from hwci.wire import boxes as wire
 from hwci.wire import limits
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
 _NO_TOKEN = (
@@ -40,7 +39,7 @@ class Boxes:
         def work(reader: Reader) -> ListPage[wire.BoxAnswer]:
             found = reader.boxes(member.org_id, query.offset, query.limit)
             items = [_answer(box, reported_at, now) for box, reported_at in found.items]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work, organization=member.org_id)
 

@@ -12,7 +12,6 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import CiKey
 from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
 
@@ -45,7 +44,7 @@ class CiKeys:
         def work(reader: Reader) -> ListPage[wire.CiKeyAnswer]:
             found = reader.ci_keys(member.org_id, query.offset, query.limit)
             items = [_answer(item) for item in found.items]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work, organization=member.org_id)
 

@@ -4,7 +4,7 @@
 from hwci.server.errors import StoppingError
 from hwci.server.security.windows import Windows
 from hwci.server.storage.ports import Storage
-from hwci.wire.health import HealthAnswer
+from hwci.wire.base import HealthAnswer
 
 
 class Health:

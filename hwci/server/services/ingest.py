@@ -12,7 +12,7 @@ from hwci.server.services.access import live_ci_key
 from hwci.server.services.live_runs import end_run
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import CiKey
-from hwci.wire import incoming, reports
+from hwci.wire import reports
 
 WRITE_SECONDS = 30.0
 """A report of 64 MiB on a slow disk takes longer than a page may; refused, it would come again."""
@@ -27,12 +27,12 @@ class Ingest:
 
     async def announce(self, key: CiKey, body: reports.MergeAnnouncement) -> None:
         """Keep an announcement; one with the same identity stays as it was."""
-        fact = incoming.announcement_fact(body)
+        fact = body.fact()
         await self._keep(key, lambda writer: writer.announce(key.org_id, fact))
 
     async def report(self, key: CiKey, body: reports.RunReport) -> None:
         """Keep a run report; one with the same identity is replaced. A live run ends with it."""
-        fact, now = incoming.report_fact(body), self._clock()
+        fact, now = body.fact(), self._clock()
 
         def put(writer: Writer) -> None:
             writer.put_report(key.org_id, fact)
@@ -42,7 +42,7 @@ class Ingest:
 
     async def configure(self, key: CiKey, body: reports.SuiteConfiguration) -> None:
         """Keep a suite configuration; the product's earlier one is replaced."""
-        fact, now = incoming.config_fact(body), self._clock()
+        fact, now = body.fact(), self._clock()
         await self._keep(key, lambda writer: writer.put_config(key.org_id, fact, now))
 
     async def _keep(self, key: CiKey, put: Callable[[Writer], None]) -> None:

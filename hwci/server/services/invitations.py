@@ -25,7 +25,6 @@ from hwci.wire import limits
 from hwci.wire import members as wire
 from hwci.wire.accounts import OrganizationAnswer, UserAnswer
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
 _MEMBER_ALREADY = "This e-mail is of a member already; change their role instead"
@@ -89,7 +88,7 @@ class Invitations:
         def work(reader: Reader) -> ListPage[wire.SentInvite]:
             found = reader.invites_of(member.org_id, now, query.offset, query.limit)
             items = [_sent(reader, one, one.offer) for one in found.items if one.offer]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work)
 
@@ -123,7 +122,7 @@ class Invitations:
             items = [
                 _received(reader, one, one.offer, needs_token) for one in found.items if one.offer
             ]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work)
 

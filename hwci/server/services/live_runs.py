@@ -20,7 +20,6 @@ from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHe
 from hwci.server.storage.run_records import record_id_of
 from hwci.wire import limits
 from hwci.wire import runs as wire
-from hwci.wire.incoming import changes_fact
 
 _OPENED_TOO_LATE = "The run has been reported already; give a new attempt a run_attempt of its own"
 _TOO_MANY_TESTS = (
@@ -119,7 +118,7 @@ def _live_run(box: Box, body: wire.RunHead, now: datetime) -> LiveRun:
         box_id=box.id,
         head=head,
         covers_shas=tuple(body.covers_shas or ()),
-        changes=None if body.changes is None else changes_fact(body.changes),
+        changes=None if body.changes is None else body.changes.fact(),
         heard_at=now,
     )
 

@@ -19,7 +19,6 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import OrganizationMember
 from hwci.wire import members as wire
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
 _LAST_OWNER = "An organization keeps at least one owner; make another member owner first"
@@ -39,7 +38,7 @@ class Members:
         def work(reader: Reader) -> ListPage[wire.MemberAnswer]:
             found = reader.members(member.org_id, query.offset, query.limit)
             items = [_answer(item) for item in found.items]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work)
 

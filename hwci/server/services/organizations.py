@@ -13,7 +13,6 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Membership, Organization, User
 from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
 
@@ -30,7 +29,7 @@ class Organizations:
         def work(reader: Reader) -> ListPage[wire.OrganizationAnswer]:
             found = reader.memberships(user.id, query.offset, query.limit)
             items = [organization_answer(item) for item in found.items]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work)
 

@@ -24,11 +24,10 @@ from hwci.server.services.access import Person, signed_in
 from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import OpenSession, User
+from hwci.wire import accounts as wire
 from hwci.wire import limits
-from hwci.wire import own_account as wire
 from hwci.wire.accounts import guessed_first
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 from hwci.wire.queries import PageQuery
 
 _NO_PASSWORD = (
@@ -107,7 +106,7 @@ class OwnAccount:
         def work(reader: Reader) -> ListPage[wire.SessionAnswer]:
             found = reader.open_sessions(person.user.id, now, query.offset, query.limit)
             items = [_answer(one, person) for one in found.items]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work)
 

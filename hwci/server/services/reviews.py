@@ -16,8 +16,7 @@ from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.storage.ports import Storage, Writer
-from hwci.wire import outgoing
-from hwci.wire.metrics import ResolvedFailureAnswer
+from hwci.wire.failures import ResolvedFailureAnswer
 
 RESET = "reset"
 REVIEW_SECONDS = 5.0
@@ -57,7 +56,7 @@ class Reviews:
                 org_id,
                 entry_of(member.user, now, action or RESET, known_id, **_details(plan, after)),
             )
-            return outgoing.resolved_failure(org_id, after)
+            return ResolvedFailureAnswer.of(org_id, after)
 
         return await self._storage.write(work, organization=org_id, seconds=REVIEW_SECONDS)
 

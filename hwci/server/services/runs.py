@@ -12,7 +12,6 @@ from hwci.server.storage.ports import Reader, Storage
 from hwci.server.storage.records import RunFilter
 from hwci.wire import runs as wire
 from hwci.wire.base import ListPage
-from hwci.wire.outgoing import Paging, list_page
 
 
 class Runs:
@@ -43,7 +42,7 @@ class Runs:
         def work(reader: Reader) -> ListPage[wire.RunAnswer]:
             found = reader.runs(member.org_id, wanted, since, query.offset, query.limit)
             items = [run_answer(record) for record in found.items]
-            return list_page(items, found.total, Paging(query.page, query.limit))
+            return query.page_of(items, found.total)
 
         return await self._storage.read(work, organization=member.org_id)
 
