@@ -3,7 +3,7 @@
 
 A store answers them narrowly, from its indexes. `full.history.FullHistory` answers them from all
 facts and is the definition: for every history both must give the same page. Answers are facts and
-states only; every rule over them stands once, in `rules`.
+states only; every rule over them is written once, in `rules`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -35,7 +35,7 @@ class Scope:
 
 
 class Place(NamedTuple):
-    """Where a commit stands on a branch: its first mention, compared field by field.
+    """The place of a commit on a branch: its first mention, compared field by field.
 
     `way` is 0 for `changes.base_sha`, 1 for `covers_shas`, 2 for `changes.commits`, 3 for the
     report's own `sha`; `position` is the index in that list (0 where there is no list).

@@ -39,8 +39,8 @@ _ROWS = ("0123456789", "abcdefghijklmnopqrstuvwxyz")
 
 
 def guessed_first(password: str, email: str) -> str | None:
-    """Return what is wrong with a new password that anybody tries first (contract, "Auth"), or
-    None where nothing is.
+    """Return why a new password is one of the first to be guessed (contract, "Auth"); None if it is
+    not.
     """
     folded = password.casefold()
     ways = [row * (len(folded) // len(row) + 2) for row in _ROWS]
@@ -65,14 +65,14 @@ Password = Annotated[
     SECRET,
     AfterValidator(_not_guessed_first),
 ]
-"""A new one; it stands behind the e-mail of its account, where the body has that."""
+"""A new password. In a body with the e-mail of its account it comes after that field."""
 OldPassword = Annotated[str, Field(max_length=limits.PASSWORD_MAX), STORABLE, SECRET]
-"""One that is compared with the one kept."""
+"""A password that is compared with the stored one."""
 Secret = Annotated[str, SECRET]
 _Token = Annotated[str, Field(max_length=limits.TOKEN_MAX), STORABLE]
 _DeviceToken = Annotated[str, Field(max_length=limits.DEVICE_TOKEN_MAX), STORABLE]
 HeldToken = Annotated[_Token, SECRET]
-"""A secret that we handed out, as its holder sends it back."""
+"""A secret that this service handed out, as its holder sends it back."""
 HeldTokenOrNone = Annotated[_Token | None, SECRET]
 
 
@@ -104,7 +104,7 @@ class Login(Body):
 
 
 class HeldSession(Body):
-    """A sign-in as its holder names it: by the refresh token, or by the cookie that holds it."""
+    """A session, named by its refresh token or by the cookie that holds it."""
 
     refresh_token: HeldTokenOrNone = None
     session: SessionMode = SessionMode.TOKEN
@@ -127,7 +127,7 @@ class Logout(HeldSession):
 
 
 class UserAnswer(Answer):
-    """A person as others may see them."""
+    """A person as others see them."""
 
     id: UUID
     email: str
@@ -135,7 +135,7 @@ class UserAnswer(Answer):
 
 
 class OrganizationRole(Answer):
-    """An organization and what the caller is in it."""
+    """An organization and the caller's role in it."""
 
     id: UUID
     name: str
@@ -170,7 +170,7 @@ class OwnOrganization(OrganizationRole):
 
 
 class Me(Answer):
-    """Who the caller is. `invitations`: how many wait for them; a server before has none."""
+    """The caller. `invitations`: how many are open for them; an older server does not send it."""
 
     user: UserAnswer
     organizations: Sequence[OwnOrganization]
@@ -247,7 +247,7 @@ class CiKeyAnswer(Answer):
 
 
 class Actor(Answer):
-    """Who did it."""
+    """The person who did something."""
 
     id: UUID
     name: str

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shape of every error, and how a model's faults become `issues` (spec, "Errors").
 
-This module decides paths and messages. Which status an error has is the server's to say.
+This module decides paths and messages. The server decides the status.
 """
 
 import re
@@ -17,7 +17,7 @@ from hwci.wire.base import Answer
 Place = TypeVar("Place", str, int, str | int)
 
 _MEMBER = re.compile(r"<\w+\.\w+: ('\w+')>")
-"""A word of ours, as Python shows it beside its name there."""
+"""A value of an enum, as Python shows it beside its name."""
 
 
 class Issue(Answer):
@@ -37,7 +37,7 @@ class ErrorBody(Answer):
 
 
 def message_of(error: ErrorDetails) -> str:
-    """Say what is wrong in the words of JSON, whatever Python calls it."""
+    """Return the message of a fault in the words of JSON."""
     if error["type"] == "model_type":
         return "Input should be an object"
     return _MEMBER.sub(r"\1", error["msg"]) if error["type"] == "literal_error" else error["msg"]
@@ -56,8 +56,8 @@ def issues_of(fault: ValidationError, part: str) -> list[Issue]:
 
 
 def shown(place: Place) -> Place:
-    """Return a place of a path as an answer shows it: a name may be as long as the body, and hold
-    half a character.
+    """Return an element of a path as an answer shows it: a name may be as long as the body and hold
+    a lone surrogate.
     """
     if isinstance(place, int):
         return place

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a commit's hash is in a report, whole or short (spec, "Run report"), and how much of it is
-shown to people. Which commit it names is not known here.
+"""Hashes of commits: which texts a report may hold as one (spec, "Run report"), and how much of one
+is shown to people.
 """
 
 import re
@@ -14,12 +14,12 @@ SHOWN = 12
 
 
 def is_hash(text: str) -> bool:
-    """Tell whether a report may hold a text as a commit."""
+    """Whether a report may hold a text as a commit."""
     return HASH.fullmatch(text) is not None
 
 
 def names_a_commit(text: str) -> bool:
-    """Tell whether a text is a hash of some commit: git and the CI systems write zeros for none."""
+    """Whether a text is the hash of a commit: git and the CI systems write zeros for none."""
     return is_hash(text) and text.strip("0") != ""
 
 

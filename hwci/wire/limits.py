@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every limit of the contract, by name (spec, "Limits"). They stand in the OpenAPI document too,
-because the models take them from here.
+"""Every limit of the contract, by name (spec, "Limits"). The models take them from here, so they
+are in the OpenAPI document too.
 """
 
 from datetime import timedelta
@@ -12,7 +12,7 @@ TEST_ID_MAX = 512
 SHA_MIN = 7
 SHA_MAX = 64
 SHA_START_MIN = 4
-"""Digits of the beginning of a commit's hash that runs are looked for by."""
+"""Digits of the beginning of a commit's hash in a search of runs."""
 TESTS_MAX = 1_000
 COVERS_MAX = 1_000
 COMMITS_MAX = 250
@@ -26,7 +26,7 @@ INTEGER_MAX = 2**63 - 1
 PAGE_LIMIT_DEFAULT = 20
 PAGE_LIMIT_MAX = 100
 SEARCH_MAX = 200
-"""Characters that a table is searched for."""
+"""Characters of a search in a table."""
 DAYS_DEFAULT = 30
 PLAN_DAYS_DEFAULT = 90
 DAYS_MAX = 3_650
@@ -66,9 +66,9 @@ RESET_LINK_LIFETIME = timedelta(hours=24)
 INSTALL_TOKEN_LIFETIME = timedelta(hours=24)
 
 BOX_ONLINE_FOR = timedelta(minutes=3)
-"""A box that was heard of within this is online."""
+"""A box that sent something within this time is online."""
 RUN_LOST_AFTER = timedelta(minutes=10)
-"""A live run without event or heartbeat for as long is lost."""
+"""A live run without event or heartbeat for this time is lost."""
 RUN_EVENTS_MAX = 1_000
 """Events of one request of a box."""
 LIVE_TESTS_MAX = 10 * TESTS_MAX
@@ -77,13 +77,13 @@ LIVE_TESTS_MAX = 10 * TESTS_MAX
 EVENTS_KEPT = timedelta(hours=24)
 """A stream can be resumed from an event this old."""
 LOST_RUNS_KEPT = timedelta(days=7)
-"""A lost run is shown for so long after it was last heard of."""
+"""A lost run is shown for this time after its last event or heartbeat."""
 INVITES_KEPT = timedelta(days=30)
-"""An invitation is known for so long after its use or its end."""
+"""An invitation is kept for this time after its use or its end."""
 
 STREAMS_PER_USER = 10
 STREAMS_PER_SERVER = 200
 STREAM_FRAME_BYTES = 4 * 1024
-"""A frame that a follower sends over a WebSocket."""
+"""A frame that a reader of a stream sends over a WebSocket."""
 RUN_EVENTS_BYTES = 8 * 1024 * 1024
 """Body of a request with events: the largest legal one."""

@@ -2,9 +2,9 @@
 """Lists of a body: their length, rules between their elements, and all faults at once (contract,
 "Everywhere").
 
-This module decides how faults of a list stand beside those of its elements, and that a list that
-is too long is looked at no further than its limit. Which lists have which rules is decided by
-the models in `reports.py`.
+This module decides how faults of a list are listed with those of its elements, and that a list that
+is too long is read no further than its limit. The models in `reports.py` decide which rules a list
+has.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,10 +25,10 @@ from hwci.wire import limits
 from hwci.wire.errors import message_of
 
 _STEP = 20
-"""Elements that are validated together: of each, every fault is collected."""
+"""Elements that are validated together; every fault of each is collected."""
 
 ListFault = tuple[tuple[int | str, ...], str]
-"""Where in the list, and what."""
+"""The place in the list, and the message."""
 
 
 def _no_faults(_items: Sequence[object]) -> Sequence[ListFault]:
@@ -51,7 +51,7 @@ class ListRule:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Say the limit in the JSON schema."""
+        """Add the limit to the JSON schema."""
         return {**handler(schema), "maxItems": self.max_items}
 
     def _validate(

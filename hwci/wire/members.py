@@ -23,7 +23,7 @@ class MemberAnswer(Answer):
 
 
 class NewInvite(Body):
-    """Body of `POST …/invites`: whoever the e-mail is of."""
+    """Body of `POST …/invites`: the owner of the e-mail is invited."""
 
     email: Email
     role: Role
@@ -53,7 +53,7 @@ class SentInvite(Answer):
 
 
 class InvitingOrganization(Answer):
-    """An organization as somebody sees it who is invited to it."""
+    """An organization as a person sees it who is invited to it."""
 
     id: UUID
     name: str

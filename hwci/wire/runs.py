@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on the wire: what a box says of a live one, run records, and the events of streams
+"""Runs on the wire: what a box sends of a live run, run records, and the events of streams
 (contract, "Boxes", "Runs and streams").
 """
 
@@ -94,7 +94,7 @@ class RunsQuery(PageQuery):
     @field_validator("retry_pass", "failed_attempt")
     @classmethod
     def _of_a_test(cls, flag: bool | None, info: ValidationInfo) -> bool | None:
-        # A faulty test is no value of `info`, and its own fault says enough.
+        # A faulty test is not in `info`, and has a fault of its own.
         if flag is not None and info.data.get("test_id", flag) is None:
             raise PydanticCustomError("test", "Needs `testId`: it tells of one test of a run")
         return flag
@@ -126,7 +126,7 @@ class TestCounts(Answer):
 
 
 class RunAnswer(Answer):
-    """A run record. What only a report can say is null until it came."""
+    """A run record. What only the report has is null until it arrives."""
 
     id: UUID
     repo_key: str
@@ -183,7 +183,7 @@ class RunDetail(RunAnswer):
 
 
 class RunTest(Answer):
-    """A test of a live run, as its box told it."""
+    """A test of a live run, as its box sent it."""
 
     id: str
     outcome: Outcome | None

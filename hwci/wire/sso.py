@@ -18,7 +18,7 @@ from hwci.wire.queries import DIGITS, Query
 
 
 class SsoProvider(Answer):
-    """A provider: `name` stands in addresses, `title` is for people."""
+    """A provider: `name` is part of addresses, `title` is for people."""
 
     name: str
     title: str
@@ -35,7 +35,7 @@ Challenge = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")]
 
 
 def challenge_of(verifier: str) -> str:
-    """Give the challenge that only who knows the verifier can meet."""
+    """Return the challenge of a verifier."""
     digest = hashlib.sha256(verifier.encode()).digest()
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -65,7 +65,7 @@ class SsoCallbackQuery(Query):
 
 
 class SsoExchange(Body):
-    """Body of `POST /api/auth/sso/token`: a code that the loopback address was given, once."""
+    """Body of `POST /api/auth/sso/token`: a code that the loopback address received, once."""
 
     code: Annotated[str, Field(max_length=limits.CODE_MAX), STORABLE]
     verifier: HeldToken

@@ -19,7 +19,7 @@ from hwci.engine.vocabulary import Outcome
 
 
 class Ran(NamedTuple):
-    """A test item and the report it stands in."""
+    """A test item and its report."""
 
     report: Report
     item: TestItem
