@@ -128,6 +128,8 @@ def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 
         yield path, command
         return
     for name, child in inner.items():
+        if child.hidden:
+            continue
         yield from walk(child, f"{path} {name}")
 
 

@@ -10,31 +10,26 @@ from typing import Annotated
 import typer
 
 from hwci import __version__
-from hwci.cli.commands.accounts import login, logout, orgs, whoami
+from hwci.cli.commands.account import login, logout, password, register, sessions, whoami
 from hwci.cli.commands.admin import admin
-from hwci.cli.commands.audit_log import audit_log
 from hwci.cli.commands.boxes import box, boxes
 from hwci.cli.commands.demo import demo
 from hwci.cli.commands.doctor import doctor
 from hwci.cli.commands.env import env
 from hwci.cli.commands.exec import exec_command
 from hwci.cli.commands.failures import failures
-from hwci.cli.commands.invitations import invitations
 from hwci.cli.commands.keys import keys
-from hwci.cli.commands.members import members
+from hwci.cli.commands.members import invitations, members
 from hwci.cli.commands.merge_announce import HELP as MERGE_ANNOUNCE_HELP
 from hwci.cli.commands.merge_announce import merge_announce
 from hwci.cli.commands.metrics import metrics
-from hwci.cli.commands.password import password
-from hwci.cli.commands.register import register
+from hwci.cli.commands.organizations import orgs
 from hwci.cli.commands.report_run import HELP as REPORT_RUN_HELP
 from hwci.cli.commands.report_run import report_run
 from hwci.cli.commands.runs import runs
 from hwci.cli.commands.serve import serve
-from hwci.cli.commands.sessions import sessions
 from hwci.cli.commands.spool import spool
 from hwci.cli.commands.suite_config import suite_config
-from hwci.cli.commands.watch import watch_runs
 from hwci.cli.terminal.errors import Commands
 from hwci.cli.terminal.render import nowhere, say
 
@@ -80,7 +75,6 @@ def root(
 
 app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
-runs.command("watch")(watch_runs)
 app.add_typer(runs, name="runs")
 app.command("merge-announce", help=MERGE_ANNOUNCE_HELP)(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
@@ -95,7 +89,6 @@ app.command("logout")(logout)
 app.command("whoami")(whoami)
 app.add_typer(password, name="password")
 app.add_typer(sessions, name="sessions")
-orgs.command("audit-log")(audit_log)
 app.add_typer(orgs, name="orgs")
 app.add_typer(members, name="members")
 app.add_typer(invitations, name="invitations")

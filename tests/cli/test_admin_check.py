@@ -6,6 +6,7 @@ that cannot be read.
 import json
 import sqlite3
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -104,8 +105,8 @@ def test_a_schema_that_is_no_schema_is_three_lines_of_every_command(
 
 def test_a_second_name_of_the_file_is_three_lines(folder: Path) -> None:
     (folder / "second.db").hardlink_to(folder / "hwci.db")
-    for name in ("hwci.db", "second.db"):
-        told = hwci(folder, "serve", "--port", "0", "--database", name)
+    for command, name in product(("serve", "check"), ("hwci.db", "second.db")):
+        told = hwci(folder, *COMMANDS[command], "--database", name)
         assert told.returncode == 1
         assert [line.partition(":")[0] for line in told.stderr.splitlines()] == THREE_LINES
         assert "a second name (a hard link)" in told.stderr

@@ -6,20 +6,23 @@
 import os
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
+from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import RETRIES, Connection, signed_in
+from hwci.cli.session.command import connected, listing
+from hwci.cli.session.connection import RETRIES, Connection
 from hwci.cli.session.prompts import secret_line
 from hwci.cli.session.settings import Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.errors import report
-from hwci.cli.terminal.render import emit, emit_json, note, say
+from hwci.cli.terminal.render import emit_json, note, say
 from hwci.wire import limits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
 
 boxes = typer.Typer(no_args_is_help=True, help="Boxes: list, create, make install tokens.")
@@ -91,91 +94,6 @@ def heartbeat(
         send_heartbeats(credential, every, note, partial(report, word="warning"))
 
 
-@boxes.command("list")
-def list_boxes(
-    json: options.JsonList = False,
-    output: options.Output = None,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """List the boxes of an organization: online are those heard of in the last 3 minutes.
-
-    For example:
-
-      hwci boxes list
-    """
-    from hwci.client import calls
-
-    form = options.form_of(json, output)
-    with signed_in(Flags(url, profile, org)) as connection:
-        rows = list(connection.client.items(calls.list_boxes(connection.org_id())))
-    emit(_layout(tables.View(options.now())), rows, form)
-
-
-@boxes.command("create")
-def create_box(
-    name: Annotated[str, typer.Argument(help="Name of the bench, as its run reports say it.")],
-    json: options.Json = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Create a box and print its install token, this once, on stdout. Owners and admins only.
-
-    For example:
-
-      hwci boxes create bench-7 > install-token.txt
-    """
-    from hwci.client import calls
-
-    with signed_in(Flags(url, profile, org)) as connection:
-        made = connection.client.send(calls.create_box(connection.org_id(), name))
-    note(f"Box {made.name} is created.")
-    _show(made, connection, json=json)
-
-
-@boxes.command("install-token")
-def new_install_token(
-    box: Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")],
-    json: options.Json = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Print a token for a new install of a box, whose key works until then. Owners and admins only.
-
-    For example:
-
-      hwci boxes install-token bench-7 > install-token.txt
-    """
-    from hwci.client import calls
-
-    with signed_in(Flags(url, profile, org)) as connection:
-        org_id = connection.org_id()
-        box_id = _box_id(connection, org_id, box)
-        made = connection.client.send(calls.new_install_token(org_id, box_id))
-    _show(made, connection, json=json)
-
-
-def _box_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
-    from hwci.client import calls
-
-    named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or give")
-    listed = connection.client.items(calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
-    return ids.find(wanted, named, lambda: [(box.id, box.name) for box in listed])
-
-
-def _show(made: "BoxInstallAnswer", connection: Connection, *, json: bool) -> None:
-    until = tables.moment(made.expires_at)
-    note(f"Its install token is shown this once, and works once, until {until} UTC. On the bench:")
-    note(f"  hwci box install --url {connection.settings.url}")
-    if json:
-        emit_json(made)
-    else:
-        say(made.install_token)
-
-
 def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
     column = tables.Column
     return tables.Layout(
@@ -198,3 +116,60 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
         ("id", "name", "status", "lastSeenAt", "lastReportAt", "createdAt"),
         "No box yet: hwci boxes create NAME",
     )
+
+
+@boxes.command("list")
+@listing(_layout)
+def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
+    """List the boxes of an organization: online are those heard of in the last 3 minutes.
+
+    For example:
+
+      hwci boxes list
+    """
+    return server.items(client.calls.list_boxes(server.org_id()))
+
+
+@boxes.command("create")
+@connected()
+def create_box(
+    server: Connection,
+    name: Annotated[str, typer.Argument(help="Name of the bench, as its run reports say it.")],
+    json: options.Json = False,
+) -> None:
+    """Create a box and print its install token, this once, on stdout. Owners and admins only.
+
+    For example:
+
+      hwci boxes create bench-7 > install-token.txt
+    """
+    made = server.send(client.calls.create_box(server.org_id(), name))
+    note(f"Box {made.name} is created.")
+    _show(made, server, json=json)
+
+
+@boxes.command("install-token")
+@connected()
+def new_install_token(
+    server: Connection,
+    box: Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")],
+    json: options.Json = False,
+) -> None:
+    """Print a token for a new install of a box, whose key works until then. Owners and admins only.
+
+    For example:
+
+      hwci boxes install-token bench-7 > install-token.txt
+    """
+    org_id = server.org_id()
+    named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or give")
+    listed = server.items(client.calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
+    box_id = ids.find(box, named, lambda: [(one.id, one.name) for one in listed])
+    _show(server.send(client.calls.new_install_token(org_id, box_id)), server, json=json)
+
+
+def _show(made: "BoxInstallAnswer", server: Connection, *, json: bool) -> None:
+    until = tables.moment(made.expires_at)
+    note(f"Its install token is shown this once, and works once, until {until} UTC. On the bench:")
+    note(f"  hwci box install --url {server.settings.url}")
+    emit_json(made) if json else say(made.install_token)

@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CI keys: `hwci keys create|list|revoke`. A key is shown once, when it is created."""
+"""CI keys: `hwci keys create|list|revoke`. A key is shown only once, when it is created."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
-from hwci.cli.session.connection import signed_in
-from hwci.cli.session.settings import Flags
+from hwci import client
+from hwci.cli.session.command import connected, listing
+from hwci.cli.session.connection import Connection
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.render import emit, emit_json, note, say
+from hwci.cli.terminal.render import emit_json, note, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hwci.wire.accounts import CiKeyAnswer
 
 keys = typer.Typer(no_args_is_help=True, help="CI keys: create, list, revoke.")
 
 
 @keys.command("create")
+@connected()
 def create_key(
+    server: Connection,
     name: Annotated[str, typer.Argument(help="What the key is for; need not be unique.")],
     json: options.Json = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
 ) -> None:
     """Create a CI key and print it, this once, on stdout. Owners and admins only.
 
@@ -28,45 +33,50 @@ def create_key(
 
       hwci keys create "GitHub Actions" > ci-key.txt
     """
-    from hwci.client import calls
-
-    with signed_in(Flags(url, profile, org)) as connection:
-        made = connection.client.send(calls.create_ci_key(connection.org_id(), name))
+    made = server.send(client.calls.create_ci_key(server.org_id(), name))
     note(f"Key {made.id} is created. It is shown this once: keep it as HWCI_CI_KEY in your CI.")
-    if json:
-        emit_json(made)
-    else:
-        say(made.api_key)
+    emit_json(made) if json else say(made.api_key)
+
+
+def _layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
+    def used(row: "CiKeyAnswer") -> str:
+        return tables.ago(row.last_used_at, view.now) if row.last_used_at else "never"
+
+    def state(row: "CiKeyAnswer") -> str:
+        return f"revoked {tables.moment(row.revoked_at)}" if row.revoked_at else "active"
+
+    return tables.Layout(
+        "keys",
+        "CI keys",
+        [
+            tables.Column("ID", lambda row: str(row.id), whole=True),
+            tables.Column("Name", lambda row: row.name),
+            tables.Column("Created (UTC)", lambda row: tables.moment(row.created_at)),
+            tables.Column("Last used", used),
+            tables.Column("State", state),
+        ],
+        ("id", "name", "createdAt", "lastUsedAt", "revokedAt"),
+        "No CI key yet: hwci keys create NAME",
+    )
 
 
 @keys.command("list")
-def list_keys(
-    json: options.JsonList = False,
-    output: options.Output = None,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
+@listing(_layout)
+def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
     """List the CI keys of an organization, never their values.
 
     For example:
 
       hwci keys list
     """
-    from hwci.client import calls
-
-    form = options.form_of(json, output)
-    with signed_in(Flags(url, profile, org)) as connection:
-        rows = list(connection.client.items(calls.list_ci_keys(connection.org_id())))
-    emit(tables.keys(tables.View(options.now())), rows, form)
+    return server.items(client.calls.list_ci_keys(server.org_id()))
 
 
 @keys.command("revoke")
+@connected()
 def revoke_key(
+    server: Connection,
     key_id: Annotated[UUID, typer.Argument(help="Id of the key, as `hwci keys list` shows it.")],
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
 ) -> None:
     """Revoke a CI key: it stops working at once, for good. Owners and admins only.
 
@@ -74,8 +84,5 @@ def revoke_key(
 
       hwci keys revoke 8a7f6f4e-5c1d-4d0b-9d5e-0b6f1f2a3c4d
     """
-    from hwci.client import calls
-
-    with signed_in(Flags(url, profile, org)) as connection:
-        connection.client.send(calls.revoke_ci_key(connection.org_id(), key_id))
+    server.send(client.calls.revoke_ci_key(server.org_id(), key_id))
     note(f"Key {key_id} is revoked.")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Members of an organization, and who is invited: `hwci members` (contract, "Organizations"). Who
-may do what is the server's to decide; what the invited do stands in `invitations.py`.
+"""Members of an organization and invitations to it (contract, "Organizations"): `hwci members` for
+those who invite, `hwci invitations` for the invited. The server decides who may do what.
 """
 
 from http import HTTPStatus
@@ -9,220 +9,41 @@ from uuid import UUID
 
 import typer
 
+from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, signed_in
-from hwci.cli.session.settings import Flags
+from hwci.cli.session.command import connected, listing
+from hwci.cli.session.connection import Connection
+from hwci.cli.session.prompts import invite_token
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.render import emit, emit_json, note, say
-from hwci.client.explained import advised
+from hwci.cli.terminal.render import emit_json, note, say
+from hwci.client.explained import ErrorMessage, ExplainedError, advised, wrong_usage
 from hwci.engine.vocabulary import Role
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from hwci.wire.members import MemberAnswer, SentInvite
+    from collections.abc import Iterable
+
+    from hwci.wire.members import MemberAnswer, ReceivedInvite, SentInvite
 
 members = typer.Typer(
     no_args_is_help=True, help="Members: list, invite, change role, remove, leave."
 )
+invitations = typer.Typer(
+    no_args_is_help=True, help="Invitations that wait for you: list, accept, decline."
+)
 
-AsRole = Annotated[Role, typer.Option("--role", help="What they may do.")]
-Email = Annotated[str, typer.Argument(metavar="EMAIL", help="E-mail of the person.")]
-Wanted = Annotated[str, typer.Argument(metavar="MEMBER", help="The member, by e-mail or id.")]
-
-
-@members.command("list")
-def list_members(
-    json: options.JsonList = False,
-    output: options.Output = None,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """List the members of an organization, newest first.
-
-    For example:
-
-      hwci members list
-    """
-    from hwci.client import calls
-
-    form = options.form_of(json, output)
-    with signed_in(Flags(url, profile, org)) as connection:
-        rows = list(connection.client.items(calls.list_members(connection.org_id())))
-    emit(_layout(), rows, form)
+Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member, by e-mail or id.")]
+Invitation = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[INVITATION]",
+        help="The invitation, by its organization or id; else the only one.",
+        show_default=False,
+    ),
+]
 
 
-@members.command("role")
-def change_role(
-    member: Wanted,
-    role: Annotated[Role, typer.Argument(help="What they may do from now on.")],
-    json: options.Json = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Change what a member may do, at once. Only an owner makes or unmakes owners.
-
-    For example:
-
-      hwci members role ada@example.org owner
-    """
-    from hwci.client import calls
-
-    with signed_in(Flags(url, profile, org)) as connection:
-        org_id = connection.org_id()
-        user_id = _user_id(connection, org_id, member)
-        made = connection.client.send(calls.change_member(org_id, user_id, role))
-    note(f"{made.user.email} is {made.role} now.")
-    if json:
-        emit_json(made)
-
-
-@members.command("remove")
-def remove_member(
-    member: Wanted,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Remove a member, at once; the account stays. Owners and admins only.
-
-    For example:
-
-      hwci members remove ada@example.org
-    """
-    from hwci.client import calls
-
-    with signed_in(Flags(url, profile, org)) as connection:
-        org_id = connection.org_id()
-        connection.client.send(calls.remove_member(org_id, _user_id(connection, org_id, member)))
-    note(f"{member} is no member any more.")
-
-
-@members.command("leave")
-def leave(
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Leave an organization, at once. Its last owner cannot: make another member owner first.
-
-    For example:
-
-      hwci members leave --org "Acme Firmware"
-    """
-    from hwci.client import calls
-
-    advice = "Make another member owner first: hwci members role EMAIL owner"
-    with (
-        signed_in(Flags(url, profile, org)) as connection,
-        advised(HTTPStatus.CONFLICT, advice),
-    ):
-        left = connection.client.send(calls.get_org(connection.org_id()))
-        me = connection.client.send(calls.me()).user
-        connection.client.send(calls.remove_member(left.id, me.id))
-    note(f"{me.email} is no member of {left.name} ({left.id}) any more.")
-
-
-@members.command("invite")
-def invite(
-    email: Email,
-    role: AsRole = Role.MEMBER,
-    json: options.Json = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Invite someone, with an account or without; print the token, this once, on stdout.
-
-    Owners and admins only. They are a member once they accept, with the token, within 7 days. A new
-    invitation takes the place of the earlier one.
-
-    For example:
-
-      hwci members invite ada@example.org > invite-token.txt
-    """
-    from hwci.client import calls
-
-    advice = "Who is a member already gets another role by: hwci members role EMAIL ROLE"
-    with (
-        signed_in(Flags(url, profile, org)) as connection,
-        advised(HTTPStatus.CONFLICT, advice),
-    ):
-        made = connection.client.send(calls.invite(connection.org_id(), email, role))
-        server = connection.settings.url
-    until = tables.moment(made.expires_at)
-    note(f"{made.email} may accept until {until} UTC, once, with the token that is shown here:")
-    note(f"  in a browser, at {server}/setup# with the token behind it")
-    note(f"  without an account: hwci register --url {server} --invite-token-stdin")
-    note(f"  with an account: hwci invitations accept --url {server} --invite-token-stdin")
-    if json:
-        emit_json(made)
-    else:
-        say(made.invite_token)
-
-
-@members.command("invited")
-def list_invited(
-    json: options.JsonList = False,
-    output: options.Output = None,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """List the open invitations to an organization, newest first. Owners and admins only.
-
-    For example:
-
-      hwci members invited
-    """
-    from hwci.client import calls
-
-    form = options.form_of(json, output)
-    with signed_in(Flags(url, profile, org)) as connection:
-        rows = list(connection.client.items(calls.list_sent_invites(connection.org_id())))
-    emit(_layout_of_invited(), rows, form)
-
-
-@members.command("withdraw")
-def withdraw(
-    invited: Annotated[
-        str, typer.Argument(metavar="INVITED", help="The invitation, by its e-mail or id.")
-    ],
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
-) -> None:
-    """Withdraw an open invitation, at once: its token is of no use any more.
-
-    For example:
-
-      hwci members withdraw ada@example.org
-    """
-    from hwci.client import calls
-
-    named = ids.Named(
-        "open invitation", "hwci members invited", "to the organization", "Check --org, or give"
-    )
-    with signed_in(Flags(url, profile, org)) as connection:
-        org_id = connection.org_id()
-        listed = connection.client.items(
-            calls.list_sent_invites(org_id, limit=limits.PAGE_LIMIT_MAX)
-        )
-        invite_id = ids.find(invited, named, lambda: [(one.id, one.email) for one in listed])
-        connection.client.send(calls.withdraw_invite(org_id, invite_id))
-    note(f"The invitation of {invited} is withdrawn.")
-
-
-def _user_id(connection: Connection, org_id: UUID, wanted: str) -> UUID:
-    from hwci.client import calls
-
-    named = ids.Named("member", "hwci members list", "of the organization", "Check --org, or give")
-    listed = connection.client.items(calls.list_members(org_id, limit=limits.PAGE_LIMIT_MAX))
-    return ids.find(wanted, named, lambda: [(one.user.id, one.user.email) for one in listed])
-
-
-def _layout() -> "tables.Layout[MemberAnswer]":
+def _members_layout(_: tables.View) -> "tables.Layout[MemberAnswer]":
     column = tables.Column
     return tables.Layout(
         "members",
@@ -239,7 +60,111 @@ def _layout() -> "tables.Layout[MemberAnswer]":
     )
 
 
-def _layout_of_invited() -> "tables.Layout[SentInvite]":
+@members.command("list")
+@listing(_members_layout)
+def list_members(server: Connection) -> "Iterable[MemberAnswer]":
+    """List the members of an organization, newest first.
+
+    For example:
+
+      hwci members list
+    """
+    return server.items(client.calls.list_members(server.org_id()))
+
+
+@members.command("role")
+@connected()
+def change_role(
+    server: Connection,
+    member: Member,
+    role: Annotated[Role, typer.Argument(help="What they may do from now on.")],
+    json: options.Json = False,
+) -> None:
+    """Change what a member may do, at once. Only an owner makes or unmakes owners.
+
+    For example:
+
+      hwci members role ada@example.org owner
+    """
+    org_id = server.org_id()
+    made = server.send(client.calls.change_member(org_id, _user_id(server, org_id, member), role))
+    note(f"{made.user.email} is {made.role} now.")
+    if json:
+        emit_json(made)
+
+
+@members.command("remove")
+@connected()
+def remove_member(server: Connection, member: Member) -> None:
+    """Remove a member, at once; the account stays. Owners and admins only.
+
+    For example:
+
+      hwci members remove ada@example.org
+    """
+    org_id = server.org_id()
+    server.send(client.calls.remove_member(org_id, _user_id(server, org_id, member)))
+    note(f"{member} is no member any more.")
+
+
+@members.command("leave")
+@connected()
+def leave(server: Connection) -> None:
+    """Leave an organization, at once. Its last owner cannot: make another member owner first.
+
+    For example:
+
+      hwci members leave --org "Acme Firmware"
+    """
+    advice = "Make another member owner first: hwci members role EMAIL owner"
+    with advised(HTTPStatus.CONFLICT, advice):
+        left = server.send(client.calls.get_org(server.org_id()))
+        me = server.send(client.calls.me()).user
+        server.send(client.calls.remove_member(left.id, me.id))
+    note(f"{me.email} is no member of {left.name} ({left.id}) any more.")
+
+
+@members.command("invite")
+@connected()
+def invite(
+    server: Connection,
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="E-mail of the person.")],
+    role: Annotated[Role, typer.Option("--role", help="What they may do.")] = Role.MEMBER,
+    json: options.Json = False,
+) -> None:
+    """Invite someone, with an account or without; print the token, this once, on stdout.
+
+    Owners and admins only. They are a member once they accept, with the token, within 7 days. A new
+    invitation takes the place of the earlier one.
+
+    For example:
+
+      hwci members invite ada@example.org > invite-token.txt
+    """
+    advice = "Who is a member already gets another role by: hwci members role EMAIL ROLE"
+    with advised(HTTPStatus.CONFLICT, advice):
+        made = server.send(client.calls.invite(server.org_id(), email, role))
+    url, until = server.settings.url, tables.moment(made.expires_at)
+    note(f"{made.email} may accept until {until} UTC, once, with the token that is shown here:")
+    note(f"  in a browser, at {url}/setup# with the token behind it")
+    note(f"  without an account: hwci register --url {url} --invite-token-stdin")
+    note(f"  with an account: hwci invitations accept --url {url} --invite-token-stdin")
+    emit_json(made) if json else say(made.invite_token)
+
+
+@members.command(
+    "add", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def add() -> None:
+    """Point to `invite`, which took the place of `add`."""
+    raise wrong_usage(
+        "There is no command `hwci members add` any more",
+        "people become members by accepting an invitation",
+        "Invite them: hwci members invite EMAIL",
+    )
+
+
+def _invited_layout(_: tables.View) -> "tables.Layout[SentInvite]":
     column = tables.Column
     return tables.Layout(
         "invitations",
@@ -253,4 +178,148 @@ def _layout_of_invited() -> "tables.Layout[SentInvite]":
         ],
         ("id", "email", "role", "invitedBy.email", "createdAt", "expiresAt"),
         "No open invitations",
+    )
+
+
+@members.command("invited")
+@listing(_invited_layout)
+def list_invited(server: Connection) -> "Iterable[SentInvite]":
+    """List the open invitations to an organization, newest first. Owners and admins only.
+
+    For example:
+
+      hwci members invited
+    """
+    return server.items(client.calls.list_sent_invites(server.org_id()))
+
+
+@members.command("withdraw")
+@connected()
+def withdraw(
+    server: Connection,
+    invited: Annotated[
+        str, typer.Argument(metavar="INVITED", help="The invitation, by its e-mail or id.")
+    ],
+) -> None:
+    """Withdraw an open invitation, at once: its token is of no use any more.
+
+    For example:
+
+      hwci members withdraw ada@example.org
+    """
+    org_id = server.org_id()
+    listed = server.items(client.calls.list_sent_invites(org_id, limit=limits.PAGE_LIMIT_MAX))
+    named = ids.Named(
+        "open invitation", "hwci members invited", "to the organization", "Check --org, or give"
+    )
+    invite_id = ids.find(invited, named, lambda: [(one.id, one.email) for one in listed])
+    server.send(client.calls.withdraw_invite(org_id, invite_id))
+    note(f"The invitation of {invited} is withdrawn.")
+
+
+def _user_id(server: Connection, org_id: UUID, wanted: str) -> UUID:
+    named = ids.Named("member", "hwci members list", "of the organization", "Check --org, or give")
+    listed = server.items(client.calls.list_members(org_id, limit=limits.PAGE_LIMIT_MAX))
+    return ids.find(wanted, named, lambda: [(one.user.id, one.user.email) for one in listed])
+
+
+def _received_layout(_: tables.View) -> "tables.Layout[ReceivedInvite]":
+    column = tables.Column
+    return tables.Layout(
+        "invitations",
+        "Invitations that wait for you",
+        [
+            column("ID", lambda row: str(row.id), whole=True),
+            column("Organization", lambda row: row.organization.name),
+            column("Role", lambda row: row.role),
+            column("By", lambda row: row.invited_by.email),
+            column("Until (UTC)", lambda row: tables.moment(row.expires_at)),
+            column("Token", lambda row: "needed" if row.needs_token else "not needed"),
+        ],
+        (
+            *("id", "organization.id", "organization.name", "role", "invitedBy.email"),
+            *("createdAt", "expiresAt", "needsToken"),
+        ),
+        "No invitation waits for you",
+    )
+
+
+@invitations.command("list")
+@listing(_received_layout, org=False)
+def list_invitations(server: Connection) -> "Iterable[ReceivedInvite]":
+    """List the invitations that wait for your e-mail, newest first.
+
+    For example:
+
+      hwci invitations list
+    """
+    return server.items(client.calls.list_invites())
+
+
+@invitations.command("accept")
+@connected(org=False)
+def accept(
+    server: Connection,
+    invitation: Invitation = None,
+    invite_token_stdin: options.InviteTokenStdin = False,
+    json: options.Json = False,
+) -> None:
+    """Accept an invitation: you are a member of its organization then, at once.
+
+    Its token shows that it was sent to you: HWCI_INVITE_TOKEN (or in the file that
+    HWCI_INVITE_TOKEN_FILE names), or read from stdin; it is never an argument. Who signs in
+    through a provider needs none.
+
+    For example:
+
+      hwci invitations accept --invite-token-stdin < invite-token.txt
+    """
+    token = invite_token(from_stdin=invite_token_stdin)
+    advice = "Ask who invited you for the token, or for a new invitation: hwci members invite EMAIL"
+    with advised(HTTPStatus.FORBIDDEN, advice):
+        joined = server.send(client.calls.accept_invite(_invite_id(server, invitation), token))
+    note(f"You are {joined.role} of {joined.name} ({joined.id}) now.")
+    if json:
+        emit_json(joined)
+
+
+@invitations.command("decline")
+@connected(org=False)
+def decline(server: Connection, invitation: Invitation = None) -> None:
+    """Decline an invitation: its token is of no use any more.
+
+    For example:
+
+      hwci invitations decline "Acme Firmware"
+    """
+    server.send(client.calls.decline_invite(_invite_id(server, invitation)))
+    note("The invitation is declined.")
+
+
+def _invite_id(server: Connection, wanted: str | None) -> UUID:
+    """Return the id of a waiting invitation.
+
+    Raises:
+        ExplainedError: none waits, or several could be meant.
+    """
+    found = list(server.items(client.calls.list_invites(limit=limits.PAGE_LIMIT_MAX)))
+    if wanted is not None:
+        among = "that waits for you"
+        named = ids.Named("invitation", "hwci invitations list", among, "Give")
+        return ids.find(wanted, named, lambda: [(one.id, one.organization.name) for one in found])
+    if len(found) == 1:
+        return found[0].id
+    if found:
+        raise wrong_usage(
+            "It is not clear which invitation is meant",
+            ", ".join(f"{one.organization.name} ({one.id})" for one in found),
+            "Name one of them, by its organization or id",
+        )
+    raise ExplainedError(
+        ErrorMessage(
+            "No invitation waits for you",
+            "it was accepted, declined or withdrawn, has expired, or is for another e-mail than"
+            " yours",
+            "Check who you are (hwci whoami), or ask for a new invitation",
+        )
     )

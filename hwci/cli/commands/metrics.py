@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci metrics`: ask for the metrics page, or for one of its tables whole. How they look is
-decided in `page.py`; the figures are the server's.
+decided in `metrics_page.py`; the figures are the server's.
 """
-
-from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hwci.cli.session.connection import signed_in
-from hwci.cli.session.settings import Flags
+from hwci.cli.session.command import connected
+from hwci.cli.session.connection import Connection
 from hwci.cli.terminal import options, render, tables
 from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
 from hwci.cli.terminal.render import Format
@@ -22,14 +20,15 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from hwci.cli.session.connection import Connection
     from hwci.client import Call, Client
     from hwci.wire.metrics import MetricsPage
 
 LIMIT_DEFAULT = 10
 
 
+@connected()
 def metrics(
+    server: Connection,
     *,
     days: options.Days = limits.DAYS_DEFAULT,
     product: options.Product = None,
@@ -53,9 +52,6 @@ def metrics(
         ),
     ] = False,
     output: options.Output = None,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
 ) -> None:
     """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
 
@@ -79,23 +75,21 @@ def metrics(
         )
     form = options.form_of(json, output)
     scope = Scope(days, *options.scope_of(product, repo), options.time_of(as_of, "--as-of"))
-    with signed_in(Flags(url, profile, org)) as connection:
-        org_id = connection.org_id()
-        if table is not None:
-            _show_whole(connection, table, scope, form, hide_broken=hide_broken)
-        elif form is Format.JSON:
-            render.emit_json(connection.client.send(_page(org_id, scope, limit)))
-        else:
-            show(ask(connection.client, org_id, scope, limit), form, connection.settings.url)
+    if table is not None:
+        _show_whole(server, table, scope, form, hide_broken=hide_broken)
+    elif form is Format.JSON:
+        render.emit_json(server.send(_page(server.org_id(), scope, limit)))
+    else:
+        show(ask(server.client, server.org_id(), scope, limit), form, server.settings.url)
 
 
-def _page(org_id: UUID, scope: Scope, limit: int) -> Call[MetricsPage]:
+def _page(org_id: "UUID", scope: Scope, limit: int) -> "Call[MetricsPage]":
     from hwci.client import calls
 
     return calls.metrics(org_id, **scope._asdict(), limit=limit)
 
 
-def ask(client: Client, org_id: UUID, scope: Scope, limit: int) -> Overview:
+def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
     """Ask for the page, then for what is still failing at the page's own instant."""
     from hwci.client import calls
 
@@ -106,27 +100,27 @@ def ask(client: Client, org_id: UUID, scope: Scope, limit: int) -> Overview:
 
 
 def _show_whole(
-    connection: Connection, name: TableName, scope: Scope, form: Format, *, hide_broken: bool
+    server: Connection, name: TableName, scope: Scope, form: Format, *, hide_broken: bool
 ) -> None:
     """Write one table with all of its rows: whatever arrives meanwhile, all are of one instant."""
     end = scope.as_of or options.now()
     asked = scope._replace(as_of=end)._asdict()
     if hide_broken:
         asked["broken"] = False
-    whole = _whole_table(name)(connection.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
-    rows = list(connection.client.items(whole))
+    whole = _whole_table(name)(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
+    rows = list(server.items(whole))
     shape = layout(name, view_of(rows, scope, end))
-    if hide_broken and _note_broken(connection, asked):
+    if hide_broken and _note_broken(server, asked):
         shape = replace(shape, empty="No other test of the period had a failed attempt.")
     render.emit(shape, rows, form)
 
 
-def _note_broken(connection: Connection, asked: dict[str, Any]) -> int:
+def _note_broken(server: Connection, asked: dict[str, Any]) -> int:
     """Say how many tests are left out: those that are broken rather than flaky."""
     from hwci.client import calls
 
-    others = calls.flakiest_tests(connection.org_id(), **{**asked, "broken": True}, limit=1)
-    hidden = connection.client.send(others).total
+    others = calls.flakiest_tests(server.org_id(), **{**asked, "broken": True}, limit=1)
+    hidden = server.send(others).total
     if hidden:
         render.note(f"{tables.counted(hidden, 'broken test')} left out.")
     return hidden

@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci runs`: list run records, live ones among them, and show one with its tests."""
+"""`hwci runs`: list run records, live ones among them, show one with its tests, and watch them. How
+events are received is decided in `hwci.client.following`.
+"""
 
-from __future__ import annotations
-
+import sys
+from contextlib import suppress
 from enum import StrEnum
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import typer
 
+from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import signed_in
-from hwci.cli.session.settings import Flags
+from hwci.cli.session.command import connected
+from hwci.cli.session.connection import Connection
 from hwci.cli.terminal import options, paging, render, run_tables, tables
-from hwci.engine.vocabulary import RunStatus
+from hwci.client.explained import ExitCode
+from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.wire import limits
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from uuid import UUID
+    from collections.abc import Iterator
 
-    from hwci.cli.session.connection import Connection
-    from hwci.wire.base import ListPage
-    from hwci.wire.runs import RunAnswer, RunDetail
+    from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
 
 LATEST = 500
 """How many runs, the latest ones, are looked through for an abbreviated id."""
@@ -76,7 +81,9 @@ To = Annotated[
 
 
 @runs.command("list")
+@connected()
 def list_runs(
+    server: Connection,
     *,
     status: Status = None,
     product: options.Product = None,
@@ -94,9 +101,6 @@ def list_runs(
     limit: paging.Limit = limits.PAGE_LIMIT_DEFAULT,
     json: options.Json = False,
     output: options.Output = None,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
 ) -> None:
     """List runs, the latest start first: those that were reported, and those still running.
 
@@ -110,54 +114,39 @@ def list_runs(
 
       hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
     """
-    from hwci.client import calls
-
     form = options.form_of(json, output)
     repo_key, suite = options.scope_of(product, repo)
     period = {"start": options.time_of(start, "--from"), "end": options.time_of(end, "--to")}
-    with signed_in(Flags(url, profile, org)) as connection:
-        found = connection.client.send(
-            calls.list_runs(
-                connection.org_id(),
-                repo_key=repo_key,
-                suite=suite,
-                branch=branch,
-                box_key=box,
-                sha=sha,
-                status=status,
-                hello_ok=None if hello is None else hello is Hello.OK,
-                test_id=test,
-                retry_pass=retry_pass,
-                failed_attempt=failed_attempt,
-                **period,
-                page=page,
-                limit=limit,
-            )
+    found = server.send(
+        client.calls.list_runs(
+            server.org_id(),
+            repo_key=repo_key,
+            suite=suite,
+            branch=branch,
+            box_key=box,
+            sha=sha,
+            status=status,
+            hello_ok=None if hello is None else hello is Hello.OK,
+            test_id=test,
+            retry_pass=retry_pass,
+            failed_attempt=failed_attempt,
+            **period,
+            page=page,
+            limit=limit,
         )
-    _show(found, form)
-
-
-def _show(found: ListPage[RunAnswer], form: render.Format) -> None:
-    if form is render.Format.JSON:
-        render.emit_json(found)
-        return
-    beyond = found.total and not found.items
-    if not (beyond and form is render.Format.TABLE):
-        render.emit(run_tables.runs(tables.View(options.now())), found.items, form)
-    if hint := paging.elsewhere("run", found.total, len(found.items), found.page, found.limit):
-        render.note(hint)
+    )
+    paging.show(found, run_tables.runs(tables.View(options.now())), form, "run")
 
 
 @runs.command("show")
+@connected()
 def show_run(
+    server: Connection,
     run: RunId,
     all_tests: Annotated[
         bool, typer.Option("--all", help="Show tests that passed at the first attempt, too.")
     ] = False,
     json: options.Json = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
 ) -> None:
     """Show one run: how it stands, its failing tests first, and the commits that it tests.
 
@@ -165,33 +154,26 @@ def show_run(
 
       hwci runs show 4f1c9a02
     """
-    from hwci.client import calls
-
-    with signed_in(Flags(url, profile, org)) as connection:
-        org_id = connection.org_id()
-        found = connection.client.send(calls.get_run(org_id, resolve(connection, org_id, run)))
+    org_id = server.org_id()
+    found = server.send(client.calls.get_run(org_id, _resolve(server, org_id, run)))
     if json:
         render.emit_json(found)
     else:
         _draw(found, all_tests=all_tests)
 
 
-def resolve(connection: Connection, org_id: UUID, text: str) -> UUID:
+def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
     """Complete an abbreviated id from the latest runs.
 
     Raises:
         ExplainedError: not an id, or none or several begin with it.
     """
-    from itertools import islice
-
-    from hwci.client import calls
-
     named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Give")
-    listed = connection.client.items(calls.list_runs(org_id, limit=limits.PAGE_LIMIT_MAX))
+    listed = server.items(client.calls.list_runs(org_id, limit=limits.PAGE_LIMIT_MAX))
     return ids.complete(text, named, lambda: [run.id for run in islice(listed, LATEST)])
 
 
-def _draw(run: RunDetail, *, all_tests: bool) -> None:
+def _draw(run: "RunDetail", *, all_tests: bool) -> None:
     from rich.text import Text
 
     def section(title: str, lines: list[str]) -> None:
@@ -207,3 +189,130 @@ def _draw(run: RunDetail, *, all_tests: bool) -> None:
         render.note(f"{tables.counted(hidden, 'test')} passed at the first attempt: --all")
     if lines := list(run_tables.commits(run.changes)):
         section("Commits under test", lines)
+
+
+Watched = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ID]",
+        help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST} [all runs].",
+        show_default=False,
+    ),
+]
+
+
+@runs.command("watch")
+@connected()
+def watch_runs(
+    server: Connection,
+    run: Watched = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write each event as the API gives it, one per line.")
+    ] = False,
+) -> None:
+    """Watch a run until it is reported, its failing tests as they come; without ID, all runs until
+    Ctrl-C. A connection that is cut is taken up again.
+
+    Exit code 0: the run was reported, whatever its tests did; 1: it was lost.
+
+    For example:
+
+      hwci runs watch 4f1c9a02
+
+      hwci runs watch --json
+    """
+    org_id = server.org_id()
+    if run is None:
+        with suppress(KeyboardInterrupt):
+            _watch_all(server, org_id, json)
+    elif _watch_one(server, org_id, _resolve(server, org_id, run), json) is RunStatus.LOST:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _watch_all(server: Connection, org_id: UUID, json: bool) -> None:
+    with server.client.follow(org_id) as events:
+        render.note("Watching all runs; Ctrl-C ends it.")
+        for event in events:
+            _show_event(event, json)
+
+
+def _watch_one(server: Connection, org_id: UUID, run_id: UUID, json: bool) -> RunStatus:
+    """Watch a run to its end, and return its last status."""
+    # First the events, then how the run stands: what happens in between is in both, never in none.
+    with server.client.follow(org_id, run_id) as events:
+        run = server.send(client.calls.get_run(org_id, run_id))
+        render.note(f"Watching {_title(run)}; Ctrl-C ends it.")
+        coming = _until_the_end(events) if run.status is RunStatus.RUNNING else iter(())
+        if sys.stdout.isatty() and not json:
+            _show_bar(run, coming)
+        else:
+            for event in coming:
+                _show_event(event, json)
+    run = server.send(client.calls.get_run(org_id, run_id))
+    (render.note if json else render.say)(f"{_title(run)}: {_end(run)}")
+    return run.status
+
+
+def _until_the_end(events: "Iterator[RunEvent]") -> "Iterator[RunEvent]":
+    for event in events:
+        yield event
+        if event.type in {RunEventType.REPORTED, RunEventType.LOST}:
+            return
+
+
+def _show_bar(run: "RunDetail", events: "Iterator[RunEvent]") -> None:
+    """Show a bar of the tests that are known, and above it those that failed, as they do."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    title = TextColumn(render.safe(_title(run)), markup=False)
+    outcomes: dict[str, Outcome | None] = {}
+    with Progress(
+        title, BarColumn(), MofNCompleteColumn(), console=render.console(), transient=True
+    ) as bar:
+        task = bar.add_task("", total=None)
+        for test in chain(run.items, (event.test for event in events)):
+            if test is None:
+                continue
+            if test.outcome is Outcome.FAIL and outcomes.get(test.id) is not Outcome.FAIL:
+                render.say(_test(test))
+            outcomes[test.id] = test.outcome
+            ended = sum(outcome is not None for outcome in outcomes.values())
+            bar.update(task, completed=ended, total=len(outcomes))
+
+
+def _show_event(event: "RunEvent", json: bool) -> None:
+    if json:
+        render.say_json(event.model_dump_json(exclude_unset=True))
+    else:
+        run_id = str(event.run_id)[: tables.ID_SHOWN]
+        render.say(f"{event.at:%Y-%m-%d %H:%M:%S}  {run_id}  {_event_words(event)}")
+
+
+def _event_words(event: "RunEvent") -> str:
+    if event.test is not None:
+        return _test(event.test)
+    if event.run is None:
+        return run_tables.STATUS_WORDS[RunStatus.LOST]
+    if event.type is RunEventType.REPORTED:
+        return f"{_title(event.run)}: {_end(event.run)}"
+    of = tables.product(event.run.repo_key, event.run.suite)
+    return f"{_title(event.run)} begins: {of}, {event.run.branch} {short(event.run.sha)}"
+
+
+def _title(run: "RunAnswer") -> str:
+    return f"Run {run.run_id} ({run.run_attempt}) on {run.box_key}"
+
+
+def _test(test: "RunTest | RunItem") -> str:
+    attempts = f" after {tables.counted(test.attempts, 'attempt')}" if test.attempts else ""
+    return f"{test.outcome or 'running'}: {test.id}{attempts}"
+
+
+def _end(run: "RunAnswer") -> str:
+    if run.status is not RunStatus.REPORTED:
+        return run_tables.STATUS_WORDS[run.status]
+    tests = run.tests
+    return (
+        f"{run.conclusion}, {tables.counted(tests.total, 'test')}:"
+        f" {tests.passed} passed, {tests.failed} failed, {tests.retried} retried"
+    )

@@ -3,15 +3,14 @@
 a failure would have is the server's to say.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.session.connection import signed_in
+from hwci import client
 from hwci.cli.session.reporter import command_context
-from hwci.cli.session.settings import Flags
+from hwci.cli.session.command import connected
+from hwci.cli.session.connection import Connection
 from hwci.cli.terminal import options, paging, render, tables
 from hwci.wire import limits
 from hwci.wire.hashes import short
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
 REVIEWED = {"confirm": "confirmed", "dismiss": "dismissed"}
 
 
+@connected()
 def plan(
+    server: Connection,
     files: options.ConfigurationFiles = None,
     *,
     days: options.Days = limits.PLAN_DAYS_DEFAULT,
@@ -35,9 +36,6 @@ def plan(
     json: Annotated[
         bool, typer.Option("--json", help="Write JSON: a list of the API's answers, by product.")
     ] = False,
-    org: options.Org = None,
-    url: options.Url = None,
-    profile: options.Profile = None,
 ) -> None:
     """Show which earlier failures configurations would class otherwise; nothing is sent.
 
@@ -51,7 +49,6 @@ def plan(
       hwci suite-config plan sensor.json --days 365 --json
     """
     from hwci.ci.reporting import files_or_found, read_configurations
-    from hwci.client import calls
 
     context = command_context()
     read = read_configurations(
@@ -59,13 +56,13 @@ def plan(
     )
     end = options.time_of(as_of, "--as-of")
     plans: list[SuiteConfigPlan] = []
-    with signed_in(Flags(url, profile, org)) as connection:
-        org_id = connection.org_id()
-        for config in read:
-            # All are of one instant: that of the first answer.
-            at = plans[0].period.end if plans else end
-            asked = calls.plan_suite_config(org_id, config, days, at, page, limit)
-            plans.append(connection.client.send(asked))
+    org_id = server.org_id()
+    for config in read:
+        # All are of one instant: that of the first answer.
+        at = plans[0].period.end if plans else end
+        plans.append(
+            server.send(client.calls.plan_suite_config(org_id, config, days, at, page, limit))
+        )
     if json:
         render.emit_json(plans)
         return
@@ -83,7 +80,7 @@ def plan(
             render.note(hint)
 
 
-def _show(found: SuiteConfigPlan) -> None:
+def _show(found: "SuiteConfigPlan") -> None:
     product = tables.product(found.product.repo_key, found.product.suite)
     changed = tables.counted(found.changes.total, "failure")
     render.say(f"{product}, last {found.period.days} days: {changed} would be seen otherwise.")
@@ -92,7 +89,7 @@ def _show(found: SuiteConfigPlan) -> None:
         render.emit(_layout(found.changes.items), found.changes.items, render.Format.TABLE)
 
 
-def _counts(before: RealFwBugs, after: RealFwBugs) -> str:
+def _counts(before: "RealFwBugs", after: "RealFwBugs") -> str:
     """Write the tile as it is and as it would be: `real firmware bug 3 → 2, …`."""
     figures = (
         ("real_fw_bug", before.real, after.real),
@@ -110,7 +107,7 @@ def _change(now: int, then: int) -> str:
     return str(now) if now == then else f"{now} {arrow} {then}"
 
 
-def _layout(rows: Sequence[ReclassifiedFailure]) -> tables.Layout[ReclassifiedFailure]:
+def _layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[ReclassifiedFailure]":
     columns: list[tables.Column[ReclassifiedFailure]] = [
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
@@ -125,10 +122,10 @@ def _layout(rows: Sequence[ReclassifiedFailure]) -> tables.Layout[ReclassifiedFa
     return tables.Layout("plan", "What would change", columns, keys=(), empty="")
 
 
-def _class(found: ClassAnswer) -> str:
+def _class(found: "ClassAnswer") -> str:
     words = tables.CLASS_WORDS[found.failure_class]
     return f"{words}: {found.reason_text}" if found.reason_text else words
 
 
-def _review(review: ReviewAnswer | None) -> str:
+def _review(review: "ReviewAnswer | None") -> str:
     return f"{REVIEWED[review.action]} by {review.by.name}" if review else ""

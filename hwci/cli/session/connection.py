@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from hwci.cli.session.credentials import Profile, UnusedError
@@ -25,9 +25,12 @@ from hwci.client.explained import (
 )
 
 if TYPE_CHECKING:
-    from hwci.client import Client
+    from hwci.client import Call, Client
     from hwci.client.errors import HwciError
     from hwci.wire.accounts import OwnOrganization, TokenPair
+    from hwci.wire.base import ListPage
+
+T = TypeVar("T")
 
 RETRIES = 1
 """A person waits for the answer, and can try again; a CI job is more patient."""
@@ -39,6 +42,14 @@ class Connection:
 
     client: "Client"
     settings: Settings
+
+    def send(self, call: "Call[T]") -> T:
+        """Perform a call and return its answer."""
+        return self.client.send(call)
+
+    def items(self, call: "Call[ListPage[T]]") -> Iterator[T]:
+        """Return the items of all pages of a list."""
+        return self.client.items(call)
 
     def org_id(self) -> UUID:
         """Find the organization that is meant: by id, by name, or the only one.

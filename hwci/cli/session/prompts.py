@@ -40,6 +40,14 @@ def new_password(ways: str, *, from_stdin: bool) -> str:
     return password
 
 
+def password_in(path: str) -> str:
+    """Read a password from a file."""
+    from hwci.cli.reporting.bodies import read_bytes
+
+    # What is not UTF-8 becomes letters that no password may hold, so that it is refused as such.
+    return read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
+
+
 def invite_token(*, from_stdin: bool) -> str | None:
     """Return the token of an invitation: from stdin if a flag says so, else as the environment
     tells it, or None.

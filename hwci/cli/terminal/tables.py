@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from hwci.wire.accounts import CiKeyAnswer, OrganizationAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer
     from hwci.wire.metrics import FlakyTestAnswer
 
@@ -328,45 +327,4 @@ def pending(view: View) -> Layout[FailureAnswer]:
         ],
         _FAILURE_KEYS,
         "Nothing: each failure of the period is a flake or resolved, or none was reported.",
-    )
-
-
-def keys(view: View) -> Layout[CiKeyAnswer]:
-    """CI keys; the key itself is shown once, when it is created."""
-
-    def used(row: CiKeyAnswer) -> str:
-        return ago(row.last_used_at, view.now) if row.last_used_at else "never"
-
-    def state(row: CiKeyAnswer) -> str:
-        return f"revoked {moment(row.revoked_at)}" if row.revoked_at else "active"
-
-    return Layout(
-        "keys",
-        "CI keys",
-        [
-            Column("ID", lambda row: str(row.id), whole=True),
-            Column("Name", lambda row: row.name),
-            Column("Created (UTC)", lambda row: moment(row.created_at)),
-            Column("Last used", used),
-            Column("State", state),
-        ],
-        ("id", "name", "createdAt", "lastUsedAt", "revokedAt"),
-        "No CI key yet: hwci keys create NAME",
-    )
-
-
-def organizations() -> Layout[OrganizationAnswer]:
-    """The organizations of a person."""
-    return Layout(
-        "orgs",
-        "Organizations",
-        [
-            Column("ID", lambda row: str(row.id), whole=True),
-            Column("Name", lambda row: row.name),
-            Column("Role", lambda row: row.role),
-            Column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
-            Column("Created (UTC)", lambda row: moment(row.created_at)),
-        ],
-        ("id", "name", "role", "ciMetricsEnabled", "createdAt"),
-        "You belong to no organization yet: hwci orgs create NAME",
     )

@@ -16,7 +16,7 @@ from hwci.server.storage.sqlite.checking import check, damage_of_sent
 from hwci.server.storage.sqlite.condition import Condition, note_damage
 from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after
 from hwci.server.storage.sqlite.copying import put_back
-from hwci.server.storage.sqlite.locking import check_header, database_lock
+from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.sqlite.store import SqliteStorage
 
 __all__ = [
@@ -58,6 +58,7 @@ def check_storage(where: str | Path) -> Checked:
         StorageError: it is no database of ours, or cannot be copied.
     """
     path = _file(Location(str(where)))
+    refuse_second_names(path)
     with database_lock(path) as note:
         found = check(path, lambda: False)
         note_damage(note, found.damage)

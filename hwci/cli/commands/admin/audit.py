@@ -61,8 +61,10 @@ def verify(
     if json:
         emit_json(report)
     elif report.whole:
-        before = f", {report.unsealed} of them from before its present key" * bool(report.unsealed)
-        note(f"The audit log is whole: {report.rows} rows{before}. It ends with:")
+        rows = f"{report.rows} rows"
+        if report.unsealed:
+            rows += f", {report.unsealed} of them from before its present key"
+        note(f"The audit log is whole: {rows}. It ends with:")
         say(report.head)
     if not report.whole:
         raise ExplainedError(_broken(report))

@@ -9,7 +9,7 @@ import typer
 
 from hwci.cli.commands.admin.asking import ask, is_default, operator_errors
 from hwci.cli.commands.serve import Database
-from hwci.cli.session.prompts import new_password
+from hwci.cli.session.prompts import new_password, password_in
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, say
 from hwci.client.explained import wrong_usage
@@ -24,7 +24,7 @@ Model = TypeVar("Model", bound="BaseModel")
 NOT_CREATED = "The user was not created"
 CHECK_EMAIL = "Check --email, and the --database"
 ADDRESS = "http://127.0.0.1:8080"
-"""Where a server is reached from its own machine, if nobody says otherwise."""
+"""The address of a server that was started without flags, seen from its own machine."""
 
 Email = Annotated[str, typer.Option(help="E-mail that the user signs in with.")]
 
@@ -89,8 +89,8 @@ def reset_password(*, email: Email, database: Database = None) -> None:
     note(f"{email} sets a new password with this link, once, within 24 hours:")
     say(f"{made.base_url or ADDRESS}/reset#{made.reset_token}")
     if made.base_url is None:
-        note(f"If people reach the server at another address, write that in place of {ADDRESS};")
-        note("HWCI_BASE_URL of the server says it for the next time.")
+        note(f"Its address {ADDRESS} is a guess: replace it by the one that people reach the")
+        note("server at. Set HWCI_BASE_URL for the server, and the next link is right.")
 
 
 def disable_user(*, email: Email, database: Database = None) -> None:
@@ -157,9 +157,6 @@ def _password(from_stdin: bool, path: str | None) -> str:
     Raises:
         ExplainedError: there is nothing to read it from.
     """
-    from hwci.ci.bounded import read_bytes
-
     if path is not None:
-        # What is no UTF-8 becomes what no password may hold, and is refused as such.
-        return read_bytes(path).decode("utf-8", "surrogateescape").rstrip("\r\n")
+        return password_in(path)
     return new_password("--password-stdin or --password-file", from_stdin=from_stdin)

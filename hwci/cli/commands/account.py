@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One's own account: `hwci register`, `login`, `logout`, `whoami`, `password` and `sessions`
+(contract, "Auth").
+"""
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hwci import client as hwci_client
+from hwci.cli.session import ids
+from hwci.cli.session.command import connected, listing
+from hwci.cli.session.connection import RETRIES, Connection, profile_of
+from hwci.cli.session.prompts import asked, invite_token, new_password, password_in, secret_line
+from hwci.cli.session.settings import Flags, Settings, resolve
+from hwci.cli.terminal import options, tables
+from hwci.cli.terminal.render import emit_json, note, say
+from hwci.client.explained import advised, explained, wrong_usage
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hwci.cli.session.credentials import Profile
+    from hwci.client import Client
+    from hwci.wire.accounts import SignedIn
+    from hwci.wire.accounts import SessionAnswer
+
+password = typer.Typer(no_args_is_help=True, help="Your password: change.")
+sessions = typer.Typer(no_args_is_help=True, help="Your sessions: list, end.")
+
+OLDER_SERVER = "Ask the operator to update the server: it is of a version that cannot do this"
+PASSWORD_WAYS = "--password-stdin, or --password-file with --new-password-file"
+
+EmailOption = Annotated[str | None, typer.Option("--email", help="E-mail of the account.")]
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from stdin.")
+]
+
+
+def register(
+    *,
+    url: options.Url = None,
+    email: EmailOption = None,
+    name: Annotated[str | None, typer.Option(help="How others see you.")] = None,
+    organization: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Found an organization of this name, too.")
+    ] = None,
+    password_stdin: PasswordStdin = False,
+    invite_token_stdin: options.InviteTokenStdin = False,
+    profile: options.Profile = None,
+) -> None:
+    """Create an account, and sign in with it.
+
+    The invitation is HWCI_INVITE_TOKEN (or in the file that HWCI_INVITE_TOKEN_FILE names), or read
+    from stdin; it is never an argument, and neither is the password. Where both come from stdin,
+    the password is the first line.
+
+    For example:
+
+      hwci register --url https://hwci.example.org --email ada@example.org
+
+      hwci register --email ada@example.org --invite-token-stdin < token.txt
+    """
+    from hwci.client import Client, calls
+
+    settings = resolve(Flags(url, profile))
+    settings.credentials  # noqa: B018 - fails where no sign-in can be kept
+    address = email or asked("e-mail", "--email")
+    word = new_password("--password-stdin", from_stdin=password_stdin)
+    invitation = invite_token(from_stdin=invite_token_stdin)
+    began = options.now()
+    with explained("The registration failed"), Client(settings.url, retries=RETRIES) as client:
+        answer = client.send(calls.register(address, word, name, organization, invitation))
+    _keep(settings, answer, began)
+    note(f"Registered at {settings.url} as {answer.user.email}; you are signed in.")
+    if answer.organization is not None:
+        found = answer.organization
+        note(f"You are {found.role} of {found.name} ({found.id}).")
+
+
+def login(
+    url: options.Url = None,
+    email: EmailOption = None,
+    password_stdin: PasswordStdin = False,
+    sso: Annotated[
+        str | None,
+        typer.Option(metavar="PROVIDER", help="Sign in through a provider, in a browser."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Show the provider's address, open no browser.")
+    ] = False,
+    profile: options.Profile = None,
+) -> None:
+    """Sign in and keep the sign-in for the commands that follow.
+
+    The password is asked for at a terminal, or read from stdin; it is never an argument. With
+    --sso a browser of this machine signs in, and hands the sign-in over.
+
+    For example:
+
+      hwci login --url https://hwci.example.org --email ada@example.org
+
+      hwci login --email ada@example.org --password-stdin < password.txt
+
+      hwci login --sso acme
+    """
+    from hwci.cli.session.loopback import sign_in_through
+    from hwci.client import Client
+
+    if (sso is None and no_browser) or (sso is not None and (email or password_stdin)):
+        raise wrong_usage(
+            "Two ways to sign in are mixed",
+            "--sso goes with --no-browser, --email with --password-stdin",
+            "Choose one: hwci login --email EMAIL, or hwci login --sso PROVIDER",
+        )
+    settings = resolve(Flags(url, profile))
+    settings.credentials  # noqa: B018 - fails where no sign-in can be kept
+    with explained("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
+        began, answer = (
+            _sign_in_by_password(client, email, settings.profile(), password_stdin=password_stdin)
+            if sso is None
+            else sign_in_through(client, settings.url, sso, open_browser=not no_browser)
+        )
+    _keep(settings, answer, began)
+    note(f"Signed in at {settings.url} as {answer.user.email}.")
+
+
+def _sign_in_by_password(
+    client: "Client", email: str | None, kept: "Profile | None", *, password_stdin: bool
+) -> "tuple[datetime, SignedIn]":
+    """Return when it was asked for, and the sign-in. `kept`: the one before, at this server."""
+    from hwci.client import calls
+
+    address = email or asked("e-mail", "--email")
+    word = secret_line("password", "--password-stdin", from_stdin=password_stdin)
+    device_token = kept.device_token if kept is not None and kept.email == address else None
+    began = options.now()
+    return began, client.send(calls.login(address, word, device_token=device_token))
+
+
+def _keep(settings: Settings, answer: "SignedIn", began: datetime) -> None:
+    email = answer.user.email
+    profile = profile_of(settings.url, email, answer, began, answer.device_token)
+    settings.credentials.store(settings.profile_name, profile)
+
+
+def logout(profile: options.Profile = None) -> None:
+    """End the kept sign-in, here and on the server.
+
+    For example:
+
+      hwci logout
+    """
+    from hwci.client import Client, calls
+    from hwci.client.errors import HwciError
+
+    settings = resolve(Flags(profile=profile))
+    kept = settings.credentials.profiles().get(settings.profile_name)
+    if kept is None:
+        note("You were not signed in.")
+        return
+    settings.credentials.forget(settings.profile_name)
+    if kept.refresh_token is None:
+        note(f"Forgotten here; the tokens of {kept.url} end by themselves.")
+        return
+    try:
+        with Client(kept.url, retries=RETRIES) as client:
+            client.send(calls.logout(kept.refresh_token))
+    except HwciError as fault:
+        note(f"Forgotten here; {kept.url} did not hear of it ({fault}).")
+        return
+    note(f"Signed out at {kept.url}.")
+
+
+@connected(org=False)
+def whoami(server: Connection, json: options.Json = False) -> None:
+    """Show who is signed in, where, and in which organizations.
+
+    For example:
+
+      hwci whoami --json
+    """
+    me = server.send(hwci_client.calls.me())
+    if json:
+        emit_json(me)
+        return
+    name, email = me.user.name, me.user.email
+    say(f"{f'{name} <{email}>' if name else email} at {server.settings.url}")
+    for org in me.organizations:
+        state = "on" if org.ci_metrics_enabled else "off"
+        say(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")
+    if me.invitations:
+        note(f"Invitations that wait for you: {me.invitations}. See them: hwci invitations list")
+
+
+@password.command("change")
+@connected(org=False)
+def change_password(
+    server: Connection,
+    *,
+    password_stdin: Annotated[
+        bool,
+        typer.Option("--password-stdin", help="Read the present and the new one from stdin."),
+    ] = False,
+    password_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", envvar="HWCI_PASSWORD_FILE", help="Read the present one from a file."
+        ),
+    ] = None,
+    new_password_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", envvar="HWCI_NEW_PASSWORD_FILE", help="Read the new one from a file."
+        ),
+    ] = None,
+) -> None:
+    """Change your password. Your other sessions end at once; this one stays.
+
+    Both are asked for at a terminal, or read from stdin, a line each, or from files; they are never
+    arguments.
+
+    For example:
+
+      hwci password change
+
+      hwci password change --password-stdin < both.txt
+    """
+    if (password_file is None) is not (new_password_file is None):
+        raise wrong_usage(
+            "One of the two passwords is missing",
+            "one comes from a file, the other from nowhere",
+            "Give both --password-file and --new-password-file",
+        )
+    if password_file is not None and new_password_file is not None:
+        present, new = password_in(password_file), password_in(new_password_file)
+    else:
+        present = secret_line("present password", PASSWORD_WAYS, from_stdin=password_stdin)
+        new = new_password(PASSWORD_WAYS, from_stdin=password_stdin)
+    with advised(HTTPStatus.NOT_FOUND, OLDER_SERVER):
+        done = server.send(hwci_client.calls.change_password(present, new))
+    note(f"Your password is changed. {_ended_words(done.ended)}")
+
+
+def _layout(_: tables.View) -> "tables.Layout[SessionAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "sessions",
+        "Sessions",
+        [
+            column("ID", lambda row: str(row.id), whole=True),
+            column("From", lambda row: row.client or "unknown"),
+            column("Began (UTC)", lambda row: tables.moment(row.created_at)),
+            column("Last used (UTC)", lambda row: tables.moment(row.last_used_at)),
+            column("", lambda row: "this one" if row.current else ""),
+        ],
+        ("id", "client", "createdAt", "lastUsedAt", "current"),
+        "No sessions",
+    )
+
+
+@sessions.command("list")
+@listing(_layout, org=False)
+def list_sessions(server: Connection) -> "Iterable[SessionAnswer]":
+    """List where you are signed in, newest first.
+
+    For example:
+
+      hwci sessions list
+    """
+    with advised(HTTPStatus.NOT_FOUND, OLDER_SERVER):
+        yield from _sessions(server)
+
+
+def _sessions(server: Connection) -> "Iterable[SessionAnswer]":
+    return server.items(hwci_client.calls.list_sessions(limit=limits.PAGE_LIMIT_MAX))
+
+
+@sessions.command("end")
+@connected(org=False)
+def end_sessions(
+    server: Connection,
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[SESSION]", help="Its id, or 8 digits of it.", show_default=False),
+    ] = None,
+    others: Annotated[
+        bool, typer.Option("--others", help="All sessions but the one of this command.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """End one of your sessions, or all others, at once.
+
+    For example:
+
+      hwci sessions end 1f6d2c3a
+
+      hwci sessions end --others
+    """
+    from hwci.wire.accounts import SessionsEnded
+
+    if others is (session is not None):
+        raise wrong_usage(
+            "It is not clear which session is meant",
+            "neither SESSION nor --others is given, or both",
+            "Give one of them: hwci sessions list shows the ids",
+        )
+    if session is None:
+        with advised(HTTPStatus.NOT_FOUND, OLDER_SERVER):
+            done = server.send(hwci_client.calls.end_other_sessions())
+        note(_ended_words(done.ended))
+    else:
+        named = ids.Named("session", "hwci sessions list", "of yours", "Give")
+        session_id = ids.complete(session, named, lambda: (one.id for one in _sessions(server)))
+        with advised(HTTPStatus.NOT_FOUND, "Find its id with: hwci sessions list"):
+            server.send(hwci_client.calls.end_session(session_id))
+        done = SessionsEnded(ended=1)
+        note(f"Session {session_id} has ended.")
+    if json:
+        emit_json(done)
+
+
+def _ended_words(count: int) -> str:
+    ended = {0: "There was no other session", 1: "1 other session ended"}
+    return f"{ended.get(count, f'{count} other sessions ended')}; this one stays."

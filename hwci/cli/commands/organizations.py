@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Organizations and their audit log: `hwci orgs` (contract, "Organizations")."""
+
+import json as json_module
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hwci import client
+from hwci.cli.session.command import connected, listing
+from hwci.cli.session.connection import Connection
+from hwci.cli.terminal import options, tables
+from hwci.cli.terminal.render import emit_json, note, say
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hwci.wire.accounts import AuditEntryAnswer, OrganizationAnswer
+
+orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show.")
+
+
+def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "orgs",
+        "Organizations",
+        [
+            column("ID", lambda row: str(row.id), whole=True),
+            column("Name", lambda row: row.name),
+            column("Role", lambda row: row.role),
+            column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
+            column("Created (UTC)", lambda row: tables.moment(row.created_at)),
+        ],
+        ("id", "name", "role", "ciMetricsEnabled", "createdAt"),
+        "You belong to no organization yet: hwci orgs create NAME",
+    )
+
+
+@orgs.command("list")
+@listing(_layout, org=False)
+def list_orgs(server: Connection) -> "Iterable[OrganizationAnswer]":
+    """List your organizations.
+
+    For example:
+
+      hwci orgs list --output csv
+    """
+    return server.items(client.calls.list_orgs())
+
+
+@orgs.command("create")
+@connected(org=False)
+def create_org(
+    server: Connection,
+    name: Annotated[str, typer.Argument(help="Name of the organization.")],
+    json: options.Json = False,
+) -> None:
+    """Create an organization; you are its owner. Its id is printed.
+
+    For example:
+
+      hwci orgs create "Acme Firmware"
+    """
+    made = server.send(client.calls.create_org(name))
+    if json:
+        emit_json(made)
+        return
+    say(str(made.id))
+    note(f"{made.name} is created. The operator turns CI Metrics on for it:")
+    note(f"  hwci admin ci-metrics enable {made.id} --database FILE")
+
+
+@orgs.command("show")
+@connected()
+def show_org(server: Connection, json: options.Json = False) -> None:
+    """Show one organization.
+
+    For example:
+
+      hwci orgs show --org "Acme Firmware"
+    """
+    found = server.send(client.calls.get_org(server.org_id()))
+    if json:
+        emit_json(found)
+        return
+    say(f"{found.name} ({found.id})")
+    say(f"  your role: {found.role}")
+    say(f"  CI Metrics: {'on' if found.ci_metrics_enabled else 'off'}")
+    say(f"  created: {tables.moment(found.created_at)} UTC")
+
+
+def _audit_layout(_: tables.View) -> "tables.Layout[AuditEntryAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "audit-log",
+        "Audit log",
+        [
+            column("At (UTC)", lambda row: tables.moment(row.at)),
+            column("Who", lambda row: row.actor.name),
+            column("Did", lambda row: row.action, whole=True),
+            column("To", lambda row: row.target),
+            column("Details", _details),
+        ],
+        ("at", "actor.id", "actor.name", "action", "target", "details"),
+        "Nothing is recorded yet",
+    )
+
+
+def _details(row: "AuditEntryAnswer") -> str:
+    return ", ".join(
+        f"{name} {one if isinstance(one, str) else json_module.dumps(one, ensure_ascii=False)}"
+        for name, one in row.details.items()
+    )
+
+
+@orgs.command("audit-log")
+@listing(_audit_layout)
+def audit_log(
+    server: Connection,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="The newest N entries.")] = 50,
+) -> "Iterable[AuditEntryAnswer]":
+    """List who did what in an organization, newest first. Owners and admins only.
+
+    For example:
+
+      hwci orgs audit-log --limit 1000 --output csv
+    """
+    size = min(limit, limits.PAGE_LIMIT_MAX)
+    return islice(server.items(client.calls.audit_log(server.org_id(), limit=size)), limit)
