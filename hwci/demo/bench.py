@@ -33,11 +33,11 @@ class Bench:
         self._rates = {(flaky.product.suite, flaky.test): flaky for flaky in FLAKY}
 
     def runner_is_there(self, box: str, at: datetime) -> bool:
-        """Tell whether anything runs beside the box that could send a report."""
+        """Return whether the machine beside the box can send a report."""
         return not any(outage.silent for outage in self._outages_of(box, at))
 
     def answers(self, box: str, at: datetime) -> bool:
-        """Tell whether the connectivity check before the tests passes."""
+        """Return whether the connectivity check before the tests passes."""
         return not self._outages_of(box, at) and self._rng.random() >= CHANCE_OF_A_LOST_BOX
 
     def _outages_of(self, box: str, at: datetime) -> list[Outage]:
@@ -50,7 +50,7 @@ class Bench:
     def results(
         self, product: DemoProduct, box: str, branch: str, place: int, at: datetime
     ) -> tuple[list[TestItem], bool]:
-        """Run the product's tests; tell too whether chance alone failed one of them."""
+        """Return the results of the product's tests, and whether one failed by chance alone."""
         broken = {
             test: trouble.incident.verdict
             for trouble in self._troubles

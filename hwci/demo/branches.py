@@ -74,12 +74,12 @@ class Trouble:
     fixed: int | None
 
     def strikes(self, product: DemoProduct, box: str) -> bool:
-        """Tell whether the incident concerns the product's tests on that box."""
+        """Return whether the incident concerns the product's tests on that box."""
         boxes = self.incident.boxes or product.boxes
         return self.incident.product is product and box in boxes
 
     def lasts(self, branch: str, place: int, at: datetime) -> bool:
-        """Tell whether a run of that commit at that time still meets it."""
+        """Return whether a run of that commit at that time is affected."""
         if self.first is None:
             return self.start <= at and (self.end is None or at < self.end)
         if branch != self.incident.branch or place < self.first:
@@ -111,7 +111,7 @@ def _story(now: datetime) -> Iterable[Plan]:
 
 
 def bounds(incident: Incident, now: datetime) -> tuple[datetime, datetime | None]:
-    """Give the moments at which an incident began and ended."""
+    """Return when an incident began and ended."""
     start = moment(now, incident.days_ago, 10 + incident.days_ago % 5 / 4)
     if incident.hours is None:
         return start, None
@@ -147,7 +147,7 @@ def _firmware(rng: Random, count: int) -> Iterable[Change]:
 
 
 def pushes(planned: Sequence[Plan], seed: int) -> list[Push]:
-    """Give commits their hashes and places, branch by branch."""
+    """Return the pushes, whose commits have hashes and places on their branch."""
     lengths: dict[str, int] = {}
     pushed = []
     for plan in planned:
@@ -176,7 +176,7 @@ def _commit(name: str, plan: Plan, index: int) -> CommitItem:
 def troubles(
     planned: Sequence[Plan], pushed: Sequence[Push], now: datetime, days: int
 ) -> list[Trouble]:
-    """Say of each incident of the last `days` from where to where it lasts."""
+    """Return from where to where each incident of the last `days` lasts."""
     first = {id(p.breaks): push.head for p, push in zip(planned, pushed, strict=True) if p.breaks}
     fixed = {id(p.fixes): push.head for p, push in zip(planned, pushed, strict=True) if p.fixes}
     found = []

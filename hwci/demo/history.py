@@ -3,7 +3,7 @@
 
 This module decides which runs took place and what they reported. It computes no metric: the demo
 sends these bodies through the API, and the page says what it finds in them. One seed and one day
-give one history, at whatever hour it is told: it ends with the day before.
+give one history, at whatever hour: it ends with the day before.
 """
 
 from collections import defaultdict
@@ -188,7 +188,7 @@ class _Lab:
                 yield from second.reports
 
     def _changes(self, job: Job) -> Changes | None:
-        """Commits since the workflow last tested the branch; nobody tells a run by hand."""
+        """Commits since the workflow last tested the branch; a manual run reports none."""
         if job.workflow == MANUAL_WORKFLOW:
             return None
         commits = self._commits[job.branch]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The project that the demo tells of: one repository, two products, three boxes, their tests.
+"""The project of the demo: one repository, two products, three boxes, their tests.
 
 This module decides names and paths only. What happens to them is told in `story.py`.
 """
@@ -38,7 +38,7 @@ class DemoProduct:
         return f"nightly-{self.short}"
 
     def configuration(self) -> SuiteConfiguration:
-        """Say which files are its firmware and its harness."""
+        """Return its suite configuration."""
         firmware = [*SHARED_FIRMWARE, f"apps/{self.short}/**", f"boards/{self.short}_*/**"]
         harness = [*SHARED_HARNESS, f"tests/hil/{self.short}/**"]
         return SuiteConfiguration(

@@ -235,17 +235,17 @@ RELEASE_CHANGES = (
 
 
 def moment(today: datetime, days_ago: int, hour: float = 10) -> datetime:
-    """Give the hour of a working day that many days ago; a weekend is told as its Friday."""
+    """Return an hour of the working day that many days ago; of Friday if that is a weekend."""
     day: date = today.date() - timedelta(days=days_ago)
     day -= timedelta(days=max(day.weekday() - SATURDAY + 1, 0))
     return datetime.combine(day, time(), today.tzinfo) + timedelta(hours=hour)
 
 
 def working(at: datetime) -> datetime:
-    """Give the same hour of the next working day, when it is not one."""
+    """Return the time, or the same hour of the next working day if it is on a weekend."""
     return at + timedelta(days=max(SATURDAY + 2 - at.weekday(), 0) if is_weekend(at) else 0)
 
 
 def is_weekend(at: datetime) -> bool:
-    """Tell whether nobody works."""
+    """Return whether a time is on a weekend."""
     return at.weekday() >= SATURDAY

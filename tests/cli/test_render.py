@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
+from hwci.cli.commands.keys import keys_layout
 from hwci.cli.terminal import render
-from hwci.cli.terminal.tables import View, ago, counted, keys, product, when
+from hwci.cli.terminal.tables import View, ago, counted, product, when
 from hwci.wire.accounts import Actor
 from hwci.wire.failures import CommitSubject
 from hwci.wire.hashes import short
@@ -167,7 +168,7 @@ def test_output_without_a_terminal_is_plain_and_of_one_width(
 
 
 def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    render.emit(keys(View(NOW)), [], render.Format.TABLE)
+    render.emit(keys_layout(View(NOW)), [], render.Format.TABLE)
 
     assert capsys.readouterr() == ("", "No CI key yet: hwci keys create NAME\n")
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from hwci.cli.session.credentials import Profile
     from hwci.client import Client
-    from hwci.wire.accounts import SignedIn
-    from hwci.wire.accounts import SessionAnswer
+    from hwci.wire.accounts import SessionAnswer, SignedIn
 
 password = typer.Typer(no_args_is_help=True, help="Your password: change.")
 sessions = typer.Typer(no_args_is_help=True, help="Your sessions: list, end.")

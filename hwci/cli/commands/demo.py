@@ -83,9 +83,9 @@ def demo(
             keys = _fill(url, account)
             if keep:
                 _introduce(url, account, keys.ci)
-                _wait_for_the_end(url, keys.boxes)
+                _serve_until_signal(url, keys.boxes)
         if not keep:
-            _part(folder, account)
+            _say_goodbye(folder, account)
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def _prepare(settings: Settings) -> Account:
 
 @contextmanager
 def _serving(settings: Settings) -> Iterator[str]:
-    """Run the server in a thread of its own; give its address."""
+    """Run the server in a thread; yield its address."""
     import asyncio
     import threading
     from concurrent.futures import Future
@@ -171,7 +171,7 @@ def _fill(url: str, account: Account) -> Keys:
         _review(client, account.org_id)
         boxes = _installed(client, account.org_id)
         found = ask(client, account.org_id, Scope(DAYS), limit=5)
-    _tell_of(url, boxes)
+    _send_heartbeats(url, boxes)
     show(found, Format.TABLE, url)
     return Keys(key, boxes)
 
@@ -206,7 +206,7 @@ def _send(client: Client, bodies: Sequence[Call[None]]) -> None:
 
 
 def _review(client: Client, org_id: UUID) -> None:
-    """Let an admin disagree twice, so that reviewed failures can be looked at."""
+    """Review two failures as an admin, so that there are some to look at."""
     from hwci.client import calls
 
     others = client.send(calls.other_failures(org_id, days=DAYS)).items
@@ -218,7 +218,7 @@ def _review(client: Client, org_id: UUID) -> None:
 
 
 def _installed(client: Client, org_id: UUID) -> list[str]:
-    """Make every bench of the story a box; give their keys."""
+    """Make every bench of the story a box; return their keys."""
     from hwci.client import calls
     from hwci.demo.project import BOXES
 
@@ -226,8 +226,8 @@ def _installed(client: Client, org_id: UUID) -> list[str]:
     return [client.send(calls.install_box(token)).api_key for token in tokens]
 
 
-def _tell_of(url: str, boxes: Sequence[str]) -> None:
-    """Let every box be heard of."""
+def _send_heartbeats(url: str, boxes: Sequence[str]) -> None:
+    """Send a heartbeat of every box."""
     from hwci.client import Client, calls
 
     for key in boxes:
@@ -236,7 +236,7 @@ def _tell_of(url: str, boxes: Sequence[str]) -> None:
 
 
 def _introduce(url: str, account: Account, key: str) -> None:
-    """Say how to go on from another terminal."""
+    """Print how to go on from another terminal."""
     for line in (
         "",
         f"Server    {url}",
@@ -257,14 +257,14 @@ def _introduce(url: str, account: Account, key: str) -> None:
 
 
 def _way_to_hwci() -> list[str]:
-    """Say where this `hwci` is when a shell would not find it, as after `make demo`."""
+    """Return how a shell finds this `hwci` if it would not, as after `make demo`."""
     if shutil.which("hwci") is not None:
         return []
     return [f"  export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"]
 
 
-def _part(folder: Path | None, account: Account) -> None:
-    """Say how to get at a server: the one of the demo is gone."""
+def _say_goodbye(folder: Path | None, account: Account) -> None:
+    """Print how to start a server, as that of the demo has ended."""
     say()
     if folder is None:
         say("This server has ended, and nothing of it is kept. One to look around in: hwci demo")
@@ -274,7 +274,7 @@ def _part(folder: Path | None, account: Account) -> None:
     say(f"Sign-in   {EMAIL}, password {account.password}")
 
 
-def _wait_for_the_end(url: str, boxes: Sequence[str]) -> None:
+def _serve_until_signal(url: str, boxes: Sequence[str]) -> None:
     import signal
     import threading
 
@@ -283,4 +283,4 @@ def _wait_for_the_end(url: str, boxes: Sequence[str]) -> None:
         signal.signal(number, lambda *_: end.set())
     note("Serving until Ctrl-C.")
     while not end.wait(HEARTBEAT_SECONDS):
-        _tell_of(url, boxes)
+        _send_heartbeats(url, boxes)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from hwci import __version__
-from hwci.cli.commands.admin.checking import sqlite_here
+from hwci.cli.commands.admin.database import sqlite_here
 from hwci.cli.reporting import doctor_commits
 from hwci.cli.reporting.finding import Finding, State
 from hwci.cli.session.reporter import command_context, destination, spool_of

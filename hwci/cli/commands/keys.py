@@ -38,7 +38,9 @@ def create_key(
     emit_json(made) if json else say(made.api_key)
 
 
-def _layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
+def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
+    """Return the table of CI keys; the keys themselves are shown only once."""
+
     def used(row: "CiKeyAnswer") -> str:
         return tables.ago(row.last_used_at, view.now) if row.last_used_at else "never"
 
@@ -61,7 +63,7 @@ def _layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
 
 
 @keys.command("list")
-@listing(_layout)
+@listing(keys_layout)
 def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
     """List the CI keys of an organization, never their values.
 

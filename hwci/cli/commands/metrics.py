@@ -116,7 +116,7 @@ def _show_whole(
 
 
 def _note_broken(server: Connection, asked: dict[str, Any]) -> int:
-    """Say how many tests are left out: those that are broken rather than flaky."""
+    """Note how many tests are left out as broken rather than flaky, and return that number."""
     from hwci.client import calls
 
     others = calls.flakiest_tests(server.org_id(), **{**asked, "broken": True}, limit=1)

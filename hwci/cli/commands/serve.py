@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci serve`: run the server, until it is told to stop."""
+"""`hwci serve`: run the server until a signal stops it."""
 
 import os
 from collections.abc import Iterator
@@ -96,8 +96,8 @@ def serve(
 
 @contextmanager
 def server_errors(what: str) -> Iterator[None]:
-    """Let errors of the server pass as errors of the command; `what` names the deed that failed.
-    Wrong settings are wrong usage.
+    """Explain the errors of the server; `what`: the action that failed. Wrong settings are wrong
+    usage.
     """
     from hwci.server.errors import HwciServerError, MendableError, SettingsError
 

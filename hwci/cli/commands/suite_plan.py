@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci import client
-from hwci.cli.session.reporter import command_context
 from hwci.cli.session.command import connected
 from hwci.cli.session.connection import Connection
+from hwci.cli.session.reporter import command_context
 from hwci.cli.terminal import options, paging, render, tables
 from hwci.wire import limits
 from hwci.wire.hashes import short

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way from a command to the server: a client with the right credential, and the organization
-that is meant. Errors of the client leave here as errors of the command.
+that is meant.
 """
 
 from collections.abc import Iterator, Sequence
@@ -95,7 +95,7 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
 
 @contextmanager
 def signed_in(flags: Flags) -> Iterator[Connection]:
-    """Give a connection with the token of `HWCI_TOKEN` or of the profile.
+    """Yield a connection with the token of `HWCI_TOKEN` or of the profile.
 
     Raises:
         ExplainedError: not signed in, or whatever the client raises within.
@@ -117,7 +117,7 @@ def _client(settings: Settings) -> "Client":
 
 
 def _kept_token(settings: Settings, refused: str | None = None) -> str:
-    """Give the access token that is kept; another one for one that has ended or was refused."""
+    """Return the kept access token; a renewed one if it has ended or was refused."""
     profile = settings.profile()
     if profile is None:
         raise ExplainedError(
@@ -140,7 +140,7 @@ def _renew(kept: Profile) -> Profile:
 
     Raises:
         UnusedError: the refresh token is as good as before.
-        ExplainedError: it is not, or nobody knows.
+        ExplainedError: it is not, or that is unknown.
     """
     from hwci.client import Client, calls
     from hwci.client.errors import HwciError
@@ -159,8 +159,8 @@ def _renew(kept: Profile) -> Profile:
 
 
 def _unused(fault: "HwciError") -> bool:
-    """Tell whether the server surely did not look at the token. A 503 counts when it is hwci's own,
-    with a request id: that of a proxy may come of a connection that broke after the request.
+    """Return whether the server surely did not look at the token. A 503 counts if it is hwci's own,
+    with a request id: that of a proxy may come from a connection that broke after the request.
     """
     from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError
 
@@ -175,7 +175,7 @@ def _unused(fault: "HwciError") -> bool:
 def profile_of(
     url: str, email: str, tokens: "TokenPair", began: datetime, device_token: str | None
 ) -> Profile:
-    """Give what is kept of a sign-in that was asked for at `began`."""
+    """Return what is kept of a sign-in that was requested at `began`."""
     assert tokens.refresh_token is not None, "only a browser asks for a cookie in its place"
     return Profile(
         url=url,

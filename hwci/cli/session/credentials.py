@@ -42,7 +42,7 @@ class Profile:
     device_token: str | None = None
 
     def ended(self, now: datetime) -> bool:
-        """Tell whether the access token has ended, or would before it arrives."""
+        """Return whether the access token has ended, or will before it arrives."""
         return now + ARRIVES_WITHIN >= datetime.fromtimestamp(self.expires_at, UTC)
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ class Credentials:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Any]]:
-        """Give the profiles to change, under a lock: two sign-ins at once both stay."""
+        """Yield the profiles to change, under a lock: two sign-ins at once both stay."""
         with self._locked() as content:
             yield content["profiles"]
             self._write(content)
@@ -194,8 +194,8 @@ class Credentials:
 
 @cache
 def _warn_of_others(path: Path, mode: int) -> None:
-    """Say once that a file is no secret. It is used all the same: a sign-in ends by itself, and is
-    kept as its owner's alone when it is renewed.
+    """Warn once that others can read the file. It is used all the same: a sign-in ends by itself,
+    and a renewed one is written for its owner alone.
     """
     from hwci.client.files import OF_OTHERS
 
@@ -227,7 +227,7 @@ def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
 
 
 def default_credentials(environ: Mapping[str, str]) -> Credentials:
-    """Give the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`.
+    """Return the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`.
 
     Raises:
         ExplainedError: the user has no home, as in a container that runs as any number.

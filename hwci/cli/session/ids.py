@@ -25,7 +25,7 @@ class Named(NamedTuple):
 
 
 def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> UUID:
-    """Give the id that is meant, from those listed if it is abbreviated.
+    """Complete an id from those listed if it is abbreviated.
 
     Raises:
         ExplainedError: not an id, or none or several begin with it.
@@ -40,8 +40,8 @@ def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> U
 
 
 def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]]]) -> UUID:
-    """Give the id of what is meant among those listed, each with its name: by its very name, else
-    by its name in whatever case, else by its id.
+    """Find an id among those listed, each with its name: by the exact name, else by the name in any
+    case, else by the id.
 
     Raises:
         ExplainedError: it is none of them, or several.

@@ -43,7 +43,7 @@ class Brought(NamedTuple):
 def sign_in_through(
     client: "Client", url: str, name: str, *, open_browser: bool
 ) -> "tuple[datetime, SignedIn]":
-    """Have a browser sign in through a provider; give when it was asked for, and the sign-in.
+    """Sign in through a provider in a browser; return when it was requested, and the sign-in.
 
     Raises:
         ExplainedError: there is no such provider, it lets nobody in, or nobody came back from it.
@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def _listening(challenge: str) -> Iterator[tuple[int, "queue.Queue[Brought]"]]:
-    """Give the port that is listened at, and what arrives there for this challenge."""
+    """Yield the port, and the queue of what arrives there for this challenge."""
     arrivals: queue.Queue[Brought] = queue.Queue()
     with _Listener(challenge, arrivals) as listener:
         thread = threading.Thread(target=listener.serve_forever, args=(0.05,), daemon=True)

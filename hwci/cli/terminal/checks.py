@@ -80,7 +80,7 @@ STEPS = (
 
 
 def lines(found: FailureEvidence) -> Iterator[str]:
-    """Give the checks that were asked, step by step."""
+    """Return the lines about the checks that were asked, step by step."""
     asked = {check.reason: check for check in found.checks}
     number = 0
     for step in STEPS:
@@ -93,7 +93,7 @@ def lines(found: FailureEvidence) -> Iterator[str]:
 
 
 def _about(step: Step, found: FailureEvidence) -> str:
-    """Say how many commits the questions of a step are about, where that is known."""
+    """Return how many commits the questions of a step are about, if known."""
     totals = {"under test": found.under_test_total, "before the fix": found.before_fix_total}
     total = totals.get(step.about or "")
     return "" if total is None else f": {counted(total, 'reported commit')} {step.about}"

@@ -55,7 +55,7 @@ VERDICT_WORDS = {
 
 
 def standing(found: ResolvedFailureAnswer) -> str:
-    """Say in one line what a failure is now, after a review."""
+    """Return the line about a failure after a review."""
     test = f"{found.test_id} on {found.box_key}"
     if found.label is not Label.RESOLVED:
         return f"{test} is now {LABEL_WORDS[found.label]}."
@@ -65,7 +65,7 @@ def standing(found: ResolvedFailureAnswer) -> str:
 
 
 def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
-    """Give the whole story of a failure, a title and its lines in turn."""
+    """Return the sections about a failure: a title and its lines in turn."""
     from rich.text import Text
 
     for title, lines in (
@@ -104,7 +104,7 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
 
 
 def _label(found: FailureEvidence) -> str:
-    """Say why it is labelled so: a review needs no later pass (semantics, 8.2)."""
+    """Return why it has its label: a review needs no later pass (semantics, 8.2)."""
     resolved = found.resolved
     if resolved is None or resolved.review is None:
         return LABEL_WORDS[found.failure.label]
@@ -118,7 +118,7 @@ def _label(found: FailureEvidence) -> str:
 
 
 def blame(found: FailureEvidence) -> str:
-    """Say who is to blame."""
+    """Return who is to blame."""
     if found.resolved is None:
         return UNRESOLVED_WORDS.get(found.failure.label, LABEL_WORDS[found.failure.label])
     return BLAME_WORDS[found.resolved.failure_class]
@@ -148,7 +148,7 @@ def _status(resolved: ResolvedFailureAnswer) -> str:
 
 
 def _mark(commit: EvidenceCommit) -> str:
-    """Give the letter of a commit: passed, failed, or both."""
+    """Return the letter of a commit: passed, failed, or both."""
     passed, failed, both = ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
     if commit.passed and commit.failed:
         return both
@@ -172,13 +172,12 @@ def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
 
 
 def _subjects(found: FailureEvidence) -> dict[str, str]:
-    """Give the subjects of the commits that any run told of."""
+    """Return the subjects of the commits that any run reported."""
     told = (*found.timeline_changes, *(found.under_test or ()), *(found.before_fix or ()))
     return {commit.sha: commit.subject for commit in told}
 
 
 def _rest(more: int, noun: str) -> Iterator[str]:
-    """Say how many are not shown."""
     if more > 0:
         yield f"… {counted(more, noun)} not shown"
 

@@ -86,18 +86,18 @@ class Block(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Name the table with the number of its rows, shown or not."""
+        """The title with the number of all rows."""
         return f"{self.layout.title} ({self.rows.total:,})"
 
     @property
     def below(self) -> list[str]:
-        """Say what the rows leave open."""
+        """The lines below the rows."""
         rest = self.rows.total - len(self.rows.items)
         return [*_legend(self), *([f"… {rest:,} more: {self.more}"] if rest > 0 else [])]
 
 
 def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
-    """Give the layout of a table."""
+    """Return the layout of a table."""
     layouts: dict[TableName, Callable[[tables.View], tables.Layout[Any]]] = {
         TableName.CHECKED_MERGES: merge_tables.checked_merges,
         TableName.UNCHECKED_MERGES: merge_tables.unchecked_merges,
@@ -121,7 +121,7 @@ def show(found: Overview, form: Format, server: str) -> None:
 
 
 def header(page: MetricsPage, server: str) -> str:
-    """Say of what, of when and from where the figures are."""
+    """Return the header: product, period and server."""
     period, product = page.period, page.product
     if product is None:
         name = "All products"
@@ -179,7 +179,7 @@ def _share(part: int, total: int) -> str:
 
 
 def _blocks(found: Overview) -> Iterator[Block]:
-    """Give the four tables of the spec, then what is still failing."""
+    """Return the four tables of the spec, then what is still failing."""
     page = found.page
     four: dict[TableName, ListPage[Any]] = {
         TableName.UNCHECKED_MERGES: page.unchecked_merges,
@@ -197,7 +197,7 @@ def _blocks(found: Overview) -> Iterator[Block]:
 
 
 def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:
-    """Say how rows of a scope are looked at."""
+    """Return the view of the rows of a scope."""
     one_product = scope.suite is not None
     return tables.View(now, one_product, tables.only_repo(rows), pending_command(scope))
 

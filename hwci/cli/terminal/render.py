@@ -95,7 +95,7 @@ def command_line(line: str) -> None:
 
 
 def nowhere() -> TextIO:
-    """Give a stream in place of one that cannot be written: nothing of it is flushed at the end."""
+    """Return a stream that drops what is written, in place of one that cannot be written."""
     return Path(os.devnull).open("w", encoding="utf-8")
 
 
@@ -111,7 +111,7 @@ def _put(stream: TextIO, line: str) -> None:
 
 @contextmanager
 def telling(told: Callable[[], str]) -> Iterator[None]:
-    """Show on the terminal how far something long is; without one, say nothing."""
+    """Show the progress of something long, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -188,7 +188,7 @@ def _md_row(cells: Sequence[str]) -> str:
 
 
 def console() -> "Console":
-    """Give a console on stdout: plain and of one width where no terminal stands behind it."""
+    """Return a console on stdout: plain and of a fixed width if that is not a terminal."""
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
@@ -207,7 +207,7 @@ def draw(*parts: "RenderableType") -> None:
 
 
 def unicode_fits() -> bool:
-    """Tell whether stdout can show more than ASCII."""
+    """Return whether stdout can show more than ASCII."""
     return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
 
 

@@ -91,12 +91,12 @@ def tests() -> Layout[RunItem]:
 
 
 def notable(items: Sequence[RunItem]) -> list[RunItem]:
-    """Give the tests that are not a pass at the first attempt: failing, running, then retried."""
+    """Return the tests that did not pass at the first attempt: failing, running, then retried."""
     return [item for item in failing_first(items) if _rank(item) < _PLAIN]
 
 
 def failing_first(items: Sequence[RunItem]) -> list[RunItem]:
-    """Give all tests, failing ones first, then running ones, then passes after a retry."""
+    """Return all tests, failing ones first, then running ones, then passes after a retry."""
     return sorted(items, key=_rank)
 
 
@@ -113,7 +113,7 @@ def _duration(item: RunItem) -> str:
 
 
 def head(run: RunDetail, view: View) -> Iterator[str]:
-    """Say what a run is and how it stands."""
+    """Return the lines about a run and its status."""
     yield f"status     {_status(run)}"
     yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
     yield f"commit     {run.sha}"
@@ -142,7 +142,7 @@ def _counts(run: RunDetail) -> str:
 
 
 def commits(changes: RunChanges | None) -> Iterator[str]:
-    """Say which commits a run tests, as far as it was told."""
+    """Return the lines about the commits that a run tests, if reported."""
     if changes is None:
         return
     for commit in changes.commits[:COMMITS_SHOWN]:

@@ -84,15 +84,15 @@ class Layout(Generic[Row]):
     empty: str
 
     def headers(self) -> list[str]:
-        """Give the headers that people see."""
+        """Return the headers that people see."""
         return [column.header for column in self.columns]
 
     def shown(self, row: Row) -> list[str]:
-        """Give the cells that people see."""
+        """Return the cells that people see."""
         return [column.show(row) for column in self.columns]
 
     def exact(self, row: Row) -> list[object]:
-        """Give the cells of a spreadsheet."""
+        """Return the cells of a spreadsheet."""
         plain = row.model_dump(mode="json", by_alias=True)
         return [_at(plain, key.split(".")) for key in self.keys]
 
@@ -160,7 +160,7 @@ def broken_by(found: BrokenByAnswer | None) -> str:
 
 
 def product_columns(view: View) -> list[Column[Any]]:
-    """Give the column that names the product, where the rows may be of several."""
+    """Return the column of the product, if the rows may be of several."""
     if view.one_product:
         return []
     if view.only_repo is None:

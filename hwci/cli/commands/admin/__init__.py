@@ -5,12 +5,16 @@ each does stands in the module that it comes from.
 
 import typer
 
+from hwci.cli.commands.admin.accounts import (
+    ci_metrics,
+    create_user,
+    disable_user,
+    enable_user,
+    reset_password,
+    rotate_secret,
+)
 from hwci.cli.commands.admin.audit import audit
-from hwci.cli.commands.admin.checking import check
-from hwci.cli.commands.admin.copies import backup, migrate, restore
-from hwci.cli.commands.admin.organizations import ci_metrics, rebuild
-from hwci.cli.commands.admin.secret import rotate_secret
-from hwci.cli.commands.admin.users import create_user, disable_user, enable_user, reset_password
+from hwci.cli.commands.admin.database import backup, check, migrate, rebuild, restore
 
 admin = typer.Typer(
     no_args_is_help=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.commands.admin.asking import ask, database_of, operator_errors
+from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, say, telling

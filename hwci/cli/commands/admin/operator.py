@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def database_of(flag: str | None) -> str:
-    """Give the database that is meant: of the flag, else of the settings."""
+    """Return the database of the flag, else of the settings."""
     from hwci.server.settings import read_settings
 
     return flag or read_settings(os.environ).database
 
 
 def is_default(flag: str | None) -> bool:
-    """Tell whether nobody named the database, so that its name cannot be mistyped."""
+    """Return whether the database is the default, whose name cannot be mistyped."""
     from hwci.server.settings import Settings
 
     return flag is None and database_of(flag) == Settings().database
@@ -46,7 +46,7 @@ def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "C
 
 @contextmanager
 def operator_errors(what: str, fix: str) -> Iterator[None]:
-    """Let errors of the server pass as errors of the command; `fix` is of what it refuses."""
+    """Explain the errors of the server; `fix`: what to do when it refuses."""
     with server_errors(what):
         from hwci.server.errors import RefusedError
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci admin create-user`, `reset-password`, `disable-user` and `enable-user`: the users of the
-service, the first one too.
-"""
+"""`hwci admin` for users, for CI Metrics of organizations, and for the key of access tokens."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeVar
+from uuid import UUID
 
 import typer
 
-from hwci.cli.commands.admin.asking import ask, is_default, operator_errors
+from hwci.cli.commands.admin.operator import ask, is_default, operator_errors
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.prompts import new_password, password_in
 from hwci.cli.terminal import options
@@ -160,3 +160,57 @@ def _password(from_stdin: bool, path: str | None) -> str:
     if path is not None:
         return password_in(path)
     return new_password("--password-stdin or --password-file", from_stdin=from_stdin)
+
+
+CHECK_ID = "Check the id, and the --database"
+
+
+class Switch(StrEnum):
+    """What can be done to CI Metrics of an organization."""
+
+    ENABLE = "enable"
+    DISABLE = "disable"
+
+
+def ci_metrics(
+    switch: Annotated[Switch, typer.Argument(help="enable or disable.")],
+    org_id: Annotated[UUID, typer.Argument(metavar="ORG_ID", help="Id of the organization.")],
+    database: Database = None,
+) -> None:
+    """Turn CI Metrics on or off for an organization, also while the server runs.
+
+    For example:
+
+      hwci admin ci-metrics enable 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52
+    """
+    with operator_errors("CI Metrics was not switched", CHECK_ID):
+        from hwci.server.app import SetCiMetrics
+
+        enabled = switch is Switch.ENABLE
+        ask(database, SetCiMetrics(org_id=org_id, enabled=enabled))
+    note(f"CI Metrics is {'on' if enabled else 'off'} for organization {org_id}.")
+
+
+def rotate_secret(
+    drop_former: Annotated[
+        bool, typer.Option("--now", help="Refuse at once what the former key signed.")
+    ] = False,
+    database: Database = None,
+) -> None:
+    """Sign access tokens with a new key, at once also while the server runs.
+
+    Tokens of the former key are accepted until they end, 15 minutes at most, unless --now. Nobody
+    has to sign in again: a sign-in renews itself.
+
+    For example:
+
+      hwci admin rotate-secret
+
+      hwci admin rotate-secret --now
+    """
+    with operator_errors("The signing key was not changed", "Change the file as said above"):
+        from hwci.server.app import RotateSecret
+
+        ask(database, RotateSecret(drop_former=drop_former))
+    former = "ended" if drop_former else "are accepted until they end, 15 minutes at most"
+    note(f"A new key signs access tokens; those of the former {former}.")

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci admin` for the database as a whole: backup, restore, migrate and check; and what
+`hwci doctor` says of the SQLite of this machine.
+"""
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
+from hwci.cli.commands.serve import Database, server_errors
+from hwci.cli.reporting.finding import Finding, State
+from hwci.cli.terminal import options
+from hwci.cli.terminal.render import emit_json, note, say, telling
+from hwci.cli.terminal.tables import counted
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
+
+if TYPE_CHECKING:
+    from hwci.server.services.operator_commands import CheckResult
+
+
+def backup(
+    to: Annotated[Path, typer.Argument(metavar="TO", help="New file for the copy.")],
+    database: Database = None,
+) -> None:
+    """Write a whole copy of the database to a new file, also while the server runs.
+
+    It holds everything that was acknowledged before, and is read back whole before it has its
+    name, which is printed. A running server makes the copy: it must be able to write there.
+
+    For example:
+
+      hwci admin backup /var/backups/hwci-2026-03-07.db
+    """
+    to = to.absolute()
+    with operator_errors("No backup was made", "Name another file"):
+        from hwci.server.app import BackUp, audit_key_of, copy_progress
+
+        where = database_of(database)
+        with telling(lambda: "Copying: {} of {}".format(*map(mebibytes, copy_progress(where, to)))):
+            ask(database, BackUp(to=to))
+    note(f"The backup is whole: {mebibytes(to.stat().st_size)}.")
+    key = audit_key_of(str(to))
+    if key.exists():
+        note(f"The key of its audit log is {key}: keep it with the backup.")
+    else:
+        note("The key of its audit log is missing beside the database, and so beside the backup.")
+    say(str(to))
+
+
+def restore(
+    backup_file: Annotated[Path, typer.Argument(metavar="FROM", help="A backup.")],
+    database: Database = None,
+) -> None:
+    """Put a backup in the place of the database, while no server runs.
+
+    The former file is kept beside it. The backup is read whole first, and stays where it is.
+
+    For example:
+
+      hwci admin restore /var/backups/hwci-2026-03-07.db
+    """
+    with server_errors("The backup was not put back"):
+        from hwci.server.app import restore as put_back
+
+        where = database_of(database)
+        with telling(lambda: f"Restoring {where}"):
+            done = put_back(where, backup_file.absolute())
+    note(f"{where} is what {backup_file} was.")
+    if done.former is not None:
+        note(f"The former database is {done.former}")
+    if done.audit_from is not None:
+        note(
+            f"The backup has not the key of its audit log beside it: the log goes on under a new"
+            f" key from row {done.audit_from} on, and says so."
+        )
+    note("Next: start the server; CI keys that were revoked since the backup work again.")
+
+
+def migrate(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; fail when steps are missing.")
+    ] = False,
+    database: Database = None,
+) -> None:
+    """Bring the database to the schema of this program. The steps that ran are printed.
+
+    A server does this when it starts. Make a backup before.
+
+    For example:
+
+      hwci admin migrate --check
+
+      hwci admin migrate
+    """
+    with server_errors("The schema was not brought up to date"):
+        from hwci.server.app import migrate as bring_up_to_date
+
+        where = database_of(database)
+        steps = bring_up_to_date(where, check=check)
+    if check and steps:
+        missing = ErrorMessage(
+            f"{where} lacks steps of the schema",
+            ", ".join(steps),
+            "Make a backup, then: hwci admin migrate",
+        )
+        raise ExplainedError(missing)
+    for step in steps:
+        say(step)
+    note(f"{where} is at the present schema.")
+
+
+def mebibytes(size: int) -> str:
+    """Write a size of a file."""
+    return f"{size / 2**20:.1f} MiB"
+
+
+def check(json: options.Json = False, database: Database = None) -> None:
+    """Look for damage in the database, also while the server runs. Nothing is changed.
+
+    Each report is compared with the digest of what was sent, and what is derived from reports with
+    what it would be now. It works in a copy beside the database, which needs as much room.
+
+    Exit code 1 when something is wrong; what, and what to do next, is printed.
+
+    For example:
+
+      hwci admin check
+
+      hwci admin check --json
+    """
+    with operator_errors("The database was not checked", "Check the --database"):
+        from hwci.server.app import check as look
+        from hwci.server.app import copy_progress
+
+        where = database_of(database)
+        copied = "Checking {}: {} of {} copied".format
+        with telling(lambda: copied(where, *map(mebibytes, copy_progress(where)))):
+            found = look(where)
+    if json:
+        emit_json(found)
+    else:
+        for line in found.damage:
+            say(f"damaged: {line}")
+        for line in found.stale:
+            say(f"out of date: {line}")
+    for line in _next_steps(where, found):
+        note(line)
+    if not found.whole:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def sqlite_here() -> Finding:
+    """Return the finding of `hwci doctor` about the SQLite of this machine."""
+    from hwci.server.app import driver_doubt
+    from hwci.server.settings import Settings
+
+    doubt = driver_doubt()
+    if doubt is None:
+        return Finding("sqlite", State.OK, "new enough for the database of a server")
+    if not Path(os.environ.get("HWCI_DATABASE") or Settings().database).exists():
+        return Finding("sqlite", State.OK, f"No server's database is here. {doubt}")
+    return Finding("sqlite", State.WARN, doubt, "Run the server with a newer SQLite")
+
+
+def _next_steps(where: str, found: "CheckResult") -> list[str]:
+    """Return what to do next, the most urgent first."""
+    if found.damage:
+        return [
+            f"{where} is damaged. Next: stop the server, then: hwci admin restore BACKUP",
+            "Keep what the restore puts aside; check the disk and the memory of this machine.",
+        ]
+    steps = []
+    if found.stale:
+        steps.append("What was sent is whole; what is derived is not. Next: hwci admin rebuild")
+    else:
+        steps.append(f"{where} is whole: {counted(found.reports, 'report')}.")
+    if found.without_digest:
+        steps.append(
+            f"{counted(found.without_digest, 'report')} of an earlier hwci without a digest: nobody"
+            " can tell whether they are as they were sent. From now on: hwci admin rebuild"
+        )
+    return steps
+
+
+def rebuild(
+    org_id: Annotated[
+        UUID | None,
+        typer.Argument(metavar="[ORG_ID]", help="One organization [all].", show_default=False),
+    ] = None,
+    database: Database = None,
+) -> None:
+    """Compute everything that is derived from run reports anew, also while the server runs.
+
+    Reports and reviews stay as they are. While an organization is computed, new reports wait.
+
+    For example:
+
+      hwci admin rebuild
+
+      hwci admin rebuild 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52
+    """
+    with operator_errors(
+        "The organization was not computed anew", "Check the id, and the --database"
+    ):
+        from hwci.server.app import ListOrganizations, Rebuild
+
+        org_ids = [org_id] if org_id else ask(database, ListOrganizations()).org_ids or ()
+        for number, one in enumerate(org_ids, 1):
+            place = f"{number} of {len(org_ids)}: organization {one}"
+            with telling(partial(str, place)):
+                ask(database, Rebuild(org_id=one))
+            note(f"{place} is computed anew.")
+    if not org_ids:
+        note("There is no organization yet.")
