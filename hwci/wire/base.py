@@ -172,6 +172,11 @@ def _storable(text: str) -> str:
     return text
 
 
+def made_storable(text: str) -> str:
+    """Return a text with U+FFFD in place of what `STORABLE` refuses."""
+    return re.sub("[\0\ud800-\udfff]", "\ufffd", text)
+
+
 Time = Annotated[
     datetime,
     PlainValidator(_time),

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.git.changes import FilesUnknownError, Push, collect, covered, touched
-from hwci.ci.git.commits import commit_of
-from hwci.ci.git.repository import GitError, Repository
+from hwci.ci.git.repository import GitError, Repository, commit_of
 from tests.ci.histories import Story, git
 
 ROOT = Path(__file__).parents[2]
@@ -443,9 +442,9 @@ def test_a_merge_touches_what_it_brought_to_its_branch(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("push", "why"),
     [
-        (Push(), "nobody tells what was pushed"),
+        (Push(), "it is unknown what was pushed"),
         (Push(batched=True), "several pushes are built at once"),
-        (Push(listed=[ABSENT]), "nobody tells what was pushed"),
+        (Push(listed=[ABSENT]), "it is unknown what was pushed"),
         (Push(ABSENT), f"{ABSENT} is no ancestor of "),
     ],
 )

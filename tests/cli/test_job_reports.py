@@ -522,10 +522,10 @@ def pushed_by(name: str, sha: str, event: dict[str, Any], folder: Path) -> dict[
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("buildkite-webhook", "nobody tells what was pushed"),
-        ("azure-ci", "nobody tells what was pushed"),
+        ("buildkite-webhook", "it is unknown what was pushed"),
+        ("azure-ci", "it is unknown what was pushed"),
         ("azure-batched", "several pushes are built at once"),
-        ("jenkins-freestyle", "nobody tells what was pushed"),
+        ("jenkins-freestyle", "it is unknown what was pushed"),
     ],
 )
 def test_no_product_is_lost_where_the_ci_tells_only_the_last_commit(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a checkout knows: its commits, its history, and the files that changed."""
+"""What git knows of a checkout: its commits, its history, and the files that changed."""

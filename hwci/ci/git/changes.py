@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed since the run before, exactly or openly not (spec, "Run report"; semantics, 6.6).
+"""What changed since the run before: exactly, or marked as incomplete (spec, "Run report";
+semantics, 6.6).
 
 This module decides what a report says of commits: which ones, which files each changed, and when it
 has to say `null` or "cut short" instead. Which base is the right one is decided in
-`hwci.ci.reporting.base`. Hashes, first lines, times and paths are all that it gives away.
+`hwci.ci.reporting.base`. A report holds hashes, first lines, times and paths, and nothing else of
+the repository.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from hwci.ci.git.commits import Commit
 from hwci.ci.git.files import UNKNOWN, Files, files_of, paths_between
-from hwci.ci.git.history import CutOffError, UnrelatedError, commits_after
-from hwci.ci.git.repository import LOCAL_SECONDS, GitError, Repository
+from hwci.ci.git.history import (
+    DEEPENING,
+    PATIENCE_S,
+    CutOffError,
+    Deadline,
+    UnrelatedError,
+    fetch_commit,
+    present,
+    whole_range,
+)
+from hwci.ci.git.repository import LOCAL_SECONDS, Commit, GitError, Repository
 from hwci.wire import limits
 from hwci.wire.hashes import short
 from hwci.wire.reports import Changes, CommitItem
-
-PATIENCE_S = 30.0
-"""How long a report may wait for a remote to tell more of the history."""
-
-DEEPENING = ("--deepen=50", "--deepen=500", "--unshallow")
-"""Each is tried when the one before it was not enough."""
-
-BRANCHES = "+refs/heads/*:refs/hwci/*"
-"""All of a remote's branches, beside those that are the user's."""
 
 DEPTH_FIX = (
     "Give the checkout its history (GitHub: fetch-depth: 0, GitLab: GIT_DEPTH: 0); "
@@ -42,14 +42,14 @@ LISTED_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Changes, and what people should know of them. None: nothing can be said at all."""
+    """Changes, None if they are unknown, and notes about them for people."""
 
     changes: Changes | None
     notes: tuple[str, ...] = ()
 
 
 class FilesUnknownError(Exception):
-    """Which files a push changed cannot be known. `fix`: what to do about it, if anything."""
+    """It is unknown which files a push changed. `fix`: what to do about it, "" if nothing."""
 
     def __init__(self, why: str, fix: str = "") -> None:
         super().__init__(why)
@@ -58,8 +58,8 @@ class FilesUnknownError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """What is told of a push: where its branch stood before, commits of it, and whether it stands
-    for several pushes that were built at once.
+    """What is known of a push: where its branch stood before, commits of it, and whether several
+    pushes were built at once.
     """
 
     before: str | None = None
@@ -67,7 +67,7 @@ class Push:
     batched: bool = False
 
     def list_to(self, commit: str) -> Sequence[str]:
-        """Give the commits of the push up to its last, if they are known to be all."""
+        """Return the commits of the push up to its last, none if some may be missing."""
         whole = len(self.listed) < LISTED_MAX and commit in self.listed
         return self.listed if whole else ()
 
@@ -75,28 +75,17 @@ class Push:
 UNTOLD = Push()
 
 
-class Deadline:
-    """The end of patience."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def left(self) -> float:
-        """Give the seconds that are left, 0 when there are none."""
-        return max(0.0, self._end - time.monotonic())
-
-
 def collect(
     repository: Repository, sha: str, base_sha: str | None, patience_s: float = PATIENCE_S
 ) -> Collected:
-    """Collect what a run on `sha` tested for the first time, after a run on `base_sha`."""
+    """Return what a run on `sha` tests for the first time, after a run on `base_sha`."""
     deadline = Deadline(patience_s)
     try:
-        commit = _present(repository, sha, deadline)
+        commit = present(repository, sha, deadline)
         if base_sha is None:
-            lacking = _with_parents(repository, commit, deadline)
+            note = _fetch_parents(repository, commit, deadline)
             alone = _alone(repository, commit, deadline)
-            return Collected(alone.changes, (*lacking, *alone.notes))
+            return Collected(alone.changes, (*note, *alone.notes))
         base = repository.commit(base_sha) or base_sha.lower()
         if base == commit:
             return Collected(None, (f"The run before was on {short(base)}, too: no changes.",))
@@ -106,7 +95,7 @@ def collect(
             why = _why_no_base(repository, base, fault)
             alone = _alone(repository, commit, deadline)
             return Collected(alone.changes, (why, *alone.notes))
-        return _told(repository, range_, base, deadline)
+        return _collected(repository, range_, base, deadline)
     except GitError as fault:
         return Collected(None, (f"The changes are not known: {fault}. {fault.fix}".strip(),))
 
@@ -118,19 +107,19 @@ def covered(
     patience_s: float = PATIENCE_S,
     built: Sequence[str] = (),
 ) -> tuple[str, ...] | None:
-    """Give the commits of a push, oldest first, the newest 1,000; None: they are not to be had.
-    `before`: where its branch stood. `built`: what came up to one of these is of pushes before.
+    """Return the commits of a push, oldest first, the newest 1,000; None if unknown. `before`:
+    where its branch stood. `built`: what came up to one of these belongs to earlier pushes.
     """
     if before.lower() == sha:
         return (sha,)
     try:
         deadline = Deadline(patience_s)
-        commit = _present(repository, sha, deadline)
+        commit = present(repository, sha, deadline)
         base = repository.commit(before.lower()) or before.lower()
         range_ = whole_range(repository, base, commit, deadline)
     except (GitError, UnrelatedError, CutOffError):
         return None
-    # Each commit stands after all that it has behind it.
+    # Each commit stands after all of its ancestors.
     own = takewhile(lambda it: it == commit or not it.startswith(tuple(built)), reversed(range_))
     return tuple(reversed(list(own)))[-limits.COVERS_MAX :]
 
@@ -138,13 +127,13 @@ def covered(
 def touched(
     repository: Repository, sha: str, push: Push = UNTOLD, patience_s: float = PATIENCE_S
 ) -> tuple[str, ...]:
-    """Give the files that a push changed on its branch.
+    """Return the files that a push changed on its branch.
 
     A commit with one parent says nothing of what was pushed with it. A merge commit does: what it
     brought is what differs from its first parent.
 
     Raises:
-        FilesUnknownError: nobody tells, or the clone cannot.
+        FilesUnknownError: neither the push nor the clone says so.
     """
     try:
         return _touched(repository, sha, push, Deadline(patience_s))
@@ -160,7 +149,7 @@ def touched(
 
 
 def _touched(repository: Repository, sha: str, push: Push, deadline: Deadline) -> tuple[str, ...]:
-    commit = _present(repository, sha, deadline)
+    commit = present(repository, sha, deadline)
     if push.before is not None:
         before = push.before.lower()
         whole_range(repository, before, commit, deadline)
@@ -170,7 +159,7 @@ def _touched(repository: Repository, sha: str, push: Push, deadline: Deadline) -
     if push.batched and not listed:
         raise FilesUnknownError("several pushes are built at once", PUSH_FIX)
     if len(parents) == 1 and not listed:
-        raise FilesUnknownError("nobody tells what was pushed", f"{PUSH_FIX}; {ONE_COMMIT_FIX}")
+        raise FilesUnknownError("it is unknown what was pushed", f"{PUSH_FIX}; {ONE_COMMIT_FIX}")
     found = _of_listed(repository, commit, listed, deadline)
     return tuple(dict.fromkeys([*found, *_of_merge(repository, commit, parents, deadline)]))
 
@@ -178,10 +167,10 @@ def _touched(repository: Repository, sha: str, push: Push, deadline: Deadline) -
 def _of_listed(
     repository: Repository, commit: str, listed: Sequence[str], deadline: Deadline
 ) -> Sequence[str]:
-    """Give the files of the commits of a push, `commit` the last of them.
+    """Return the files of the commits of a push, `commit` the last of them.
 
     Raises:
-        GitError: git failed, or the commits are not to be had.
+        GitError: git failed, or the commits cannot be fetched.
         FilesUnknownError: they have too many files.
     """
     if not listed:
@@ -200,66 +189,19 @@ def _of_listed(
 def _of_merge(
     repository: Repository, commit: str, parents: Sequence[str], deadline: Deadline
 ) -> Sequence[str]:
-    """Give the files that a merge, or a first commit, brought to its branch; of others none.
+    """Return the files that a merge, or a first commit, brought to its branch; of others none.
 
     Raises:
-        GitError: they are not to be had.
+        GitError: they cannot be fetched.
     """
     if len(parents) == 1:
         return ()
-    earlier = _present(repository, parents[0], deadline) if parents else None
+    earlier = present(repository, parents[0], deadline) if parents else None
     return paths_between(repository, earlier, commit, _patient(deadline))
 
 
-def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline) -> tuple[str, ...]:
-    """Give the commits after `base`, up to and including `sha`; a shallow clone is deepened.
-
-    Raises:
-        UnrelatedError: `base` is no ancestor.
-        CutOffError: the clone ends too early; its cause says why it was not deepened.
-        GitError: git failed.
-    """
-    for depth in DEEPENING:
-        try:
-            return commits_after(repository, base, sha)
-        except CutOffError:
-            try:
-                fetch_commit(repository, sha, deadline, depth)
-            except GitError as fault:
-                raise CutOffError from fault
-    return commits_after(repository, base, sha)
-
-
-def _present(repository: Repository, sha: str, deadline: Deadline) -> str:
-    """Give the full hash of a commit; a clone of another ref's tip has to fetch it.
-
-    Raises:
-        GitError: it is not to be had.
-    """
-    found = repository.commit(sha)
-    if found is None:
-        fetch_commit(repository, sha, deadline, *(DEEPENING[:1] if repository.cut() else ()))
-        found = repository.commit(sha)
-    if found is None:
-        raise GitError(f"{sha} is no commit of this clone")
-    return found
-
-
-def fetch_commit(repository: Repository, sha: str, deadline: Deadline, *depth: str) -> None:
-    """Fetch a commit with more of its history; `depth`: of `DEEPENING`.
-
-    Raises:
-        GitError: it is not to be had.
-    """
-    try:
-        repository.fetch(*depth, sha, seconds=deadline.left())
-    except GitError:
-        # An old server gives only what its branches name.
-        repository.fetch(*depth, BRANCHES, seconds=deadline.left())
-
-
-def _with_parents(repository: Repository, commit: str, deadline: Deadline) -> tuple[str, ...]:
-    """Bring what a commit is compared with to a clone that ends at it; else say that it lacks."""
+def _fetch_parents(repository: Repository, commit: str, deadline: Deadline) -> tuple[str, ...]:
+    """Fetch the parents of a commit at which a clone ends. Return a note if that fails."""
     if commit not in repository.cut():
         return ()
     cause = "its remote has no more"
@@ -286,14 +228,14 @@ def _why_no_base(repository: Repository, base: str, fault: UnrelatedError | CutO
 
 
 def _alone(repository: Repository, commit: str, deadline: Deadline) -> Collected:
-    """Say what one commit changed, where it is not known what was tested before."""
-    return _told(repository, (commit,), None, deadline)
+    """Return what one commit changed, if it is unknown what was tested before."""
+    return _collected(repository, (commit,), None, deadline)
 
 
-def _told(
+def _collected(
     repository: Repository, range_: Sequence[str], base: str | None, deadline: Deadline
 ) -> Collected:
-    """Write commits with their files."""
+    """Read commits with their files."""
     newest = range_[-limits.COMMITS_MAX :]
     commits = repository.commits(newest)
     notes = []
@@ -301,30 +243,29 @@ def _told(
     try:
         files = files_of(repository, commits, _patient(deadline))
     except GitError as fault:
-        notes.append(f"The files of the commits are not known: {fault}. {TREES_FIX}.")
+        notes.append(f"The files of the commits are unknown: {fault}. {TREES_FIX}.")
     items = [_item(sha, commits[sha], files.get(sha, UNKNOWN)) for sha in newest]
     notes += [known.note for known in files.values() if known.note]
     # Without a base, all that came before may be new.
     cut = len(newest) < len(range_) or (base is None and bool(commits[newest[0]].parents))
-    told: dict[str, object] = {"base_sha": base, "commits": items}
-    return Collected(
-        Changes.model_validate(told | ({"truncated": True} if cut else {})), tuple(notes)
-    )
+    fields: dict[str, object] = {"base_sha": base, "commits": items}
+    changes = Changes.model_validate(fields | ({"truncated": True} if cut else {}))
+    return Collected(changes, tuple(notes))
 
 
 def _item(sha: str, commit: Commit, files: Files) -> CommitItem:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "sha": sha,
         "subject": commit.subject[: limits.SUBJECT_MAX],
         "files": list(files.paths),
     }
     if commit.committed_at is not None:
-        told["committed_at"] = commit.committed_at
+        fields["committed_at"] = commit.committed_at
     if files.cut:
-        told["files_truncated"] = True
-    return CommitItem.model_validate(told)
+        fields["files_truncated"] = True
+    return CommitItem.model_validate(fields)
 
 
 def _patient(deadline: Deadline) -> float:
-    """Give how long git may read, which is more than a remote gets: it may also have to fetch."""
+    """Return how long git may read, which is more than a remote gets: it may also have to fetch."""
     return deadline.left() + LOCAL_SECONDS

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files commits changed, as paths that a report can hold (spec, "Run report").
 
-A rename is a change of both its paths: what is moved out of the firmware changes the firmware. A
-merge counts with the files that none of its parents has so, which somebody had to settle
-(semantics, 6.6). A submodule that moves is a path. No file is ever opened.
+A rename changes both its paths: what is moved out of the firmware changes the firmware. A merge
+counts with the files that differ from each of its parents, which somebody had to settle (semantics,
+6.6). A submodule that moves is a path. No file is ever opened.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hwci.ci.git.commits import Commit
-from hwci.ci.git.repository import GitError, Repository
+from hwci.ci.git.repository import Commit, GitError, Repository
 from hwci.wire import limits
 from hwci.wire.hashes import short
 
@@ -32,7 +31,7 @@ UNKNOWN = Files((), cut=True)
 def files_of(
     repository: Repository, commits: Mapping[str, Commit], seconds: float
 ) -> dict[str, Files]:
-    """Give the files of each commit.
+    """Return the files of each commit.
 
     Raises:
         GitError: git failed, or the clone lacks what is needed and cannot fetch it.
@@ -57,7 +56,7 @@ def files_of(
 def paths_between(
     repository: Repository, earlier: str | None, sha: str, seconds: float
 ) -> tuple[str, ...]:
-    """Give the files that differ between two commits; all of the later one without an earlier.
+    """Return the files that differ between two commits; without an earlier one, all files.
 
     Raises:
         GitError: git failed, or the clone lacks what is needed and cannot fetch it.
@@ -81,7 +80,7 @@ def _rows(raw: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _written(sha: str, paths: Sequence[bytes]) -> Files:
-    """Write paths as text; one that is no UTF-8 is no longer what it was, so the list says so."""
+    """Turn paths into text. One that is no UTF-8 is changed by that, so the list counts as cut."""
     texts = [path.decode("utf-8", "replace") for path in paths]
     odd = sum(text.encode() != path for text, path in zip(texts, paths, strict=True))
     note = f"Paths of {short(sha)} that are no UTF-8 are sent with U+FFFD: {odd}." if odd else ""
@@ -90,18 +89,18 @@ def _written(sha: str, paths: Sequence[bytes]) -> Files:
 
 
 def _bring_trees(repository: Repository, commits: Sequence[Commit], seconds: float) -> None:
-    """Fetch at once what a clone without trees would else fetch tree by tree."""
+    """Fetch all trees at once in a clone without trees, which would else fetch them one by one."""
     kept = repository.asked("config", "--get-regexp", r"^remote\..*\.partialclonefilter$") or ""
     if "tree:" not in kept:
         return
     parents = repository.among({parent for commit in commits for parent in commit.parents})
     trees = {commit.tree for commit in (*commits, *repository.commits(parents).values())}
     try:
-        # Nothing is offered that is here: the remote would think that its trees are, too.
+        # No commit is named as present: the remote would think that its trees are, too.
         repository.fetch(
             *("--filter=blob:none", "--stdin"),
             given="".join(f"{tree}\n" for tree in sorted(trees)).encode(),
             seconds=seconds,
         )
     except GitError:
-        return  # then one by one, and it is that which fails
+        return  # then git fetches them one by one, and fails there

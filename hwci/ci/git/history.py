@@ -1,28 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which commits lie after one and up to another, and when a clone that was cut short can know it
+"""Which commits lie after one and up to another, and fetching what a shallow clone lacks to know it
 (spec, "Run report"; semantics, 6.6).
 
-A shallow clone answers `base..sha` without a word of what it lacks: with commits missing, and with
-commits that the base has, too. The latter also happens where clocks went wrong, because git stops
-its walk by the times of commits. So a range counts only when it is proved.
+A shallow clone answers `base..sha` without a word of what it lacks: commits are missing, and
+commits of the base are among the others. The latter also happens where clocks went wrong, because
+git stops its walk by the times of commits. So a range counts only if it is proved.
 """
 
+import re
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from hwci.ci.git.repository import Repository
+from hwci.ci.git.repository import GitError, Repository
+
+PATIENCE_S = 30.0
+"""How long a report may wait for a remote to send more of the history."""
+
+DEEPENING = ("--deepen=50", "--deepen=500", "--unshallow")
+"""Each is tried when the one before it was not enough."""
+
+BRANCHES = "+refs/heads/*:refs/hwci/*"
+"""All of a remote's branches, beside those that are the user's."""
 
 
 class UnrelatedError(Exception):
-    """The base is no ancestor: the branch was moved by force, or it is another's."""
+    """The base is no ancestor: the branch was moved by force, or it is another branch's."""
 
 
 class CutOffError(Exception):
     """The clone ends too early to know."""
 
 
+class Deadline:
+    """A time by which to end."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left, at least 0."""
+        return max(0.0, self._end - time.monotonic())
+
+
 def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...]:
-    """Give the commits after `base`, up to and including `sha`: each after its parents.
+    """Return the commits after `base`, up to and including `sha`, each after its parents.
 
     Both are full hashes; `sha` is in the clone.
 
@@ -55,12 +78,12 @@ def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """A commit and those that its clone reaches from it, the newest first, with their parents."""
+    """A commit and all that its clone reaches from it, the newest first, with their parents."""
 
     parents: Mapping[str, Sequence[str]]
 
     def reached_from(self, sha: str) -> set[str]:
-        """Give a commit and its ancestors, as far as they are here."""
+        """Return a commit and its ancestors, as far as they are in the clone."""
         reached = {sha}
         for commit, parents in self.parents.items():
             if commit in reached:
@@ -68,7 +91,7 @@ class Lineage:
         return reached
 
     def onward_from(self, sha: str) -> set[str]:
-        """Give a commit and those that descend from it."""
+        """Return a commit and its descendants."""
         found = {sha}
         for commit in reversed(list(self.parents)):
             if not found.isdisjoint(self.parents[commit]):
@@ -76,7 +99,7 @@ class Lineage:
         return found
 
     def behind(self, marked: Collection[str]) -> dict[str, int]:
-        """Give for each commit the marked ones that it is or has behind it, as bits of a number."""
+        """Return, for each commit, the marked ones that it is or descends from, as bits."""
         bits = {sha: 1 << place for place, sha in enumerate(marked)}
         masks: dict[str, int] = {}
         for commit in reversed(list(self.parents)):
@@ -94,10 +117,10 @@ def _lineage(repository: Repository, *of: str) -> Lineage:
 
 
 def _proved(lineage: Lineage, base: str, cut: Collection[str]) -> tuple[str, ...]:
-    """Give the range if nothing that the clone lacks could change it.
+    """Return the range if nothing that the clone lacks could change it.
 
     Two things could. A commit of the range lacks its parents: the range lacks commits. Or a commit
-    of the range is an ancestor of the base by a way through what is lacking. It cannot be one if
+    of the range is an ancestor of the base by a way through what is missing. It cannot be one if
     each end of the clone that the base reaches stands behind it: a commit is not its own ancestor.
     """
     ends = [sha for sha in lineage.parents if sha in cut]
@@ -111,3 +134,85 @@ def _proved(lineage: Lineage, base: str, cut: Collection[str]) -> tuple[str, ...
     if any(sha in cut or behind[sha] != all_of_them for sha in after):
         raise CutOffError
     return tuple(reversed(after))
+
+
+# Fetching
+
+_BEHIND = re.compile(r"(?P<tip>[^~^]+)[~^]")
+
+
+def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline) -> tuple[str, ...]:
+    """Return the commits after `base`, up to and including `sha`. Deepen a shallow clone.
+
+    Raises:
+        UnrelatedError: `base` is no ancestor.
+        CutOffError: the clone ends too early; its cause says why it was not deepened.
+        GitError: git failed.
+    """
+    for depth in DEEPENING:
+        try:
+            return commits_after(repository, base, sha)
+        except CutOffError:
+            try:
+                fetch_commit(repository, sha, deadline, depth)
+            except GitError as fault:
+                raise CutOffError from fault
+    return commits_after(repository, base, sha)
+
+
+def present(repository: Repository, sha: str, deadline: Deadline) -> str:
+    """Return the full hash of a commit. Fetch it if the clone is of another branch's tip.
+
+    Raises:
+        GitError: it cannot be fetched.
+    """
+    found = repository.commit(sha)
+    if found is None:
+        fetch_commit(repository, sha, deadline, *(DEEPENING[:1] if repository.cut() else ()))
+        found = repository.commit(sha)
+    if found is None:
+        raise GitError(f"{sha} is no commit of this clone")
+    return found
+
+
+def fetch_commit(repository: Repository, sha: str, deadline: Deadline, *depth: str) -> None:
+    """Fetch a commit with more of its history; `depth`: of `DEEPENING`.
+
+    Raises:
+        GitError: it cannot be fetched.
+    """
+    try:
+        repository.fetch(*depth, sha, seconds=deadline.left())
+    except GitError:
+        # An old server gives only what its branches name.
+        repository.fetch(*depth, BRANCHES, seconds=deadline.left())
+
+
+class DeepeningRepository(Repository):
+    """A repository that fetches what a revision names beyond the ends of its clone, such as
+    `HEAD~1` where it ends at `HEAD`.
+    """
+
+    def resolved(self, revision: str) -> str | None:
+        """Return the full hash of the commit that a revision names, here or in the remote."""
+        found = super().resolved(revision)
+        behind = _BEHIND.match(revision)
+        tip = super().resolved(behind["tip"]) if behind and found is None else None
+        return found if tip is None else self._resolved_behind(tip, revision)
+
+    def _resolved_behind(self, tip: str, revision: str) -> str | None:
+        found = None
+        try:
+            for depth in DEEPENING:
+                if found is not None or not self.cut():
+                    break
+                fetch_commit(self, tip, self._deadline, depth)
+                found = super().resolved(revision)
+        except GitError:  # what cannot be fetched counts as missing
+            return None
+        return found
+
+    @cached_property
+    def _deadline(self) -> Deadline:
+        """For all revisions of a command."""
+        return Deadline(PATIENCE_S)

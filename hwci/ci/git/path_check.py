@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the path patterns of products fit a repository: its files, and what was changed lately
+"""Whether the path patterns of products fit a repository: its files, and what changed recently
 (spec, "Path pattern rules"; semantics, 11).
 
-This module decides what is suspicious; which patterns are legal at all is decided by the engine,
-and it is the engine that matches. No file is opened.
+This module decides what is suspicious. Which patterns are legal, and what they match, is decided by
+the engine. No file is opened.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from hwci.wire.base import Answer
 from hwci.wire.reports import SuiteConfiguration
 
 COMMITS_MAX = 200
-"""Commits that count as lately."""
+"""How many commits count as recent."""
 EXAMPLES = 3
 LISTS = ("firmware_paths", "harness_paths", "trigger_paths")
 TOP = "."
@@ -27,7 +27,7 @@ TOP = "."
 
 
 class Suspicion(Answer):
-    """What is legal and hardly meant. `pattern` null: it is about the product as a whole."""
+    """A pattern that is legal and most likely a mistake. `pattern`: null for the whole product."""
 
     repo_key: str
     suite: str
@@ -42,7 +42,7 @@ class Suspicion(Answer):
 
 
 class CommitKinds(Answer):
-    """Commits by what they changed of a product."""
+    """The number of commits by what they changed of a product."""
 
     repo_key: str
     suite: str
@@ -53,15 +53,15 @@ class CommitKinds(Answer):
 
 
 class DirectoryCount(Answer):
-    """Changed files below a directory of the root."""
+    """The changed files below a directory of the root."""
 
     directory: str
     files: int
 
 
 class PathCheck(Answer):
-    """What patterns make of a repository. `changed_files` are those of the last `commits`, each
-    once; `known_files` those that are firmware or harness of some product.
+    """How patterns fit a repository. `changed_files`: those of the last `commits`, each once;
+    `known_files`: those of them that are firmware or harness of some product.
     """
 
     products: Sequence[CommitKinds]
@@ -81,7 +81,7 @@ class Tracked:
 
 
 def tracked(repository: Repository) -> Tracked:
-    """Ask git. A commit without files, and one whose parents the clone lacks, says nothing.
+    """Read them from git, without commits that changed no file or whose parents the clone lacks.
 
     Raises:
         GitError: there is no repository, or git failed.
@@ -89,14 +89,14 @@ def tracked(repository: Repository) -> Tracked:
     raw = repository.run("ls-files", "-z", "--full-name", "--", ":/")
     files = [path.decode("utf-8", "replace") for path in raw.split(b"\0") if path]
     head = repository.head()
-    lately = ("rev-list", f"--max-count={COMMITS_MAX}", head, "--") if head else None
-    shas = repository.run(*lately).decode().split() if lately else []
+    recent = ("rev-list", f"--max-count={COMMITS_MAX}", head, "--") if head else None
+    shas = repository.run(*recent).decode().split() if recent else []
     changed = files_of(repository, repository.commits(shas), LOCAL_SECONDS)
     return Tracked(tuple(files), tuple(one.paths for one in changed.values() if one.paths))
 
 
 def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) -> PathCheck:
-    """Look at every product."""
+    """Check the patterns of every product."""
     products = [(one, product_files(one.fact())) for one in configurations]
     changed = {path for commit in known.commits for path in commit}
     unknown = [
@@ -165,7 +165,7 @@ def _suspicions(
 
 
 def _idle(patterns: Sequence[str], files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Give each pattern that does nothing, and what is probably meant."""
+    """Yield each pattern that does nothing, and what is probably meant."""
     plain = [pattern for pattern in patterns if not pattern.startswith("!")]
     excluding = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
     matched = list(filter(PathList.parse(plain).matches, files))
@@ -177,8 +177,8 @@ def _idle(patterns: Sequence[str], files: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _unmatched(patterns: Sequence[str], files: Sequence[str]) -> set[str]:
-    """Give the patterns that match no file. All are matched at once: each round finds those that
-    are the first to match some file, until none is.
+    """Return the patterns that match no file. All are matched at once: each round finds those that
+    are the first to match some file, until there are none.
     """
     left = set(patterns)
     while left:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to git, as one asks a program: what it is started with, how long it may take, and what
-its failures mean for people.
+"""The git program: how it is started, how long it may take, what its failures mean for people, and
+what it says of a repository (spec, "Run report").
 
-Only plumbing is asked: its answers do not change with what a person has configured. What the
-answers mean for a report is decided in `hwci.ci.git.changes`. Paths are bytes here,
-as git keeps them.
+Only plumbing commands are used: their output does not change with a person's configuration. What it
+means for a report is decided in `hwci.ci.git.changes`. Paths are bytes here, as git keeps them. Of
+a commit the first line, the time and the hashes are kept; authors, e-mail addresses and the rest of
+the message are not.
 """
 
 import contextlib
@@ -14,18 +15,19 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from hwci.ci.git.commits import Commit, commit_of
+from hwci.wire.base import made_storable
 from hwci.wire.hashes import is_hash
 
 LOCAL_SECONDS = 60.0
-"""How long a question may take that needs no network."""
+"""How long a command may take that needs no network."""
 
 STATUS_SECONDS = 10.0
-"""How long the look at all files may take: it leads to a warning only."""
+"""How long the check of all files may take: it leads to a warning only."""
 
 _LEFT_OUT = frozenset(
     (
@@ -43,15 +45,15 @@ _LEFT_OUT = frozenset(
         "GIT_WORK_TREE",
     )
 )
-"""Variables that name another repository than the folder's, as a hook of that repository sees."""
+"""Variables that name another repository than the folder's, as a hook of that repository has."""
 
-_SAID_TO_GIT = {
+_SET_FOR_GIT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GCM_INTERACTIVE": "never",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",  # the history that everyone has, not one retouched here
     "GIT_GRAFT_FILE": os.devnull,
-    "LC_ALL": "C",  # its words are read below
+    "LC_ALL": "C",  # its messages are read below
     "LANGUAGE": "",
 }
 
@@ -68,19 +70,19 @@ _OPTIONS = (
 
 _FIXES = (
     (
-        re.compile(r"dubious ownership(?s:.*)(?P<told>git config --global --add safe\.dir.+)"),
-        "If you trust who owns the checkout: {told}",
+        re.compile(r"dubious ownership(?s:.*)(?P<advice>git config --global --add safe\.dir.+)"),
+        "If you trust who owns the checkout: {advice}",
     ),
     (re.compile(r"not a git repository"), "Call hwci in the checkout that was tested"),
 )
-"""What git says, and what to do about it; `told`: its own advice."""
+"""What git says, and what to do about it; `advice`: its own."""
 
 _SECRET_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 class GitError(Exception):
-    """Git is not there, or did not do what it was asked. `fix`: what to do next, if it is known;
-    `status`: with which git ended.
+    """Git is missing, or failed. `fix`: what to do next, "" if unknown; `status`: git's exit
+    status.
     """
 
     def __init__(self, what: str, fix: str = "", status: int | None = None) -> None:
@@ -89,17 +91,29 @@ class GitError(Exception):
         self.status = status
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, without personal data. `parents`: also those that are not in the clone."""
+
+    tree: str
+    parents: tuple[str, ...]
+    subject: str
+    committed_at: datetime | None
+
+
 class Repository:
-    """The repository that a folder is in, by the git of this machine."""
+    """The repository of a folder, read by the git of this machine. Methods that return None do so
+    if git fails or has no answer.
+    """
 
     def __init__(self, folder: Path, environ: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         kept = os.environ if environ is None else environ
         self._environ = {name: kept[name] for name in kept if name not in _LEFT_OUT}
-        self._environ |= _SAID_TO_GIT
+        self._environ |= _SET_FOR_GIT
 
     def run(self, *words: str, given: bytes = b"", seconds: float = LOCAL_SECONDS) -> bytes:
-        """Give what git prints.
+        """Return what git prints.
 
         Raises:
             GitError: there is no git, it failed, or it took too long.
@@ -126,44 +140,44 @@ class Repository:
         return _answer(process, given, seconds, words)
 
     def asked(self, *words: str) -> str | None:
-        """Give what git prints as one text, None when it fails or prints nothing."""
+        """Return what git prints as one text, None if it fails or prints nothing."""
         try:
             return self.run(*words).decode(errors="replace").strip() or None
         except GitError:
             return None
 
     def fault(self) -> GitError | None:
-        """Give why nothing can be asked here, None when all is well."""
+        """Return why git cannot work here, None if it can."""
         try:
             self.run("rev-parse", "--git-dir")
         except GitError as fault:
             return fault
         return None
 
-    # What a job asks of its checkout
+    # The checkout
 
     def top(self) -> Path | None:
-        """Give the root of the work tree."""
+        """Return the root of the work tree."""
         found = self.asked("rev-parse", "--show-toplevel")
         return None if found is None else Path(found)
 
     def head(self) -> str | None:
-        """Give the full hash of the commit that is checked out."""
+        """Return the full hash of the commit that is checked out."""
         return self.asked("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
     def resolved(self, revision: str) -> str | None:
-        """Give the full hash of the commit that a revision names here: `main`, `HEAD~1`, `v1.2`."""
+        """Return the full hash of the commit that a revision such as `HEAD~1` names here."""
         if revision.startswith("-"):  # git would take it for an option
             return None
         found = self.asked("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         return found if found and is_hash(found) else None
 
     def branch(self) -> str | None:
-        """Give the branch that is checked out; a detached head has none."""
+        """Return the branch that is checked out; a detached head has none."""
         return self.asked("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def default_branch(self) -> str | None:
-        """Give the branch that the remote calls its own, as far as the clone knows it."""
+        """Return the default branch of the remote, if the clone knows it."""
         remote = self.remote()
         found = remote and self.asked(
             "symbolic-ref", "--quiet", "--short", f"refs/remotes/{remote}/HEAD"
@@ -171,23 +185,23 @@ class Repository:
         return found.removeprefix(f"{remote}/") if found else None
 
     def remote(self) -> str | None:
-        """Give the remote that this was cloned from: `origin`, else the first."""
+        """Return the remote that this was cloned from: `origin`, else the first."""
         names = (self.asked("remote") or "").split("\n")
         return "origin" if "origin" in names else names[0] or None
 
     def remote_url(self) -> str | None:
-        """Give the address that it was cloned from."""
+        """Return the address that it was cloned from."""
         remote = self.remote()
         return remote and self.asked("config", "--get", f"remote.{remote}.url")
 
     def committed_at(self, sha: str) -> datetime | None:
-        """Give when a commit was made."""
+        """Return when a commit was made."""
         known = self.commit(sha)
         return None if known is None else self.commits([known])[known].committed_at
 
     def changed_files(self) -> list[str]:
-        """Give the tracked files that differ from the commit that is checked out, as git prints
-        them: an odd name quoted. New files are none of them, in submodules neither.
+        """Return the tracked files that differ from the commit that is checked out, as git prints
+        them: an odd name quoted. New files do not count, nor do those in submodules.
 
         Raises:
             GitError: git failed, or took too long.
@@ -197,10 +211,10 @@ class Repository:
         out = self.run("status", *options, "--no-renames", seconds=STATUS_SECONDS)
         return [line[len("XY ") :] for line in out.decode(errors="replace").splitlines()]
 
-    # What is here
+    # The clone
 
     def commit(self, sha: str) -> str | None:
-        """Give the full hash of a commit that is in this clone. It fetches nothing."""
+        """Return the full hash of a commit that is in this clone. It fetches nothing."""
         if not is_hash(sha):
             return None
         return self.asked(
@@ -208,7 +222,7 @@ class Repository:
         )
 
     def among(self, shas: Collection[str]) -> list[str]:
-        """Give those commits that are in this clone, by their full hashes. It fetches nothing.
+        """Return the full hashes of those commits that are in this clone. It fetches nothing.
 
         Raises:
             GitError: git failed.
@@ -218,7 +232,7 @@ class Repository:
         return self.run("rev-list", *options, given=given).decode().split() if shas else []
 
     def is_ancestor(self, sha: str, of: str) -> bool:
-        """Tell whether a commit is an ancestor of another, or is it, by what is in this clone.
+        """Return whether a commit is an ancestor of another, or the same, by this clone.
 
         Raises:
             GitError: one of them is not.
@@ -232,7 +246,7 @@ class Repository:
         return True
 
     def cut(self) -> frozenset[str]:
-        """Give the commits at which a shallow clone ends: it lacks their parents."""
+        """Return the commits at which a shallow clone ends: it lacks their parents."""
         try:
             return frozenset(self._shallow_file.read_text().split())
         except FileNotFoundError:
@@ -280,9 +294,9 @@ class Repository:
 def _answer(
     process: "subprocess.Popen[bytes]", given: bytes, seconds: float, words: Sequence[str]
 ) -> bytes:
-    """Wait for what git prints; what it started ends with it."""
+    """Wait for what git prints. Its child processes end with it."""
     try:
-        out, told = process.communicate(given, timeout=max(seconds, 0.1))
+        out, err = process.communicate(given, timeout=max(seconds, 0.1))
     except subprocess.TimeoutExpired as fault:
         _end(process)
         raise GitError(f"git {words[0]} did not end within {seconds:.0f} s") from fault
@@ -291,7 +305,7 @@ def _answer(
         raise
     if process.returncode == 0:
         return out
-    text = _SECRET_IN_ADDRESS.sub("", told.decode(errors="replace")).strip()
+    text = _SECRET_IN_ADDRESS.sub("", err.decode(errors="replace")).strip()
     lines = [line for line in text.split("\n") if line.startswith(("fatal:", "error:"))]
     why = (lines or text.split("\n"))[0] or f"exit status {process.returncode}"
     found = ((fix, pattern.search(text)) for pattern, fix in _FIXES)
@@ -300,10 +314,45 @@ def _answer(
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End git with all that it started, which would hold its pipes open."""
+    """End git and its child processes, which would hold its pipes open."""
     with contextlib.suppress(ProcessLookupError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
     process.communicate()
+
+
+_SECONDS = re.compile(r"(-?[0-9]+) [+-][0-9]+$")
+
+
+def commit_of(written: bytes) -> Commit:
+    """Return a commit from its form in git's store."""
+    head, _, message = written.partition(b"\n\n")
+    fields: dict[str, list[str]] = {}
+    for line in head.decode("utf-8", "replace").split("\n"):
+        name, _, value = line.partition(" ")
+        fields.setdefault(name, []).append(value)
+    encoding = fields.get("encoding", ["utf-8"])[0]
+    return Commit(
+        tree=fields["tree"][0],
+        parents=tuple(fields.get("parent", ())),
+        subject=_first_line(message, encoding),
+        committed_at=_time(fields.get("committer", [""])[0]),
+    )
+
+
+def _first_line(message: bytes, encoding: str) -> str:
+    line = next((line for line in message.split(b"\n") if line.strip()), b"").strip()
+    try:
+        return made_storable(line.decode(encoding, "replace"))
+    except (LookupError, ValueError):  # no such encoding, or none for text
+        return line.decode("utf-8", "replace")
+
+
+def _time(committer: str) -> datetime | None:
+    found = _SECONDS.search(committer)
+    try:
+        return datetime.fromtimestamp(int(found[1]), UTC) if found else None
+    except (ValueError, OverflowError, OSError):  # a time that no calendar holds
+        return None

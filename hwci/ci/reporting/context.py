@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hwci.ci.detect import Doubt, doubted_product, find_job
 from hwci.ci.fields import BY_NAME, hello
-from hwci.ci.git.deepening import DeepeningRepository
+from hwci.ci.git.history import DeepeningRepository
 from hwci.ci.git.repository import GitError, Repository
 from hwci.ci.job import Job
 from hwci.ci.project import ProjectFileError, find_project

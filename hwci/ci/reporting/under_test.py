@@ -6,7 +6,8 @@ boxes and attempts (spec, "Run report"; semantics, 5.1).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hwci.ci.git.changes import PATIENCE_S, Deadline, collect, covered
+from hwci.ci.git.changes import collect, covered
+from hwci.ci.git.history import PATIENCE_S, Deadline
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
 from hwci.ci.reporting.base import STATE_FILE, find_base, series_of

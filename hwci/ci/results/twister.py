@@ -15,7 +15,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from hwci.ci.git.commits import storable
 from hwci.ci.results.content import ContentError, lost_behind, one_line
 from hwci.ci.results.model import (
     Entry,
@@ -28,6 +27,7 @@ from hwci.ci.results.model import (
 )
 from hwci.ci.results.verdicts import Rule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.wire.base import made_storable
 
 SUITES = "testsuites"
 """The member by which `twister.json` is known."""
@@ -40,7 +40,7 @@ DID_NOT_RUN = {BLOCKED, PASSED, "skipped", "filtered", "not run", None}
 RETRIES_MAX = 1_000
 
 Text = Annotated[
-    str, BeforeValidator(lambda said: storable(said) if isinstance(said, str) else said)
+    str, BeforeValidator(lambda said: made_storable(said) if isinstance(said, str) else said)
 ]
 """Twister's words, or a device's, which may hold what no report can."""
 Name = Annotated[Text, Field(min_length=1)]
