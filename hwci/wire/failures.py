@@ -30,6 +30,26 @@ from hwci.wire.accounts import Actor
 from hwci.wire.base import Answer, Time
 
 
+class FailureOfLane(Answer):
+    """A failure: its id, test, box and branch."""
+
+    id: UUID
+    repo_key: str
+    suite: str
+    test_id: str
+    box_key: str
+    branch: str
+
+
+class RunOnBox(Answer):
+    """A run on one box. `run_record_id`: its record in the list of runs."""
+
+    started_at: Time
+    run_id: int
+    run_attempt: int
+    run_record_id: UUID
+
+
 class FirstFailure(Answer):
     """The first failing run of a resolved failure's first commit."""
 
@@ -104,18 +124,12 @@ class ReviewAnswer(Answer):
         return cls(action=review.action, by=by, at=review.at)
 
 
-class ResolvedFailureAnswer(ClassAnswer):
+class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):
     """A row of "Real FW bugs caught" or "Resolved by a bench or harness change".
 
     `label` is `resolved` in both tables; the answer to a Reset says what the failure is now.
     """
 
-    id: UUID
-    repo_key: str
-    suite: str
-    test_id: str
-    box_key: str
-    branch: str
     first_failure: FirstFailure
     last_failing_sha: str
     failing_commits: int
@@ -159,17 +173,11 @@ class ResolvedFailureAnswer(ClassAnswer):
         )
 
 
-class ReclassifiedFailure(Answer):
+class ReclassifiedFailure(FailureOfLane):
     """A resolved failure that the checks would class otherwise with another configuration. One that
     was reviewed counts as reviewed, before and after.
     """
 
-    id: UUID
-    repo_key: str
-    suite: str
-    test_id: str
-    box_key: str
-    branch: str
     sha: str
     started_at: Time
     before: ClassAnswer
@@ -190,15 +198,9 @@ class ReclassifiedFailure(Answer):
         )
 
 
-class FailureAnswer(Answer):
+class FailureAnswer(FailureOfLane):
     """A failure of `ci-failures`. `items` counts its failing test items."""
 
-    id: UUID
-    repo_key: str
-    suite: str
-    test_id: str
-    box_key: str
-    branch: str
     sha: str
     label: Label
     items: int
@@ -224,13 +226,9 @@ class FailureAnswer(Answer):
         )
 
 
-class EvidenceRun(Answer):
+class EvidenceRun(RunOnBox):
     """One result of the test in the timeline."""
 
-    started_at: Time
-    run_id: int
-    run_attempt: int
-    run_record_id: UUID
     workflow: str
     branch: str
     outcome: Outcome
@@ -286,13 +284,9 @@ class EvidenceCommit(Answer):
         )
 
 
-class CheckRun(Answer):
+class CheckRun(RunOnBox):
     """The run that a check looked at."""
 
-    started_at: Time
-    run_id: int
-    run_attempt: int
-    run_record_id: UUID
     box_key: str
 
     @classmethod

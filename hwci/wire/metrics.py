@@ -19,7 +19,7 @@ from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import is_broken
 from hwci.wire.base import Answer, ListPage, Time
-from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer
+from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOnBox
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
 
@@ -138,8 +138,8 @@ class TilesAnswer(Answer):
         )
 
 
-class UncheckedMerge(Answer):
-    """An announced merge that no run checked. `suite` null: Unassigned."""
+class MergeAnswer(Answer):
+    """An announced merge. `suite` null: Unassigned."""
 
     repo_key: str
     suite: str | None
@@ -148,30 +148,25 @@ class UncheckedMerge(Answer):
     merged_at: Time
 
 
-class CheckingRun(Answer):
+class UncheckedMerge(MergeAnswer):
+    """An announced merge that no run checked. `suite` null: Unassigned."""
+
+
+class CheckingRun(RunOnBox):
     """A run that checked a merge. `sha`: the commit that it tested, the merge's own or a later one
     of the push that held it.
     """
 
-    started_at: Time
-    run_id: int
-    run_attempt: int
-    run_record_id: UUID
     suite: str
     box_key: str
     sha: str
 
 
-class CheckedMergeAnswer(Answer):
+class CheckedMergeAnswer(MergeAnswer):
     """An announced merge that a run checked. `suite` null: Unassigned. `first_run`: of the runs
     that checked it the one that started first.
     """
 
-    repo_key: str
-    suite: str | None
-    sha: str
-    branch: str
-    merged_at: Time
     first_run: CheckingRun
 
     @classmethod
@@ -180,11 +175,7 @@ class CheckedMergeAnswer(Answer):
         merge, run = row
         record = (merge.repo_key, run.ci_run_id, run.run_attempt, run.box_key)
         return cls(
-            repo_key=merge.repo_key,
-            suite=merge.suite,
-            sha=merge.sha,
-            branch=merge.branch,
-            merged_at=merge.merged_at,
+            **asdict(merge),
             first_run=CheckingRun(
                 started_at=run.started_at,
                 run_id=run.ci_run_id,

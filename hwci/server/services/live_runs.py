@@ -14,7 +14,7 @@ from hwci.engine.vocabulary import RunEventType, RunStatus
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services.access import live_box
-from hwci.server.services.run_answers import run_told, test_told
+from hwci.server.services.run_answers import run_content, test_content
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
 from hwci.server.storage.run_records import record_id_of
@@ -96,7 +96,7 @@ def end_run(writer: Writer, org_id: UUID, report: Report, now: datetime) -> None
     record = _reported(writer, org_id, run_id)
     if record is not None:
         writer.drop_live_run(org_id, run_id)
-        _tell(writer, org_id, run_id, RunEventType.REPORTED, now, run_told(record))
+        _tell(writer, org_id, run_id, RunEventType.REPORTED, now, run_content(record))
 
 
 def _live_run(box: Box, body: wire.RunHead, now: datetime) -> LiveRun:
@@ -145,13 +145,13 @@ def _keep_tests(writer: Writer, run: LiveRun, tests: Sequence[LiveTest], now: da
     if writer.live_tests(run.org_id, run.id) > limits.LIVE_TESTS_MAX:
         raise ConflictError(_TOO_MANY_TESTS)
     for test in tests:
-        _tell(writer, run.org_id, run.id, RunEventType.TEST, now, test_told(test))
+        _tell(writer, run.org_id, run.id, RunEventType.TEST, now, test_content(test))
 
 
 def _tell_start(writer: Writer, run: LiveRun, now: datetime) -> None:
     record = writer.run_record(run.org_id, run.id, heard_since(now))
     assert record is not None, "it was kept in this transaction"
-    _tell(writer, run.org_id, run.id, RunEventType.STARTED, now, run_told(record))
+    _tell(writer, run.org_id, run.id, RunEventType.STARTED, now, run_content(record))
 
 
 def _tell(

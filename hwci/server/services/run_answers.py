@@ -1,37 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run records as members and streams are told them. No figure is computed here."""
+"""Run records as lists, answers and streams show them. No figure is computed here."""
 
 from collections.abc import Mapping, Sequence
 
-from hwci.engine.facts import Changes
 from hwci.server.storage.records import LiveTest, RunRecord, RunWhole
 from hwci.wire import runs as wire
 
 
 def run_answer(record: RunRecord) -> wire.RunAnswer:
-    """Give a run record as the list shows it."""
+    """Return a run record as the list shows it."""
     return wire.RunAnswer.model_validate(_fields(record))
 
 
 def run_detail(whole: RunWhole) -> wire.RunDetail:
-    """Give a run record with all that was told of it."""
+    """Return a run record with all that was reported of it."""
     return wire.RunDetail(
         **_fields(whole.record),
         items=_items(whole),
         covers_shas=whole.covers_shas,
-        changes=None if whole.changes is None else _changes(whole.changes),
+        changes=None if whole.changes is None else wire.RunChanges.model_validate(whole.changes),
     )
 
 
-def run_told(record: RunRecord) -> Mapping[str, object]:
-    """Give what an event says of a run."""
+def run_content(record: RunRecord) -> Mapping[str, object]:
+    """Return the content of an event of a run."""
     return {"run": run_answer(record).model_dump(mode="json")}
 
 
-def test_told(test: LiveTest) -> Mapping[str, object]:
-    """Give what an event says of a test."""
-    told = wire.RunTest(id=test.id, outcome=test.outcome, attempts=test.attempts)
-    return {"test": told.model_dump(mode="json")}
+def test_content(test: LiveTest) -> Mapping[str, object]:
+    """Return the content of an event of a test."""
+    return {"test": wire.RunTest.model_validate(test).model_dump(mode="json")}
 
 
 def _fields(record: RunRecord) -> dict[str, object]:
@@ -52,43 +50,16 @@ def _fields(record: RunRecord) -> dict[str, object]:
         "ended_at": None if end is None else end.ended_at,
         "conclusion": None if end is None else end.conclusion,
         "hello_ok": None if end is None else end.hello_ok,
-        "tests": wire.TestCounts(
-            total=tests.total, passed=tests.passed, failed=tests.failed, retried=tests.retried
-        ),
+        "tests": wire.TestCounts.model_validate(tests),
     }
 
 
 def _items(whole: RunWhole) -> Sequence[wire.RunItem]:
-    """Give the tests, reported or as they stand; a record has only one of the two."""
-    return [
-        wire.RunItem(
-            id=item.id,
-            outcome=item.outcome,
-            attempts=item.attempts,
-            duration_s=item.duration_s,
-            verdict=item.verdict,
-        )
-        for item in whole.items
-    ] + [
+    """Return the tests, reported or live; a record has only one of the two."""
+    live = [
         wire.RunItem(
             id=test.id, outcome=test.outcome, attempts=test.attempts, duration_s=None, verdict=None
         )
         for test in whole.live
     ]
-
-
-def _changes(changes: Changes) -> wire.RunChanges:
-    return wire.RunChanges(
-        base_sha=changes.base_sha,
-        commits=[
-            wire.RunCommit(
-                sha=commit.sha,
-                subject=commit.subject,
-                committed_at=commit.committed_at,
-                files=commit.files,
-                files_truncated=commit.files_truncated,
-            )
-            for commit in changes.commits
-        ],
-        truncated=changes.truncated,
-    )
+    return [wire.RunItem.model_validate(item) for item in whole.items] + live

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run record is, put together from reports or from what a box told (contract, "Runs and
-streams"), for every driver.
+"""Run records, made of reports or of what a box sent (contract, "Runs and streams"), for every
+driver.
 
-This module decides which record a report belongs to and which report of a record speaks for it, and
-when a live run is lost. It finds
-nothing: drivers do.
+This module decides which record a report belongs to, which report of a record its fields come from,
+and when a live run is lost. Drivers search the database.
 """
 
 from collections.abc import Sequence
