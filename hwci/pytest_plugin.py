@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pytest plugin that tells what really ran, try after try, and whom a test blames (spec, "Test
+"""A pytest plugin that records what really ran, try after try, and whom a test blames (spec, "Test
 item").
 
 `--hwci-results FILE` writes a line for each try as it ends, under pytest-rerunfailures, flaky and
 pytest-xdist alike; `hwci report-run` reads the file. A test blames the bench or the device with
-the marker `hwci_verdict` or the fixture of that name: the verdict stands in pytest's JUnit XML as
-well. Nothing is sent from here, and a file that cannot be written fails no test.
+the marker `hwci_verdict` or the fixture of that name; the verdict is written to pytest's JUnit XML
+as well. Nothing is sent from here, and a file that cannot be written fails no test.
 """
 
 from __future__ import annotations  # older versions of pytest lack some of the names
@@ -27,10 +27,10 @@ from hwci.engine.vocabulary import Verdict
 
 VERDICT = "hwci.verdict"
 REASON = "hwci.reason"
-TOLD = {VERDICT, REASON}
+BLAME = {VERDICT, REASON}
 MESSAGE_MAX = 8_192
 SUBTESTS = {"SubtestReport", "SubTestReport"}
-"""Reports of pytest and of pytest-subtests about a part of a test, not of a test."""
+"""Reports of pytest and of pytest-subtests about a part of a test."""
 RERUNNERS = (
     {"flaky", "flaky.flaky_pytest_plugin"},
     {"rerunfailures", "pytest_rerunfailures"},
@@ -38,7 +38,7 @@ RERUNNERS = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer the file."""
+    """Add the option that names the file."""
     parser.getgroup("hwci", "hwci, metrics of hardware CI").addoption(
         "--hwci-results",
         metavar="FILE",
@@ -48,37 +48,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the marker everywhere, and record where the results come together."""
+    """Register the marker, and the recorder in the process that all reports come to."""
     config.addinivalue_line(
         "markers",
         'hwci_verdict(verdict, reason=""): whom a failure of this test blames: '
         '"infra", "device" or "unknown"',
     )
     path = config.getoption("hwci_results")
-    nothing_runs = config.getoption("collectonly") or config.getoption("setuponly", False)
-    if path is None or nothing_runs or hasattr(config, "workerinput"):
+    only_listed = config.getoption("collectonly") or config.getoption("setuponly", False)
+    if path is None or only_listed or hasattr(config, "workerinput"):
         return
     config.pluginmanager.register(Recorder(config, Path(path).absolute()), "hwci-recorder")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Forget what an earlier try of the test blamed, and take what its marker says."""
+    """Drop the verdict of an earlier try of the test, and take that of its marker."""
     _forget(item)
     marker = item.get_closest_marker("hwci_verdict")
     if marker is None:
         return
     try:
-        said = signature(_blame).bind(item, *marker.args, **marker.kwargs)
+        blame = signature(_blame).bind(item, *marker.args, **marker.kwargs)
     except TypeError as fault:
         usual = '@pytest.mark.hwci_verdict("infra", reason="old relay")'
         raise pytest.UsageError(f"the marker hwci_verdict: {fault}; write {usual}") from None
-    _blame(*said.args, **said.kwargs)
+    _blame(*blame.args, **blame.kwargs)
 
 
 @pytest.fixture
 def hwci_verdict(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Blame someone while the test runs, for the case that it fails.
+    """Set the verdict while the test runs, for the case that it fails.
 
     `hwci_verdict("infra", "relay did not click")`; the last call counts.
     """
@@ -90,7 +90,7 @@ def hwci_verdict(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 def _forget(item: pytest.Item) -> None:
-    item.user_properties[:] = [told for told in item.user_properties if told[0] not in TOLD]
+    item.user_properties[:] = [it for it in item.user_properties if it[0] not in BLAME]
 
 
 def _blame(item: pytest.Item, verdict: str, reason: str = "") -> None:
@@ -104,7 +104,7 @@ def _blame(item: pytest.Item, verdict: str, reason: str = "") -> None:
 
 @dataclass(slots=True)
 class Try:
-    """One try of one test, while its reports arrive."""
+    """One try of one test while its reports arrive."""
 
     set_up: bool = False
     called: bool = False
@@ -138,10 +138,8 @@ class Try:
         self.message = self.message or _message(report)
 
     def outcome(self, *, finished: bool) -> str | None:
-        """Give how it ended; None: it was stopped, and says nothing.
-
-        The plugin flaky keeps the failure of a try to itself: such a try was set up and torn
-        down, and never called.
+        """Return how it ended, None if it was stopped before that. The plugin flaky reports no
+        failure of a try: such a try was set up and torn down, and never called.
         """
         if self.failed:
             return "fail"
@@ -153,16 +151,16 @@ class Try:
 
 
 def _message(report: pytest.TestReport) -> str:
-    """Word a failure as pytest's JUnit XML does."""
+    """Return the message of a failure as pytest's JUnit XML has it."""
     crash = getattr(report.longrepr, "reprcrash", None)
-    said = crash.message if crash is not None else str(report.longrepr or "")
+    text = crash.message if crash is not None else str(report.longrepr or "")
     if report.when in {"setup", "teardown"}:
-        said = f'failed on {report.when} with "{said}"'
-    return said[:MESSAGE_MAX]
+        text = f'failed on {report.when} with "{text}"'
+    return text[:MESSAGE_MAX]
 
 
 class Recorder:
-    """Writes the file. Lives in the process that all reports come to."""
+    """Writes the file, in the process that all reports come to."""
 
     def __init__(self, config: pytest.Config, path: Path) -> None:
         try:
@@ -180,13 +178,13 @@ class Recorder:
         self._write(kind="hwci-results", version=1, started_at=_now())
 
     def pytest_report_header(self, config: pytest.Config) -> str | None:
-        """Tell of plugins that undo each other: with both, failed tests are not tried again."""
+        """Warn of plugins that undo each other: with both, failed tests are not tried again."""
         if all(any(map(config.pluginmanager.hasplugin, names)) for names in RERUNNERS):
             return "hwci: flaky and pytest-rerunfailures undo each other; uninstall one of them"
         return None
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Note what begins: a device may take the whole run with it."""
+        """Write what begins: a device may kill the whole run."""
         self._announced[nodeid] += 1
         self._write(begun=nodeid)
 
@@ -203,26 +201,26 @@ class Recorder:
         if key not in self._tries:
             self._begin(key)
         self._tries[key].take(report)
-        # xdist's word for the moment at which a worker died is `???`.
+        # xdist reports a worker that died with `when` as `???`.
         if report.when not in {"setup", "call"}:
             self._end(key)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Take a file that could not be collected as a test that failed, as the XML does."""
+        """Write a file that could not be collected as a test that failed, as the XML does."""
         if report.failed:
-            said = str(report.longrepr or "")[:MESSAGE_MAX]
-            self._write(tried=report.nodeid, outcome="fail", message=f"collection failure: {said}")
+            text = str(report.longrepr or "")[:MESSAGE_MAX]
+            self._write(tried=report.nodeid, outcome="fail", message=f"collection failure: {text}")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """Say that nothing more is to come."""
+        """Write that the run ended."""
         for key in list(self._tries):
             self._end(key, finished=False)
         self._write(ended_at=_now())
         self._close()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Tell what went wrong, where a person reads the results."""
+        """Show what went wrong beside the results."""
         if self._trouble:
             terminalreporter.write_line(f"hwci: {self._path} is not whole: {self._trouble}")
 
@@ -239,16 +237,16 @@ class Recorder:
         outcome = None if tried is None else tried.outcome(finished=finished)
         if tried is None or outcome is None:
             return
-        told: dict[str, object] = {"outcome": outcome, "duration_s": round(tried.duration_s, 6)}
+        line: dict[str, object] = {"outcome": outcome, "duration_s": round(tried.duration_s, 6)}
         if outcome == "fail":
-            told |= {"message": tried.message, "verdict": tried.verdict}
-        self._write(tried=key[0], **told)
+            line |= {"message": tried.message, "verdict": tried.verdict}
+        self._write(tried=key[0], **line)
 
     def _write(self, **line: object) -> None:
         if self._file is None:
             return
         try:
-            # As UTF-8, which has no letter for a broken byte: what a device printed may hold some.
+            # Not as ASCII: `errors="replace"` mends broken bytes that a device printed.
             self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
         except OSError as fault:
             self._trouble = str(fault)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CI room: what a job left behind, as reports ready to send.
+"""From a CI job to its reports: what the job is, its commits, its results.
 
-It reads result files and writes the wire's models. It sends nothing and knows no server; started
-from a CI step, it stays light.
+It knows no server, and stays light, as it is started in each CI step.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that somebody names, read so that it ends: a pipe or a device is refused before it is
-opened, and what holds more than it may is not read to its end. How much that is and what it means
-is decided by whoever reads; how a fault is worded stands here, as the `strerror` of an OSError.
+"""Reading files that people name, within limits: a pipe or a device is refused before it is opened,
+and a file that is too large is not read to its end. The caller decides how much is too large; the
+wording of a fault stands here, as the `strerror` of an OSError.
 """
 
 import errno
@@ -18,8 +18,8 @@ MEBIBYTE = 1024 * 1024
 
 
 def is_file_or_folder(path: Path) -> bool:
-    """Tell whether a path is of a file, or of a folder, which says so when it is opened. A pipe
-    that nobody writes into would be waited for, and opening a device may do something to it.
+    """Return whether a path is a file, or a folder, which opening refuses. Opening a pipe may wait
+    for ever, and opening a device may do something to it.
 
     Raises:
         OSError: it cannot be looked at.
@@ -29,10 +29,10 @@ def is_file_or_folder(path: Path) -> bool:
 
 
 def refuse_pipe(path: Path) -> None:
-    """See it before a file is opened.
+    """Raise an error before a pipe or a device is opened.
 
     Raises:
-        OSError: it is a pipe or a device, or cannot be looked at.
+        OSError: it is one, or cannot be looked at.
     """
     if not is_file_or_folder(path):
         raise OSError(errno.EINVAL, ENDLESS, str(path))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci.toml`: what a repository says of itself, in its own history (contract, "Command line").
+"""`hwci.toml`, the project file in the root of a repository (contract, "Command line").
 
-This module decides where the file stands and what may stand in it: its products with their paths
-and boxes (spec, "Suite configuration"), and whom a message blames. What a job makes of it is
-decided in `hwci.ci.detect`, and what rules of one's own mean, in `hwci.ci.results.verdicts`.
+This module decides where the file lies and what it may hold: products with their paths and boxes
+(spec, "Suite configuration"), and rules for verdicts. How a job uses it is decided in
+`hwci.ci.detect`, and what the rules mean in `hwci.ci.results.verdicts`.
 """
 
 import re
@@ -26,11 +26,11 @@ from hwci.wire.reports import PatternList, SuiteConfiguration
 
 FILE_NAME = "hwci.toml"
 ROOT_MARK = ".git"
-"""What stands at the root of a work tree: a folder, or a file in work trees added later."""
+"""At the root of a work tree: a folder, or a file in work trees added later."""
 
 
 class ProjectFileError(Exception):
-    """A project file that breaks the rules. `faults`: each with its place, in words for people."""
+    """A project file that is broken. `faults`: each with its place, in words for people."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("; ".join(faults))
@@ -59,7 +59,7 @@ def _verdict(value: object) -> Verdict:
 
 
 class _Table(BaseModel):
-    """A table of the file: strict, and a key that is written wrongly is never overlooked."""
+    """A table of the file: strict, so that a misspelt key is never overlooked."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
@@ -76,18 +76,18 @@ class Product(_Table):
     box: Name | None = None
 
     def configuration(self, repo_key: str | None = None) -> SuiteConfiguration:
-        """Give what the server is told of it. `repo_key`: of which repository it is, where neither
-        it nor its file says so.
+        """Return the suite configuration for the server. `repo_key`: its repository, if neither the
+        product nor the file names one.
 
         Raises:
-            ValidationError: nothing says that, or it breaks the rules.
+            ValidationError: no repository is named, or a rule is broken.
         """
-        said = self.model_dump(exclude={"box"})
-        return SuiteConfiguration.model_validate({**said, "repo_key": self.repo_key or repo_key})
+        fields = self.model_dump(exclude={"box"})
+        return SuiteConfiguration.model_validate({**fields, "repo_key": self.repo_key or repo_key})
 
 
 class VerdictRule(_Table):
-    """A `[[verdict]]`: what matches anywhere in a failure's message blames somebody."""
+    """A `[[verdict]]` for failures whose message matches anywhere."""
 
     message: Annotated[re.Pattern[str], PlainValidator(_pattern)]
     verdict: Annotated[Verdict, PlainValidator(_verdict)]
@@ -105,7 +105,7 @@ _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a project file says. `verdicts`: the first that matches counts."""
+    """What a project file holds. `verdicts`: the first that matches counts."""
 
     path: Path
     repo_key: str | None = None
@@ -115,11 +115,11 @@ class Project:
 
 def find_project(start: Path) -> Project | None:
     """Read the nearest project file from a folder up to the root of its repository. Outside any
-    repository only the folder itself is looked at: a file further up may be anybody's.
+    repository only the folder itself counts: a file further up may belong to anyone.
 
     Raises:
-        ProjectFileError: there is one, and it cannot be read or breaks the rules; or nobody can
-            tell whether there is one.
+        ProjectFileError: it cannot be read or is broken, or it cannot be known whether there is
+            one.
     """
     path = project_path(start)
     return None if path is None else read_project(path)
@@ -129,8 +129,8 @@ def project_path(start: Path) -> Path | None:
     """Find the nearest project file.
 
     Raises:
-        ProjectFileError: nobody can tell, as where this user may not search a folder above. It is
-            not taken for none: without its rules a report would be another.
+        ProjectFileError: it cannot be known, as where this user may not search a folder above.
+            Without its rules a report would differ, so it does not count as missing.
     """
     folders = (start, *start.parents)
     try:
@@ -148,7 +148,7 @@ def read_project(path: Path) -> Project:
     """Read a project file.
 
     Raises:
-        ProjectFileError: it cannot be read, or holds too much, or breaks the rules.
+        ProjectFileError: it cannot be read, is too large, or is broken.
     """
     try:
         content = tomllib.loads(read_whole(path, limits.SUITE_CONFIG_BYTES).decode("utf-8-sig"))
@@ -170,7 +170,7 @@ def read_project(path: Path) -> Project:
 
 
 def _sentence(error: ErrorDetails) -> str:
-    """Say what is wrong where: `product 2: firmware_paths, item 1: …`."""
+    """Return the place and the fault: `product 2: firmware_paths, item 1: …`."""
     place = list(error["loc"])
     if error["type"] == "extra_forbidden":
         message = _unknown(str(place.pop()), _TABLES.get(str(place[0]), _File) if place else _File)
@@ -183,7 +183,7 @@ def _sentence(error: ErrorDetails) -> str:
 
 
 def _places(place: Sequence[str | int]) -> Iterator[str]:
-    """Count as people do, from 1."""
+    """Yield the words of a place, counted from 1."""
     if len(place) > 1 and isinstance(place[1], int):
         number = place[1] + 1
         table = place[0] in _TABLES
