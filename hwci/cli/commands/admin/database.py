@@ -11,9 +11,9 @@ from uuid import UUID
 
 import typer
 
+from hwci.bench.checks import Finding, State
 from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
-from hwci.cli.reporting.finding import Finding, State
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, say, telling
 from hwci.cli.terminal.tables import counted
