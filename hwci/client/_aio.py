@@ -18,7 +18,6 @@ import aiohttp
 from yarl import URL
 
 from hwci.client._address import on_the_way, parse_address, proxy_of
-from hwci.client._aio_following import AsyncFollowing
 from hwci.client._call import Call
 from hwci.client._protocol import (
     ANSWER_BYTES_MAX,
@@ -29,12 +28,14 @@ from hwci.client._protocol import (
     Token,
     build_request,
     conclude,
+    lower_case,
     next_page,
     retry_delay,
 )
 from hwci.client.calls._writing import Id
 from hwci.client.following import SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
+from hwci.wire.runs import RunEvent
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -44,6 +45,86 @@ NOT_SENT = (
     aiohttp.ClientHttpProxyError,
     aiohttp.ConnectionTimeoutError,
 )
+
+
+class AsyncFollowing:
+    """Events of runs, as they come, for as long as the caller may follow. Inside `async with` it
+    has begun when the block does: no event of the block's own time is missed.
+
+    Raises:
+        HwciError: see `hwci.client.errors`. `UnauthorizedError`: the token has ended and the client
+            was given no other. `ConflictError`: the events to resume from are not kept any more;
+            list the runs, then follow anew.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        dial: Callable[[Follower], Awaitable[aiohttp.ClientResponse | Response | NoAnswer]],
+        retries: int,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._follower = follower
+        self._dial = dial
+        self._retries = retries
+        self._sleep = sleep
+        self._line: aiohttp.ClientResponse | None = None
+
+    async def __aenter__(self) -> Self:
+        while not self._follower.placed:
+            await self._go_on()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> RunEvent:
+        while not self._follower.events:
+            await self._go_on()
+        return self._follower.events.popleft()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    async def _go_on(self) -> None:
+        try:
+            if self._line is None:
+                await self._begin()
+            elif chunk := await _heard(self._line):
+                self._follower.take(chunk)
+            else:
+                self.close()
+                await self._sleep(self._follower.pause_after_end(_chance()))
+        except BaseException:
+            self.close()
+            raise
+
+    async def _begin(self) -> None:
+        outcome = await self._dial(self._follower)
+        if isinstance(outcome, aiohttp.ClientResponse):
+            self._line = outcome
+            self._follower.begin(lower_case(outcome.headers))
+        else:
+            await self._sleep(self._follower.pause_after(outcome, self._retries, _chance()))
+
+
+async def _heard(line: aiohttp.ClientResponse) -> bytes:
+    """Return what has come; nothing once the stream has ended or was cut."""
+    try:
+        return await line.content.readany()
+    except (aiohttp.ClientError, OSError):
+        return b""
 
 
 class AsyncClient:
@@ -106,8 +187,7 @@ class AsyncClient:
         request = build_request(call, self._credentials, uuid4().hex)
         for tried in count():
             outcome = await self._try(request, fresh=not call.repeatable)
-            chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
-            delay = retry_delay(call, outcome, self._retries - tried, tried, chance)
+            delay = retry_delay(call, outcome, self._retries - tried, tried, _chance())
             if delay is None:
                 break
             await self._sleep(delay)
@@ -197,8 +277,7 @@ class AsyncClient:
 
 async def _whole(answer: aiohttp.ClientResponse) -> Response:
     async with answer:
-        headers = {name.lower(): value for name, value in answer.headers.items()}
-        return Response(answer.status, headers, await _bounded(answer))
+        return Response(answer.status, lower_case(answer.headers), await _bounded(answer))
 
 
 async def _bounded(answer: aiohttp.ClientResponse) -> bytes:
@@ -218,3 +297,7 @@ def _reason(fault: aiohttp.ClientError | OSError) -> str:
     if isinstance(fault, aiohttp.ServerDisconnectedError):
         return "Server disconnected"
     return str(fault) or type(fault).__name__
+
+
+def _chance() -> float:
+    return random.random()  # noqa: S311 - it spreads retries, it guards nothing

@@ -7,11 +7,11 @@ This module decides headers, decoding and retries as functions of values (contra
 """
 
 import gzip
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ValidationError
@@ -95,6 +95,15 @@ class NoAnswer:
     sent: bool
     timed_out: bool = False
     passing: bool = True
+
+
+class _Headers(Protocol):
+    def items(self) -> Iterable[tuple[str, str]]: ...
+
+
+def lower_case(headers: _Headers) -> Mapping[str, str]:
+    """Return headers with their names in lower case."""
+    return {name.lower(): value for name, value in headers.items()}
 
 
 # What is sent

@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -31,16 +32,109 @@ from hwci.client._protocol import (
     Token,
     build_request,
     conclude,
+    lower_case,
     next_page,
     retry_delay,
 )
-from hwci.client._sync_following import Following, Line
 from hwci.client.calls._writing import Id
 from hwci.client.following import MEDIA, SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
+from hwci.wire.runs import RunEvent
 
 T = TypeVar("T")
 Item = TypeVar("Item")
+
+
+CHUNK_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    connection: HTTPConnection
+    answer: HTTPResponse
+
+    def read(self) -> bytes:
+        """Return what has come; nothing once the stream has ended or was cut."""
+        try:
+            return self.answer.read1(CHUNK_BYTES)
+        except (OSError, HTTPException):
+            return b""
+
+    def close(self) -> None:
+        self.answer.close()
+        self.connection.close()
+
+
+class Following:
+    """Events of runs, as they come, for as long as the caller may follow. Inside `with` it has
+    begun when the block does: no event of the block's own time is missed.
+
+    Raises:
+        HwciError: see `hwci.client.errors`. `UnauthorizedError`: the token has ended and the client
+            was given no other. `ConflictError`: the events to resume from are not kept any more;
+            list the runs, then follow anew.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        dial: Callable[[Follower], _Line | Response | NoAnswer],
+        retries: int,
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._follower = follower
+        self._dial = dial
+        self._retries = retries
+        self._sleep = sleep
+        self._line: _Line | None = None
+
+    def __enter__(self) -> Self:
+        while not self._follower.placed:
+            self._go_on()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> RunEvent:
+        while not self._follower.events:
+            self._go_on()
+        return self._follower.events.popleft()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def _go_on(self) -> None:
+        try:
+            if self._line is None:
+                self._begin()
+            elif chunk := self._line.read():
+                self._follower.take(chunk)
+            else:
+                self.close()
+                self._sleep(self._follower.pause_after_end(_chance()))
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self) -> None:
+        outcome = self._dial(self._follower)
+        if isinstance(outcome, _Line):
+            self._line = outcome
+            self._follower.begin(lower_case(outcome.answer.headers))
+        else:
+            self._sleep(self._follower.pause_after(outcome, self._retries, _chance()))
 
 
 class Client:
@@ -108,8 +202,7 @@ class Client:
         request = build_request(call, self._credentials, uuid4().hex)
         for tried in count():
             outcome = self._try_within(within, request, fresh=not call.repeatable)
-            chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
-            delay = retry_delay(call, outcome, self._retries - tried, tried, chance)
+            delay = retry_delay(call, outcome, self._retries - tried, tried, _chance())
             self.server_time = _time_of(outcome) or self.server_time
             if delay is None:
                 break
@@ -136,7 +229,7 @@ class Client:
         follower = Follower(org_id, run_id, last_event_id)
         return Following(follower, self._dial, self._retries, self._sleep)
 
-    def _dial(self, follower: Follower) -> Line | Response | NoAnswer:
+    def _dial(self, follower: Follower) -> _Line | Response | NoAnswer:
         request = follower.request(self._credentials, uuid4().hex)
         try:
             connection = self._connections.apart(SILENCE_SECONDS)
@@ -148,7 +241,7 @@ class Client:
                 # The library takes a head that was cut off for a whole one.
                 if answer.headers.get_content_type() != MEDIA and not answer.peek(1):
                     raise ConnectionResetError("the answer was cut off")
-                return Line(connection, answer)
+                return _Line(connection, answer)
             response = _whole(answer)
         except (OSError, HTTPException) as fault:
             connection.close()
@@ -217,8 +310,7 @@ def _ask(connection: HTTPConnection, route: Route, request: Request) -> HTTPResp
 
 
 def _whole(answer: HTTPResponse) -> Response:
-    received = {name.lower(): value for name, value in answer.getheaders()}
-    return Response(answer.status, received, _bounded(answer))
+    return Response(answer.status, lower_case(answer.headers), _bounded(answer))
 
 
 def _bounded(answer: HTTPResponse) -> bytes:
@@ -233,3 +325,7 @@ def _bounded(answer: HTTPResponse) -> bytes:
     if max(announced or 0, len(body)) > ANSWER_BYTES_MAX:
         raise HTTPException(f"the answer has more than {ANSWER_BYTES_MAX} bytes")
     return body
+
+
+def _chance() -> float:
+    return random.random()  # noqa: S311 - it spreads retries, it guards nothing

@@ -2,8 +2,8 @@
 """Following runs: what is asked for, what comes, and when to ask again (contract, "Runs and
 streams"), without I/O. `with client.follow(org_id) as events:` of either shell does the rest.
 
-A stream that ends or is cut is taken up again after the last event that was given: none is missed,
-none comes twice.
+A stream that ends or is cut is resumed after the last event that was returned: none is missed, none
+comes twice.
 """
 
 from collections import deque
@@ -31,9 +31,9 @@ from hwci.wire.runs import RunEvent, StreamQuery
 
 MEDIA = "text/event-stream"
 SILENCE_SECONDS = 45.0
-"""The server says something each 15 seconds: whoever hears nothing for this long is cut off."""
+"""The server sends something every 15 seconds: after this much silence the line is dead."""
 RESUMES = 60
-"""Tries in a row to take up again a stream that had begun: some minutes."""
+"""Tries in a row to resume a stream that had begun: some minutes."""
 LAST_EVENT_ID = "Last-Event-ID"
 _PAUSE_MILLISECONDS = 2_000
 _NO_ID = "Should be the id of an event, as a stream gave it"
@@ -41,10 +41,10 @@ _OURS = {str(kind) for kind in RunEventType}
 
 
 class Follower:
-    """Someone who follows, and the place where they stand.
+    """The events that were received, and the place in the stream to go on from.
 
     Raises:
-        InvalidCallError: the run's id is none, or the event's.
+        InvalidCallError: the id of the run or of the event is malformed.
     """
 
     def __init__(self, org_id: Id, run_id: Id | None, last_event_id: str | None) -> None:
@@ -60,21 +60,21 @@ class Follower:
         self._begun = False
         self._failed = 0
         self.events: deque[RunEvent] = deque()
-        """What came and was not given yet."""
+        """Received and not returned yet."""
 
     @property
     def placed(self) -> bool:
-        """Whether the server said where this begins: nothing that happens now is missed."""
+        """Whether the server has named the beginning: from now on nothing is missed."""
         return self._begun and self._after is not None
 
     def request(self, credentials: Credentials, request_id: str) -> Request:
-        """Write the request that begins, or goes on. Raises as `build_request`."""
+        """Return the request that begins or resumes the stream. Raises as `build_request`."""
         asked = build_request(self._call, credentials, request_id)
         after = {} if self._after is None else {LAST_EVENT_ID: self._after}
         return replace(asked, headers={**asked.headers, "Accept": MEDIA, **after})
 
     def begin(self, headers: Mapping[str, str]) -> None:
-        """Take note that the server streams; header names in lower case.
+        """Note that the server streams; header names in lower case.
 
         Raises:
             AnswerShapeError: it is not one of this server's streams.
@@ -86,34 +86,34 @@ class Follower:
         self._stream, self._begun, self._failed = EventStream(), True, 0
 
     def take(self, chunk: bytes) -> None:
-        """Read what came.
+        """Read received bytes.
 
         Raises:
-            AnswerShapeError: it is no event of this server.
+            AnswerShapeError: they are not an event of this server.
         """
         try:
             for event in self._stream.feed(chunk):
-                if event.type in _OURS:  # a newer server may tell of more
+                if event.type in _OURS:  # a newer server may have more
                     self.events.append(self._read(event))
         except ValueError as fault:
             raise self._misshapen(str(fault)) from None
         if self._stream.id is not None:
             if not _is_id(self._stream.id):
-                raise self._misshapen("the id of an event is none")
+                raise self._misshapen("the id of an event is malformed")
             self._after = self._stream.id
 
     def pause_after_end(self, chance: float) -> float:
-        """Give the seconds to wait once a stream has ended: as long as the server asked for, at the
-        most, so that those who were cut off together do not come back together.
+        """Return the seconds to wait after a stream has ended: at most what the server asked for,
+        and random, so that clients that were cut off together do not come back together.
         """
         asked = self._stream.retry
         return chance * (_PAUSE_MILLISECONDS if asked is None else asked) / 1_000
 
     def pause_after(self, outcome: Response | NoAnswer, retries: int, chance: float) -> float:
-        """Give the seconds to wait after a try that gave no stream.
+        """Return the seconds to wait after a try that got no stream.
 
         Raises:
-            HwciError: waiting would not help, or was tried long enough.
+            HwciError: waiting would not help, or was tried often enough.
         """
         left = (RESUMES if self._begun else retries) - self._failed
         delay = retry_delay(self._call, outcome, left, self._failed, chance)

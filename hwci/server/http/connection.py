@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections: every answer on them has the spec's shape, also those that the web framework gives
-before or beside any handler (malformed HTTP, a fault of ours); and who sends or takes too slowly is
-cut (contract, "Everywhere").
+"""Connections: every answer has the spec's shape, also those that the web framework gives before or
+beside any handler (malformed HTTP, a fault of ours); and a caller who sends or reads too slowly is
+cut off (contract, "Everywhere").
 
-Leaving: a request is taken once its head is here, and is answered; each answer closes its
-connection. A connection that waits for a request when the server leaves is kept for
-`GRACE_SECONDS`, for what is under way to it, and is closed then. What is not answered within
-`LEAVE_SECONDS`, because its body never comes or its handler does not end, is cut.
+When the server stops: a request whose head has arrived is answered, and each answer closes its
+connection. A connection without a request stays open for `GRACE_SECONDS`, for a request that is on
+its way, and is then closed. What is not answered within `LEAVE_SECONDS`, because its body never
+comes or its handler does not end, is cut off.
 """
 
 import asyncio
@@ -30,25 +30,26 @@ HEADER_BYTES = 8_192
 """The two differ so that a refusal can tell which of them was passed."""
 
 HEAD_SECONDS = 15.0
-"""So long may a connection wait for its first byte, and the head of a request for its end."""
+"""Limit for the first byte of a connection, and for the whole head of a request."""
 STUCK_SECONDS = 60.0
-"""Who takes not one byte of an answer for so long has gone."""
+"""A caller who takes not one byte of an answer for this long is gone."""
 
 LISTEN_SECONDS = 1.0
-"""Who closes their side, as every program does that is ended, is waited for so long by a read."""
+"""A read goes on for this long after its caller closed their side, as a killed program does."""
 
 GRACE_SECONDS = 0.5
 LEAVE_SECONDS = 6.5
+LOOK_SECONDS = 0.02
 
 Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Gone = Callable[[], None]
-"""Told when a connection has ended."""
+"""Called when a connection has ended."""
 
 _TOO_MANY_HEADERS = "Too many headers received"  # the framework has no class for it
 
 
 class SpecProtocol(web.RequestHandler):
-    """A connection whose errors are spec-shaped too, and which does not wait for ever."""
+    """A connection whose errors have the spec's shape too, and which does not wait for ever."""
 
     __slots__ = (
         "_answered",
@@ -77,7 +78,7 @@ class SpecProtocol(web.RequestHandler):
         self._arriving = EMPTY_PAYLOAD  # the body of the last request that has come
         self._begun = False  # the head of a request has begun to arrive
         self._deaf = False  # nothing more is read
-        self._ended = False  # the caller will send no more
+        self._ended = False  # the caller has closed their side
         self._late = False  # a head did not arrive in time
         self._answered = False
         self._leave: Callable[[], object] | None = None
@@ -86,26 +87,21 @@ class SpecProtocol(web.RequestHandler):
         self._taken_due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for the first byte, not for long. Who never asked is given no answer."""
+        """Wait for the first byte, not for long. A caller who never asked gets no answer."""
         super().connection_made(transport)
-        self._head_due = self._loop.call_later(HEAD_SECONDS, self.force_close)
+        self._head_due = self._server.loop.call_later(HEAD_SECONDS, self.force_close)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Forget what was due, and tell the server once nothing runs for this connection."""
+        """Cancel the deadlines, and free the connection's place."""
         self._head_is_due(None)
         self._stop_watching()
         if self._leave is not None:
             self._leave()
-        task = self._task_handler
         super().connection_lost(exc)
         self._gone()
-        if task is None:
-            self._server.note_gone()
-        else:
-            task.add_done_callback(self._server.note_gone)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, and see to it that a head that begins comes to its end."""
+        """Take bytes, and set a deadline for a head that begins."""
         if self._late:
             return
         between, count = self._arriving.is_eof(), self._request_count
@@ -119,10 +115,9 @@ class SpecProtocol(web.RequestHandler):
             self._begun = True
             self._head_is_due(HEAD_SECONDS)
 
-    def eof_received(self) -> bool:  # type: ignore[override] # the framework's says None: close
-        """Stay for a caller who has said all and still listens, where there is an answer to give.
-
-        TLS has no half that stays open.
+    def eof_received(self) -> bool:  # type: ignore[override] # the framework returns None: close
+        """Stay open for a caller who has closed their side and waits for an answer. TLS cannot be
+        half open.
         """
         self._ended = True
         self._expect_leaving()
@@ -137,7 +132,7 @@ class SpecProtocol(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Say when an answer is the last: the caller has ended, or the server leaves."""
+        """Close after the last answer: the caller closed their side, or the server stops."""
         if (self._ended or self._server.leaving) and not self._messages:
             resp.force_close()
         finished = await super().finish_response(request, resp, start_time)
@@ -147,33 +142,33 @@ class SpecProtocol(web.RequestHandler):
         self._answered = not self._messages
         return finished
 
-    def hear_no_more(self) -> None:
+    def stop_reading(self) -> None:
         """Read nothing more. The caller has a moment to take the answer, which is the last."""
         self._deaf = True
         if self.transport is not None:
             self.transport.pause_reading()
 
     def resume_reading(self, resume_parser: bool = True) -> None:
-        """Go on reading, unless nothing more is read."""
+        """Resume reading, unless it was stopped for good."""
         if not self._deaf:
             super().resume_reading(resume_parser)
 
     def pause_writing(self) -> None:
-        """More is to be sent than the caller takes: watch whether they take any."""
+        """Watch whether the caller takes any of what waits to be sent."""
         super().pause_writing()
         self._watch()
 
     def resume_writing(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._stop_watching()
         super().resume_writing()
 
     def leave(self) -> None:
-        """Close, unless a request is being answered, its body arrives, or it waits to be read."""
+        """Close, unless a request is being answered, arrives, or waits to be read."""
         waits = self._waiter is not None and not self._waiter.done()
         if waits and self.transport is not None and not _unread(self.transport):
             if self.transport.can_write_eof():
-                self.transport.write_eof()  # now: who hears it at once sends nothing more
+                self.transport.write_eof()  # now, so that the caller sends nothing more
             self.force_close()
 
     def handle_error(
@@ -200,8 +195,8 @@ class SpecProtocol(web.RequestHandler):
 
     @contextmanager
     def while_there(self, leave: Callable[[], object]) -> Iterator[None]:
-        """Call `leave` if the caller leaves meanwhile. Who has only said all may still listen: they
-        have `LISTEN_SECONDS` more.
+        """Call `leave` if the caller leaves meanwhile. One who only closed their side may still
+        listen, for `LISTEN_SECONDS`.
         """
         self._leave = leave
         if self.transport is None:
@@ -217,20 +212,20 @@ class SpecProtocol(web.RequestHandler):
 
     def _expect_leaving(self) -> None:
         if self._leave is not None:
-            self._leave_due = self._loop.call_later(LISTEN_SECONDS, self._leave)
+            self._leave_due = self._server.loop.call_later(LISTEN_SECONDS, self._leave)
 
     def _head_is_due(self, seconds: float | None) -> None:
         if self._head_due is not None:
             self._head_due.cancel()
-        self._head_due = (
-            None if seconds is None else self._loop.call_later(seconds, self._refuse_late_head)
-        )
+        self._head_due = None
+        if seconds is not None:
+            self._head_due = self._server.loop.call_later(seconds, self._refuse_late_head)
 
     def _refuse_late_head(self) -> None:
         """Answer 408 in its turn, as the framework answers a malformed head."""
         self._late = True
-        told = web_protocol._ErrInfo  # noqa: SLF001 - `require_hardened` looked that it is there
-        late = told(HTTPStatus.REQUEST_TIMEOUT, TimeoutError(), "its head is late")
+        fault = web_protocol._ErrInfo  # noqa: SLF001 - `require_hardened` has checked it
+        late = fault(HTTPStatus.REQUEST_TIMEOUT, TimeoutError(), "its head is late")
         self._messages.append((late, EMPTY_PAYLOAD))
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -242,7 +237,7 @@ class SpecProtocol(web.RequestHandler):
         if before is not None and left >= before:
             self.transport.abort()
         else:
-            self._taken_due = self._loop.call_later(STUCK_SECONDS, self._watch, left)
+            self._taken_due = self._server.loop.call_later(STUCK_SECONDS, self._watch, left)
 
     def _stop_watching(self) -> None:
         if self._taken_due is not None:
@@ -251,27 +246,27 @@ class SpecProtocol(web.RequestHandler):
 
 
 class SpecServer(web.Server):
-    """Makes such connections, and sees them out. The framework's own forgets all its settings at
-    one unknown keyword; this one does not.
+    """Makes such connections, and ends them. The framework's own server drops all its settings at
+    one unknown keyword; this one fails.
     """
 
-    def __init__(self, handle: Handle, **settings: Any) -> None:  # noqa: ANN401 - the framework's
-        super().__init__(handle, **settings)
+    def __init__(
+        self,
+        handle: Handle,
+        request_factory: Callable[..., web.BaseRequest] | None = None,
+        **settings: Any,  # noqa: ANN401 - the framework's
+    ) -> None:
+        super().__init__(handle, request_factory=request_factory)
         self.leaving = False
-        self._empty = asyncio.Event()
+        self.loop = asyncio.get_running_loop()
+        self._settings = settings
 
     def __call__(self, gone: Gone = lambda: None) -> SpecProtocol:
-        """Make the handler of a new connection."""
-        return SpecProtocol(self, gone, loop=self._loop, **self._kwargs)
-
-    def note_gone(self, _: object = None) -> None:
-        """Nothing runs any more for a connection."""
-        if self.leaving and not self._connections:
-            self._empty.set()
+        """Return the handler of a new connection."""
+        return SpecProtocol(self, gone, loop=self.loop, **self._settings)
 
     async def leave(self) -> None:
-        """Return when every request that was taken is answered, or it has taken too long."""
-        self.note_gone()
+        """Return when every request that was taken is answered, or the time for it is over."""
         await self._emptied(GRACE_SECONDS)
         for connection in self.connections:
             assert isinstance(connection, SpecProtocol)
@@ -281,18 +276,19 @@ class SpecServer(web.Server):
     async def _emptied(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._empty.wait()
+                while self.connections:  # noqa: ASYNC110 - the framework has no event for it
+                    await asyncio.sleep(LOOK_SECONDS)
 
 
 def _unread(transport: asyncio.Transport) -> bool:
-    """Return whether something has come that was not read yet."""
+    """Return whether bytes have arrived that were not read yet."""
     look = select.poll()
     look.register(transport.get_extra_info("socket"), select.POLLIN)
     return bool(look.poll(0))
 
 
 def _status_of(status: int, exc: BaseException | None, message: str | None) -> int:
-    """Give the status of what no handler answered; the framework knows 400 and 500 alone."""
+    """Return the status of what no handler answered; the framework knows only 400 and 500."""
     if isinstance(exc, LineTooLong):
         return 414 if exc.args[1] == LINE_BYTES else 431
     if message == _TOO_MANY_HEADERS:

@@ -155,4 +155,4 @@ def _leave_unread(request: web.Request, response: web.Response) -> None:
     if not short and not request.content.is_eof():
         response.force_close()
         assert isinstance(request.protocol, SpecProtocol)
-        request.protocol.hear_no_more()
+        request.protocol.stop_reading()

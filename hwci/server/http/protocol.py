@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What serves, and with which settings (contract, "Everywhere").
+"""The runner of an application, and its settings (contract, "Everywhere").
 
-`require_hardened` refuses to start without the parser that malformed requests are refused by, and
-with a framework whose private parts are others than those used here and in `connection.py`. How a
-single connection behaves, and what a server does that leaves, is decided in `connection.py`.
+`require_hardened` refuses to start without the parser that refuses malformed requests, and with a
+framework that lacks a private part that `connection.py` uses. How a single connection behaves, and
+how a server stops, is decided in `connection.py`.
 """
 
 import sys
@@ -23,7 +23,7 @@ from hwci.server.http.listener import Listener, bound
 from hwci.server.http.places import Places
 from hwci.server.http.responses import PEOPLE_USE_TLS, status_answer
 
-# Inflation is ours (`body.py`); a body that nobody reads is waited for briefly.
+# Inflation is ours (`body.py`); a body that is not read is waited for briefly.
 HARDENING: dict[str, Any] = {
     "auto_decompress": False,
     "keepalive_timeout": 75.0,
@@ -35,20 +35,16 @@ HARDENING: dict[str, Any] = {
 PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
     web.RequestHandler: (
         "_current_request",
-        "_loop",
         "_messages",
         "_request_count",
-        "_task_handler",
         "_upgraded",
         "_waiter",
     ),
     web_protocol: ("_ErrInfo",),
-    web.Server: ("_connections", "_kwargs", "_loop"),
-    web.AppRunner: ("_make_server",),
 }
-"""Attributes that we read or replace and the framework promises nobody (docs/adr/0016)."""
+"""What we use of the framework's inside, which it may change (docs/adr/0016, 0036)."""
 CUT_SECONDS = 0.5
-"""For a handler to end by itself once it is cut, and again to be cancelled."""
+"""For a handler to end by itself once its connection is cut, and again to be cancelled."""
 
 Handle = connection.Handle
 Around = Callable[[Handle], Handle]
@@ -67,22 +63,42 @@ class SpecRunner(web.AppRunner):
         )
         self._https = https
         self._listener: Listener | None = None
+        self._connections: connection.SpecServer | None = None
+
+    @property
+    def server(self) -> connection.SpecServer | None:
+        """What makes the connections; the framework's own server makes none."""
+        return self._connections
+
+    async def setup(self) -> None:
+        """Start the application."""
+        await super().setup()
+        plain = super().server
+        assert plain is not None
+        around = self.app.get(AROUND, lambda handle: handle)
+        self._connections = connection.SpecServer(
+            self._noted(around(_spec_shaped(plain.request_handler))),
+            plain.request_factory,
+            access_log_class=RequestLog,
+            **HARDENING,
+        )
+        self._connections()  # an unknown setting fails here, before the first connection
 
     @property
     def addresses(self) -> list[Any]:
-        """Where it listens."""
+        """The addresses that it listens at."""
         sockets = self._listener.sockets if self._listener else ()
         return [*(one.getsockname() for one in sockets), *super().addresses]
 
     async def listen(
         self, host: str, port: int, places: Places | None = None, tls: SSLContext | None = None
     ) -> str:
-        """Listen at an address, and return it for people; a port of 0 becomes one that is free.
+        """Listen at an address, and return it as a URL; a port of 0 becomes one that is free.
 
         Raises:
-            OSError: it is taken, or not ours.
+            OSError: the address is taken, or not of this machine.
         """
-        assert isinstance(self.server, connection.SpecServer)
+        assert self.server is not None
         sockets = await bound(host, port)
         self._listener = Listener(sockets, self.server, places or Places(sys.maxsize), tls)
         host, port = sockets[0].getsockname()[:2]
@@ -90,14 +106,14 @@ class SpecRunner(web.AppRunner):
         return f"{'https' if tls else 'http'}://{shown}:{port}"
 
     def begin_to_leave(self) -> None:
-        """From now on each answer is its connection's last; new connections are still taken."""
-        assert isinstance(self.server, connection.SpecServer)
+        """Make each answer its connection's last; new connections are still taken."""
+        assert self.server is not None
         self.server.leaving = True
         self.app.get(LEAVING, lambda: None)()
 
     async def cleanup(self) -> None:
-        """Leave: listen no longer, end the streams, answer what was taken, cut the rest."""
-        if isinstance(self.server, connection.SpecServer):
+        """Stop: listen no longer, end the streams, answer what was taken, cut off the rest."""
+        if self.server is not None:
             self.begin_to_leave()
             if self._listener is not None:
                 await self._listener.close()
@@ -105,23 +121,12 @@ class SpecRunner(web.AppRunner):
                 await site.stop()
             await super().shutdown()
             await self.server.leave()
+            self.server.pre_shutdown()
+            await self.server.shutdown(CUT_SECONDS)
         await super().cleanup()
 
     async def shutdown(self) -> None:
-        """The application was told before its connections were waited for."""
-
-    async def _make_server(self) -> web.Server:
-        plain = await super()._make_server()
-        handle = _spec_shaped(plain.request_handler)
-        around = self.app.get(AROUND)
-        server = connection.SpecServer(
-            self._noted(around(handle) if around else handle),
-            request_factory=plain.request_factory,
-            access_log_class=RequestLog,
-            **HARDENING,
-        )
-        server()  # an unknown setting fails here, before the first connection
-        return server
+        """Do nothing: `cleanup` has told the application before it waited for connections."""
 
     def _noted(self, handle: Handle) -> Handle:
         async def noted(request: web.BaseRequest) -> web.StreamResponse:
@@ -132,7 +137,9 @@ class SpecRunner(web.AppRunner):
 
 
 def require_hardened() -> None:
-    """Refuse to serve with the parser that is written in Python: it is lenient where C is not."""
+    """Refuse the parser that is written in Python, which is lenient where the one in C is not, and
+    a framework that lacks what we use of its inside. Raises `RuntimeError`.
+    """
     if HttpRequestParser is HttpRequestParserPy:
         raise RuntimeError(
             "aiohttp runs without its C parser; install a wheel of aiohttp for this Python"
@@ -151,7 +158,7 @@ def require_hardened() -> None:
 
 
 def _names_of(kind: type | ModuleType) -> set[str]:
-    """Give the attributes of a class or module, and those that instances get when they are made."""
+    """Return the attributes of a class or module, and those that `__init__` sets."""
     slots_alone = isinstance(kind, type) and kind.__dictoffset__ == 0
     init = None if slots_alone else vars(kind).get("__init__")
     return {*dir(kind), *(init.__code__.co_names if isinstance(init, FunctionType) else ())}
