@@ -3,7 +3,7 @@
 
 This module decides what counts as an address of either, and reads the customary environment
 variables for proxies (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY). It opens no connection. An
-address at fault is told without what may be a password in it.
+faulty address is shown without what may be a password in it.
 """
 
 import re
@@ -49,7 +49,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy. `headers`: what signs requests to it, and nobody else is to see."""
+    """A proxy. `headers`: the credentials for it, which nobody else may see."""
 
     address: ServerAddress
     headers: Mapping[str, str] = field(repr=False)
@@ -59,7 +59,7 @@ def parse_address(text: str) -> ServerAddress:
     """Take a server's address apart.
 
     Raises:
-        ServerAddressError: it is none, or holds what an address should not: a password, a query.
+        ServerAddressError: it is malformed, or holds a user name, a password or a query.
     """
     # First of all: a password with a `/` in it would be taken for a port or a path.
     before, at, after = text.rpartition("@")
@@ -95,10 +95,10 @@ def _unusable(parts: SplitResult, host: str) -> str | None:
 
 
 def proxy_of(address: ServerAddress) -> Proxy | None:
-    """Give the proxy that the environment names for this server.
+    """Return the proxy that the environment names for this server.
 
     Raises:
-        ProxyAddressError: what it names is no proxy that can be used.
+        ProxyAddressError: it names a proxy that cannot be used.
     """
     from urllib.request import (  # noqa: PLC0415 - slow to import, and not for those who only ask
         getproxies,
@@ -114,7 +114,7 @@ def proxy_of(address: ServerAddress) -> Proxy | None:
 
 
 def on_the_way(reason: str, proxy: Proxy | None) -> str:
-    """Say of a failed connection through which proxy it went: it may be the one at fault."""
+    """Add the proxy of a failed connection to the reason: it may be the one at fault."""
     return reason if proxy is None else f"{reason} (through the proxy {proxy.address.origin})"
 
 

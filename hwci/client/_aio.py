@@ -2,7 +2,7 @@
 """The asynchronous shell, on aiohttp.
 
 This module decides how bytes travel: kept connections, the proxy of the environment, no
-redirects. What is sent and what an answer means is `_protocol.py`'s to say.
+redirects. What is sent and what an answer means is decided in `_protocol.py`.
 """
 
 import asyncio
@@ -133,9 +133,9 @@ class AsyncClient:
     Args:
         url: the server's address.
         ci_key: signs the CI report calls.
-        token: the access token that signs the calls of a user, or what gives the present one.
-        box_key: signs what a box says of itself.
-        timeout: seconds of silence after which a try is given up.
+        token: the access token that signs the calls of a user, or a function that returns it.
+        box_key: signs the calls of a box.
+        timeout: seconds of silence after which a try ends.
         retries: tries after the first one, where repeating a call is safe.
     """
 
@@ -179,7 +179,7 @@ class AsyncClient:
             self._kept = None
 
     async def send(self, call: Call[T]) -> T:
-        """Perform a call and give its answer.
+        """Send a call and return its answer.
 
         Raises:
             HwciError: see `hwci.client.errors`.
@@ -194,7 +194,7 @@ class AsyncClient:
         return conclude(call, outcome)
 
     async def items(self, call: Call[ListPage[Item]]) -> AsyncIterator[Item]:
-        """Give the items of a list, page after page from the call's own on."""
+        """Return the items of a list, page after page from the call's own on."""
         following: Call[ListPage[Item]] | None = call
         while following is not None:
             page = await self.send(following)
@@ -205,11 +205,11 @@ class AsyncClient:
     def follow(
         self, org_id: Id, run_id: Id | None = None, last_event_id: str | None = None
     ) -> AsyncFollowing:
-        """Give the events of an organization's runs as they come, or of one run; `last_event_id`:
-        those after this event first. Each comes once, however often the connection is cut.
+        """Return the events of an organization's runs as they come, or of one run; `last_event_id`:
+        those after this event first. Each is returned once, however often the connection is cut.
 
         Raises:
-            InvalidCallError: an id is none.
+            InvalidCallError: an id is malformed.
         """
         follower = Follower(org_id, run_id, last_event_id)
         return AsyncFollowing(follower, self._dial, self._retries, self._sleep)
@@ -246,7 +246,7 @@ class AsyncClient:
         return await session.request(
             request.method,
             url,
-            # A proxy that leads blindly is signed for when the tunnel is asked for, and only then.
+            # For a tunnel the proxy gets its credentials with CONNECT, and only then.
             headers=request.headers if self._tunnel else {**request.headers, **signed},
             data=request.body,
             proxy=None if self._proxy is None else self._proxy.address.origin,
@@ -261,7 +261,7 @@ class AsyncClient:
         return self._kept
 
     def _new_session(self) -> aiohttp.ClientSession:
-        # No cookies: what signs a call is what the caller gave.
+        # No cookies: calls are signed with what the caller gave.
         return aiohttp.ClientSession(timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar())
 
     def _no_answer(self, fault: aiohttp.ClientError | OSError) -> NoAnswer:
@@ -290,10 +290,10 @@ async def _bounded(answer: aiohttp.ClientResponse) -> bytes:
 
 
 def _reason(fault: aiohttp.ClientError | OSError) -> str:
-    # Its own words hold the proxy's address.
+    # Its own message holds the proxy's address.
     if isinstance(fault, aiohttp.ClientHttpProxyError):
         return f"Tunnel connection failed: {fault.status} {fault.message}"
-    # Its own words hold the head of an answer, as far as it came.
+    # Its own message holds the head of an answer, as far as it came.
     if isinstance(fault, aiohttp.ServerDisconnectedError):
         return "Server disconnected"
     return str(fault) or type(fault).__name__

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a call is: one request to the server and the model of its answer, as a value.
 
-This module decides the shape of that value. Which calls exist is `calls`' to say, how one
-is sent that of the two shells.
+Which calls exist is decided in `calls`, how one is sent in the two shells.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class Credential(Enum):
-    """What a call has to be signed with, in words for people (spec, "Authentication")."""
+    """What a call must be signed with, in words for people (spec, "Authentication")."""
 
     NONE = "no credential"
     CI_KEY = "a CI key"
@@ -27,7 +26,7 @@ class Credential(Enum):
 class Call(Generic[T]):
     """One request. `answer` None: the answer has no body.
 
-    `repeatable` false: whatever becomes of the request, it is never sent a second time.
+    `repeatable` false: the request is never sent a second time.
     The body stays out of `repr`, as it may hold a password.
     """
 

@@ -18,14 +18,14 @@ from weakref import WeakSet
 from hwci.client._address import Proxy, ServerAddress
 
 _CUT_AGAIN_S = 0.1
-"""A line may be opened just after the time is over."""
+"""A connection may be opened just after the time is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way to the server. `tunnel`: the server, when a proxy leads there blindly.
+    """The way to the server. `tunnel`: the server, behind a proxy that passes bytes on unread.
 
-    `before` stands before each request's target; `headers` are for a proxy that reads along.
+    `before`: what precedes each request's target; `headers`: for a proxy that reads requests.
     """
 
     host: str
@@ -38,7 +38,7 @@ class Route:
 
 
 def route_to(server: ServerAddress, proxy: Proxy | None) -> Route:
-    """Find the way to a server, through a proxy if there is one."""
+    """Return the way to a server, through a proxy if there is one."""
     tls = ssl.create_default_context() if server.scheme == "https" else None
     if proxy is None:
         return Route(server.host, server.port, server.prefix, tls)
@@ -70,7 +70,7 @@ class Connections:
         self._lock = threading.Lock()
 
     def open(self, *, fresh: bool) -> tuple[HTTPConnection, bool]:
-        """Give this thread's connection, and whether it was kept from an earlier call."""
+        """Return this thread's connection, and whether it was kept from an earlier call."""
         connection = self._mine()
         if fresh:
             connection.close()
@@ -86,15 +86,15 @@ class Connections:
 
     @contextmanager
     def cut_after(self, seconds: float) -> Iterator[threading.Event]:
-        """Cut this thread's connection, should the block last for so many seconds: a timeout ends
-        silence, and not an answer that comes byte by byte. The event is set once that is so.
+        """Cut this thread's connection if the block takes longer than `seconds`: a timeout ends
+        only silence, not an answer that comes byte by byte. The event is set once it is cut.
         """
         connection = self._mine()
         over, done = threading.Event(), threading.Event()
         watch = threading.Thread(
             target=_cut, args=(connection, seconds, over, done), name="hwci-deadline", daemon=True
         )
-        connection.timeout = min(self._timeout, seconds)  # there is no line to cut as it is opened
+        connection.timeout = min(self._timeout, seconds)  # nothing to cut while it is opened
         watch.start()
         try:
             yield over
@@ -106,8 +106,8 @@ class Connections:
                 connection.close()
 
     def apart(self, silence: float) -> HTTPConnection:
-        """Give a new connection, the caller's own to close. `silence`: seconds that may pass
-        before a byte comes.
+        """Return a new connection, which the caller closes. `silence`: the longest wait for a byte,
+        in seconds.
         """
         connection = self._made()
         try:

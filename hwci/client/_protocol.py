@@ -3,7 +3,7 @@
 
 This module decides headers, decoding and retries as functions of values (contract,
 "Everywhere"). It knows neither sockets nor clocks nor chance: the shells `_sync.py` and
-`_aio.py` bring those.
+`_aio.py` add those.
 """
 
 import gzip
@@ -45,16 +45,17 @@ RETRIED_STATUSES = frozenset({408, 425, 429, *range(500, 600)})
 BACKOFF_FIRST_S = 0.5
 BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 120.0
-"""A server that asks for a longer pause is not waited for."""
+"""The client does not wait for a server that asks for a longer pause."""
 _PAGE_BYTES, _TITLE_MAX = 4096, 80
 ANSWER_BYTES_MAX = 2 * RUN_REPORT_BYTES
-"""No answer of a server is longer; a stranger at its address may send one without end."""
+"""No answer of the server is longer; another program may send one without end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What the caller may sign calls with; `repr` tells what there is, never its value. A token
-    that is renewed is given as what gives the present one, and asked for at each request.
+    """What the caller may sign calls with; `repr` shows which there are, never their values. A
+    token that is renewed is given as a function that returns the present one, called for each
+    request.
     """
 
     ci_key: str | None = None
@@ -88,7 +89,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """Why no answer came. `passing`: it may go better by itself another time."""
+    """Why no answer came. `passing`: trying again may help."""
 
     address: str
     reason: str
@@ -110,10 +111,10 @@ def lower_case(headers: _Headers) -> Mapping[str, str]:
 
 
 def build_request(call: Call[T], credentials: Credentials, request_id: str) -> Request:
-    """Write a call as a request. All tries of one call share its request id.
+    """Return a call as a request. All tries of one call share its request id.
 
     Raises:
-        CredentialMissingError: the call needs a credential that is not there.
+        CredentialMissingError: the call needs a credential that was not given.
         CredentialMalformedError: no header can hold the credential.
     """
     headers = {
@@ -145,7 +146,7 @@ def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[
 
 
 def usable(credential: Token | None, needed: Credential) -> str:
-    """Give what a header can hold.
+    """Return a credential as a header can hold it.
 
     Raises:
         CredentialMissingError: there is no credential.
@@ -160,7 +161,7 @@ def usable(credential: Token | None, needed: Credential) -> str:
 
 
 def next_page(call: Call[ListPage[Item]], page: ListPage[Item]) -> Call[ListPage[Item]] | None:
-    """Give the call for the page after this one, if there is one."""
+    """Return the call for the page after this one, if there is one."""
     if not page.items or page.page * page.limit >= page.total:
         return None
     others = tuple((name, value) for name, value in call.query if name != "page")
@@ -173,7 +174,7 @@ def next_page(call: Call[ListPage[Item]], page: ListPage[Item]) -> Call[ListPage
 def retry_delay(
     call: Call[T], outcome: Response | NoAnswer, retries_left: int, tried: int, chance: float
 ) -> float | None:
-    """Give the seconds to wait before trying again, or None to leave it at this outcome.
+    """Return the seconds to wait before trying again; None if this outcome stands.
 
     `tried` counts the tries before this one, `chance` lies in [0, 1): the full jitter keeps
     benches that failed together from coming back together.
@@ -194,7 +195,7 @@ def _may_retry(call: Call[T], outcome: Response | NoAnswer) -> bool:
 
 
 def retry_after(response: Response) -> float | None:
-    """Read `Retry-After`: seconds, or a date, which the answer's own `Date` is taken from."""
+    """Return the seconds of `Retry-After`; a date is compared with the answer's own `Date`."""
     text = response.headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
@@ -209,12 +210,12 @@ def retry_after(response: Response) -> float | None:
 
 
 def conclude(call: Call[T], outcome: Response | NoAnswer) -> T:
-    """Give the answer of a call, or raise what it means.
+    """Return the answer of a call, or raise the error that the outcome means.
 
     Raises:
         ConnectionFailedError: no answer came.
         ApiError: the server refused.
-        AnswerShapeError: the answer is not one of this server's.
+        AnswerShapeError: the answer is not this server's.
     """
     if isinstance(outcome, NoAnswer) or outcome.status != call.status:
         raise fault_of(call, outcome)
@@ -224,10 +225,10 @@ def conclude(call: Call[T], outcome: Response | NoAnswer) -> T:
 
 
 def fault_of(call: Call[T], outcome: Response | NoAnswer) -> HwciError:
-    """Give the error that an outcome means which is not the answer of a call."""
+    """Return the error for an outcome that is not the answer of the call."""
     if isinstance(outcome, NoAnswer):
         kind = TimedOutError if outcome.timed_out else ConnectionFailedError
-        # What never passes by itself is a certificate.
+        # Only a bad certificate does not pass by itself.
         kind = kind if outcome.passing else UntrustedError
         return kind(outcome.address, outcome.reason, outcome.sent)
     if outcome.status >= HTTPStatus.BAD_REQUEST:
@@ -254,7 +255,7 @@ def _surprise(call: Call[T], response: Response) -> str:
 
 
 def _described(response: Response) -> str:
-    """Return what answered, as far as a page says it."""
+    """Describe what answered: its media type, and the title of a page."""
     media = response.headers.get("content-type", "").partition(";")[0].strip() or "of no type"
     page = response.body[:_PAGE_BYTES]
     _, tag, rest = page[page.lower().find(b"<title") :].partition(b">")

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Server-sent events read from bytes, however these are cut: the WHATWG format, without I/O.
-
-This module decides where a line and an event end. It does not know what an event says.
-"""
+"""Server-sent events read from bytes in pieces of any size: the WHATWG format, without I/O."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 EVENT_BYTES_MAX = 1024 * 1024
-"""More than this without an end is no event of ours."""
+"""The longest event; none of ours is longer."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSentEvent:
-    """One event. `id`: what to go on after once it is dealt with."""
+    """One event. `id`: resumes the stream after it."""
 
     id: str | None
     type: str
@@ -24,8 +21,8 @@ class ServerSentEvent:
 
 
 class EventStream:
-    """Reads one stream. `id`: the last that the stream gave, with an event or without; `retry`:
-    the milliseconds that it asks to be left alone for, once it ends.
+    """Reads one stream. `id`: the last one received, with an event or without; `retry`: the
+    milliseconds to wait before connecting again.
     """
 
     def __init__(self) -> None:
@@ -40,7 +37,7 @@ class EventStream:
         self._id: str | None = None
 
     def feed(self, chunk: bytes) -> Iterator[ServerSentEvent]:
-        """Give the events that this chunk completes. What is not complete is kept for the next.
+        """Return the events that this chunk completes, and keep the rest for the next.
 
         Raises:
             ValueError: an event is too large.
@@ -79,7 +76,7 @@ class EventStream:
         return None
 
     def _complete(self) -> ServerSentEvent | None:
-        """End a block. One without data gives no event, and its id holds all the same."""
+        """End a block. One without data is no event, but its id counts."""
         self.id = self._id
         event = ServerSentEvent(self.id, self._type or "message", "\n".join(self._data))
         told, self._data, self._type, self._size = bool(self._data), [], "", 0

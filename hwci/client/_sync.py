@@ -2,7 +2,7 @@
 """The synchronous shell: the standard library's HTTP, so that a CI step starts fast.
 
 This module decides how bytes travel: one kept connection per thread, the proxy of the
-environment, no redirects. What is sent and what an answer means is `_protocol.py`'s to say.
+environment, no redirects. What is sent and what an answer means is decided in `_protocol.py`.
 """
 
 import random
@@ -143,9 +143,9 @@ class Client:
     Args:
         url: the server's address.
         ci_key: signs the CI report calls.
-        token: the access token that signs the calls of a user, or what gives the present one.
-        box_key: signs what a box says of itself.
-        timeout: seconds of silence after which a try is given up.
+        token: the access token that signs the calls of a user, or a function that returns it.
+        box_key: signs the calls of a box.
+        timeout: seconds of silence after which a try ends.
         retries: tries after the first one, where repeating a call is safe.
     """
 
@@ -167,7 +167,7 @@ class Client:
         self._connections = Connections(self._route, timeout)
         self._sleep: Callable[[float], None] = time.sleep
         self.server_time: datetime | None = None
-        """The server's clock, as its last answer said it."""
+        """The server's clock at its last answer."""
 
     @property
     def address(self) -> str:
@@ -193,8 +193,8 @@ class Client:
         self._connections.close()
 
     def send(self, call: Call[T], *, within: float | None = None) -> T:
-        """Perform a call and give its answer. `within`: seconds after which a try is given up even
-        if its answer is on the way.
+        """Send a call and return its answer. `within`: seconds after which a try ends even if
+        its answer is on the way.
 
         Raises:
             HwciError: see `hwci.client.errors`.
@@ -210,7 +210,7 @@ class Client:
         return conclude(call, outcome)
 
     def items(self, call: Call[ListPage[Item]]) -> Iterator[Item]:
-        """Give the items of a list, page after page from the call's own on."""
+        """Return the items of a list, page after page from the call's own on."""
         following: Call[ListPage[Item]] | None = call
         while following is not None:
             page = self.send(following)
@@ -220,11 +220,11 @@ class Client:
     def follow(
         self, org_id: Id, run_id: Id | None = None, last_event_id: str | None = None
     ) -> Following:
-        """Give the events of an organization's runs as they come, or of one run; `last_event_id`:
-        those after this event first. Each comes once, however often the connection is cut.
+        """Return the events of an organization's runs as they come, or of one run; `last_event_id`:
+        those after this event first. Each is returned once, however often the connection is cut.
 
         Raises:
-            InvalidCallError: an id is none.
+            InvalidCallError: an id is malformed.
         """
         follower = Follower(org_id, run_id, last_event_id)
         return Following(follower, self._dial, self._retries, self._sleep)
@@ -238,7 +238,7 @@ class Client:
         try:
             answer = _ask(connection, self._route, request)
             if answer.status == HTTPStatus.OK:
-                # The library takes a head that was cut off for a whole one.
+                # The library takes a head that was cut off as whole.
                 if answer.headers.get_content_type() != MEDIA and not answer.peek(1):
                     raise ConnectionResetError("the answer was cut off")
                 return _Line(connection, answer)
@@ -258,7 +258,7 @@ class Client:
             outcome = self._try(request, fresh=fresh)
         if not over.is_set():
             return outcome
-        # Whatever came may be a part only.
+        # What came may be only a part.
         sent = not isinstance(outcome, NoAnswer) or outcome.sent
         return self._no_answer(TimeoutError(f"no whole one within {seconds:.0f} s"), sent=sent)
 
@@ -271,7 +271,7 @@ class Client:
             return _exchange(connection, self._route, request)
         except (OSError, HTTPException) as fault:
             connection.close()
-            # A server ends kept connections when it likes; what must not be sent twice uses none.
+            # A server may end kept connections; requests that must not be sent twice use none.
             if kept and isinstance(fault, ConnectionError):
                 return self._try(request, fresh=True)
             return self._no_answer(fault, sent=True)
@@ -289,7 +289,7 @@ class Client:
 
 
 def _time_of(outcome: Response | NoAnswer) -> datetime | None:
-    """Read the server's clock off an answer."""
+    """Return the server's clock from an answer; None if unknown."""
     try:
         date = outcome.headers["date"] if isinstance(outcome, Response) else ""
         return parsedate_to_datetime(date)
@@ -314,8 +314,8 @@ def _whole(answer: HTTPResponse) -> Response:
 
 
 def _bounded(answer: HTTPResponse) -> bytes:
-    # Room for what is announced is made before any of it comes. Of what announces no length one
-    # byte more is asked for; asked for a number, the library takes a part for the whole.
+    # The library allocates an announced length at once, so it is checked first. Without one, one
+    # byte more than the limit is read; with a number, the library would take a part as the whole.
     announced = answer.length
     body = b""
     if announced is None:

@@ -2,10 +2,10 @@
 """What can go wrong between a caller and the server, as one tree (contract, "Everywhere").
 
     HwciError
-    ├── ServerAddressError          the address of the server is none
+    ├── ServerAddressError          the address of the server is malformed
     ├── ProxyAddressError           the environment names a proxy that cannot be used
     ├── CredentialMissingError      the call needs a key or token that was not given
-    ├── CredentialMalformedError    what was given can be no key or token
+    ├── CredentialMalformedError    what was given cannot be a key or token
     ├── InvalidCallError            the arguments of a call break the field rules: nothing was sent
     ├── ConnectionFailedError       no answer came
     │   ├── TimedOutError           … within the time allowed
@@ -31,7 +31,7 @@ from hwci.wire.errors import Issue
 
 SERVER_STATUS_MIN = 500
 ISSUES_SHOWN = 3
-"""Faults told in a message; the attribute holds all."""
+"""Issues shown in a message; the attribute holds all."""
 
 
 class HwciError(Exception):
@@ -54,7 +54,7 @@ class ServerAddressError(HwciError, ValueError):
 
 
 class ProxyAddressError(HwciError, ValueError):
-    """The environment names a proxy that cannot be used; its password is never repeated."""
+    """The environment names a proxy that cannot be used; its password is never shown."""
 
     def __init__(self, variable: str, address: str, reason: str) -> None:
         super().__init__(variable, address, reason)
@@ -81,7 +81,7 @@ class CredentialMissingError(HwciError):
 
 
 class CredentialMalformedError(HwciError, ValueError):
-    """A credential that no header can hold; it is never repeated in the message."""
+    """A credential that no header can hold; it is never shown in the message."""
 
     def __init__(self, credential: str) -> None:
         super().__init__(credential)
@@ -102,11 +102,11 @@ class InvalidCallError(HwciError, ValueError):
         self.issues = tuple(issues)
 
     def __str__(self) -> str:
-        return f"The call breaks the field rules: {_told(self.issues)}"
+        return f"The call breaks the field rules: {_listed(self.issues)}"
 
 
 class ConnectionFailedError(HwciError):
-    """No answer came. `sent`: the server may have taken the request all the same."""
+    """No answer came. `sent`: the server may have taken the request."""
 
     def __init__(self, address: str, reason: str, sent: bool) -> None:
         super().__init__(address, reason, sent)
@@ -120,15 +120,15 @@ class ConnectionFailedError(HwciError):
 
 
 class TimedOutError(ConnectionFailedError):
-    """The server was silent for longer than the client waits."""
+    """The server did not answer in time."""
 
 
 class UntrustedError(ConnectionFailedError):
-    """The server's certificate is not one that is trusted; nothing was sent."""
+    """The server's certificate is not trusted; nothing was sent."""
 
 
 class AnswerShapeError(HwciError):
-    """An answer that this server would not give: another program, a proxy or another version."""
+    """An answer that hwci does not give: from another program, a proxy or another version."""
 
     def __init__(self, status_code: int, reason: str, request_id: str | None) -> None:
         super().__init__(status_code, reason, request_id)
@@ -168,8 +168,8 @@ class ApiError(HwciError):
         self.issues = tuple(issues)
 
     def __str__(self) -> str:
-        told = f": {_told(self.issues)}" if self.issues else ""
-        return f"{self.status_code} {self.error}: {self.message}{told}{_request(self.request_id)}"
+        listed = f": {_listed(self.issues)}" if self.issues else ""
+        return f"{self.status_code} {self.error}: {self.message}{listed}{_request(self.request_id)}"
 
 
 class BadRequestError(ApiError):
@@ -216,13 +216,13 @@ STATUS_ERRORS: Mapping[int, type[ApiError]] = {
 
 
 def error_class(status_code: int) -> type[ApiError]:
-    """Give the class of a refusal."""
+    """Return the class of a refusal."""
     if status_code >= SERVER_STATUS_MIN:
         return ServerError
     return STATUS_ERRORS.get(status_code, ApiError)
 
 
-def _told(issues: Sequence[Issue]) -> str:
+def _listed(issues: Sequence[Issue]) -> str:
     shown = [
         f"{'.'.join(str(step) for step in issue.path)}: {issue.message}"
         for issue in issues[:ISSUES_SHOWN]

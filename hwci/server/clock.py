@@ -8,5 +8,5 @@ Clock = Callable[[], datetime]
 
 
 def system_clock() -> datetime:
-    """Give the present time, aware and in UTC."""
+    """Return the present time, aware, in UTC."""
     return datetime.now(UTC)  # noqa: TID251 - this is the place

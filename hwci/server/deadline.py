@@ -32,6 +32,6 @@ class Deadline:
         self._given_up = True
 
     def check_time(self) -> None:
-        """Return while there is time. Raises `OutOfTimeError` after it."""
+        """Raise `OutOfTimeError` once it is over."""
         if self._given_up or monotonic() > self._at:
             raise OutOfTimeError

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong inside the server, in the domain's words; `http/error_map.py` gives statuses.
+"""What can go wrong inside the server; `http/refusals.py` has the statuses.
 
-Messages are sentences for the caller: they name what to do and never a secret, a path or a query.
+Messages are sentences for the caller: they say what to do, and never contain a secret, a path or a
+query.
 """
 
 from typing import Self
@@ -26,7 +27,7 @@ class ForbiddenError(RefusedError):
 
 
 class NotFoundError(RefusedError):
-    """There is no such thing, or none that the caller may know of."""
+    """There is no such thing, or the caller may not know of it."""
 
 
 class ConflictError(RefusedError):
@@ -42,7 +43,7 @@ class ClashError(ConflictError):
 
 
 class UnfitError(RefusedError):
-    """A value of the body that does not fit what is kept; `field` names it in the body's words."""
+    """A value of the body that does not fit what is kept; `field`: its name in the body."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -50,7 +51,7 @@ class UnfitError(RefusedError):
 
 
 class WrongPasswordError(UnfitError):
-    """A password that was asked for again, and is not the one kept."""
+    """The current password, asked for again, is wrong."""
 
 
 class RateLimitedError(RefusedError):
@@ -62,8 +63,8 @@ class RateLimitedError(RefusedError):
 
 
 class MendableError(HwciServerError):
-    """What somebody who runs the server can mend: `cause` says why it failed, `fix` what to do
-    next. As a text it is one line, of both.
+    """What the operator of the server can mend. `cause`: why it failed; `fix`: what to do next. Its
+    text is one line of both.
     """
 
     def __init__(self, cause: str, fix: str) -> None:
@@ -76,7 +77,7 @@ class MendableError(HwciServerError):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read an error of another process from its text; one that names no fix may be passing."""
+        """Return the error of another process from its text; it may pass if no fix is named."""
         cause, _, fix = text.rpartition(_THEN)
         return cls(cause, fix) if cause and fix else cls(text, "try again in a moment")
 
@@ -86,7 +87,7 @@ class StorageError(MendableError):
 
 
 class DamagedError(StorageError):
-    """The database is damaged: what it holds is not what was written."""
+    """The database is damaged: its content is not what was written."""
 
     def __init__(
         self, cause: str, fix: str = "run `hwci admin check`, it says what to do next"
@@ -95,7 +96,7 @@ class DamagedError(StorageError):
 
 
 class StorageBusyError(StorageError):
-    """The database cannot take this now (full, or locked too long); trying again may help."""
+    """The database cannot store this now (full, or locked too long); trying again may help."""
 
 
 class StorageLockedError(StorageError):
@@ -107,15 +108,15 @@ class OverloadedError(HwciServerError):
 
 
 class NotReadyError(OverloadedError):
-    """The database takes nothing now: it is looked over, damaged, or its disk is full."""
+    """The database cannot be used now: it is being checked, damaged, or its disk is full."""
 
 
 class StoppingError(OverloadedError):
-    """The server stops; another, or the same a little later, can do this."""
+    """The server stops; another one, or this one after its restart, can do this."""
 
 
 class LimiterError(HwciServerError):
-    """The store of the rate limits does not answer: nobody can be let in within limits."""
+    """The store of the rate limits does not answer: requests cannot be counted."""
 
 
 class ProviderError(HwciServerError):
@@ -123,11 +124,11 @@ class ProviderError(HwciServerError):
 
 
 class SettingsError(MendableError):
-    """A setting cannot be used; it is named, and what it may be."""
+    """A setting cannot be used; the message names it and what it may be."""
 
 
 class ListenError(MendableError):
-    """The server cannot listen where it was told to."""
+    """The server cannot listen at its address."""
 
 
 class OperatorUnreachableError(MendableError):

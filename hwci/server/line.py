@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work that waits in a line before threads. This module decides how it is counted: until the work
-is done, not until its caller stops waiting, as what has begun goes on without the caller.
+"""Work that waits in a line before threads. A job counts until it is done, not until its caller
+stops waiting: one that has begun goes on without the caller.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ Result = TypeVar("Result")
 
 
 class LineClosedError(RuntimeError):
-    """The line takes no work any more."""
+    """The line takes no more work."""
 
 
 class Line:
-    """So many threads of one name, and the work that was handed to them."""
+    """Threads, and the work that waits for them."""
 
     def __init__(self, name: str, count: int = 1) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
@@ -37,14 +37,14 @@ class Line:
         """Put a job into the line. One that has not begun can be cancelled.
 
         Raises:
-            OverloadedError: `most` jobs are not done yet; it says `refusal`.
+            OverloadedError: `most` jobs are not done yet; its message is `refusal`.
             LineClosedError: it is closed.
         """
         if self._undone >= most:
             raise OverloadedError(refusal)
         try:
             handed = self._threads.submit(job)
-        except RuntimeError as error:  # the only fault of handing a job over: no thread any more
+        except RuntimeError as error:  # its only cause here: the threads have ended
             raise LineClosedError from error
         with self._lock:
             self._undone += 1

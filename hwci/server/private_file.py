@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that hold a secret of the server: who may read one, and how it comes onto the disk. What
-it is for is not known here.
-"""
+"""Files that hold a secret of the server: who may read one, and how it is written to the disk."""
 
 import os
 import stat
@@ -11,12 +9,12 @@ from hwci.server.errors import SettingsError
 
 
 def require_private(path: Path, what: str) -> None:
-    """Refuse a file that others may read. One that is mounted belongs to root, and to the group of
-    who may read it.
+    """Refuse a file that others may read. A mounted file belongs to root, and its group may read
+    it.
 
     Raises:
-        SettingsError: others than its owner may use `what`.
-        OSError: it cannot be looked at.
+        SettingsError: others than its owner may read it; `what` names its content.
+        OSError: it cannot be examined.
     """
     found = path.stat()
     mounted = found.st_uid == 0 and os.geteuid() != 0
@@ -28,7 +26,7 @@ def require_private(path: Path, what: str) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a new file that its owner alone can read, from its first moment on, and wait until it
+    """Write a new file that only its owner can read, from its first moment on, and wait until it
     and its name are on the disk. Raises `OSError`.
     """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -36,12 +34,12 @@ def write_private(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    sync_folder(path.parent)
+    wait_for_disk(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """Wait until the names of files are on the disk."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+def wait_for_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
     finally:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator can set, and how `HWCI_*` variables are read (contract, "Command line").
-
-This module decides names, defaults and the grammar of values, as the table `VARIABLES`, from which
-the reference page is made too. It opens nothing but the files that a `…_FILE` variable names.
+"""The settings of a server, and how `HWCI_*` variables are read (contract, "Command line"). The
+table `VARIABLES` has names, defaults and the grammar of values; the reference page is made from it
+too.
 """
 
 import re
@@ -32,8 +31,8 @@ class Registration(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of one server. `port` 0: any free one; no `secret_key_file`: beside the database.
-    Limits are written `100/minute`, `off` for none; no `auth_rate_limit`: each route's default.
+    """Settings of one server. `port` 0: any free port; `secret_key_file` None: beside the database.
+    Limits are such as `100/minute`, or `off`; `auth_rate_limit` None: each route's default.
     """
 
     database: str = field(default="hwci-data/hwci.db", repr=False)
@@ -55,8 +54,8 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable: the setting that it gives, how its text is read, and what it means to people.
-    `secret`: it may be given as a file, by `name`_FILE.
+    """One variable: its setting, how its text is read, and its meaning for people. `secret`: it may
+    be in a file, named by `name`_FILE.
     """
 
     name: str
@@ -99,8 +98,8 @@ def _limit(value: str) -> str:
 
 
 def _parts(value: str) -> SplitResult:
-    """Take an address apart; of one that is none there are no parts. What is wrong with it is not
-    told in Python's words: they may hold a part of a password.
+    """Return the parts of an address; none if it is malformed. Python's message is dropped, as it
+    may hold a part of a password.
     """
     try:
         parts = urlsplit(value)
@@ -203,7 +202,7 @@ VARIABLES: tuple[Variable, ...] = (
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """Read `HWCI_*`; what is not set, or empty, has its default.
+    """Return the settings of `HWCI_*`; what is not set, or empty, has its default.
 
     Raises:
         SettingsError: a value cannot be used.
@@ -225,7 +224,7 @@ def _read(variable: Variable, text: str) -> object:
 
 
 def _value(environ: Mapping[str, str], name: str) -> str | None:
-    """Give a value that may be a secret: itself, or the file that `name`_FILE names."""
+    """Return the value of a variable, or the content of the file that `name`_FILE names."""
     path = environ.get(f"{name}_FILE")
     if not path:
         return environ.get(name)

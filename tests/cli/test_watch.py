@@ -19,7 +19,7 @@ from hwci.cli.terminal import options
 from hwci.client import Client, calls
 from hwci.client.following import Follower
 from hwci.server.app import sweeping
-from hwci.server.services import streams
+from hwci.server.services.runs import streams
 from hwci.wire.runs import RunEvent, RunEvents, RunHead
 from tests.cli.conftest import Command
 from tests.cli.scene import A, report

@@ -14,7 +14,7 @@ import pytest
 import typer.main
 
 from hwci.cli.main import app
-from hwci.server.app.descriptors import FILES_MOST
+from hwci.server.app.process import FILES_MOST
 from hwci.server.settings import VARIABLES
 from tests.server.running import running_in_thread
 

@@ -22,9 +22,9 @@ from hwci.server.security.passwords import Passwords
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, Claims, token_digest
 from hwci.server.services.access import MEMBERS, Access, Member
-from hwci.server.services.accounts import Accounts
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
+from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.reviews import Reviews
 from hwci.server.settings import Registration
 from hwci.server.storage.location import MEMORY

@@ -14,7 +14,7 @@ from aiohttp import web
 from hwci.server.app import serving
 from hwci.server.errors import SettingsError
 from hwci.server.http.addresses import address_of, note_origin, scheme_of
-from hwci.server.http.protocol import AROUND, Handle, SpecRunner
+from hwci.server.http.connections.runner import AROUND, Handle, SpecRunner
 from hwci.server.settings import Network, Settings, read_settings
 from tests.server.asking import Header, ask
 

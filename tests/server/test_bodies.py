@@ -19,16 +19,16 @@ import pytest
 from pydantic import field_validator
 
 from hwci.server.errors import OverloadedError
-from hwci.server.http.body import APART_BYTES, THREAD_BYTES, parse
-from hwci.server.http.faults import (
+from hwci.server.http.bodies.body import APART_BYTES, THREAD_BYTES, parse
+from hwci.server.http.bodies.buffers import BodyBuffer, LargeBodies
+from hwci.server.http.bodies.reading import read_model
+from hwci.server.http.bodies.strict_json import _SIGN, _STEP, VALUES_MAX
+from hwci.server.http.refusals import (
     InvalidRequestError,
     TooCostlyError,
     TooLargeError,
     TooManyValuesError,
 )
-from hwci.server.http.large_bodies import LargeBodies, Room
-from hwci.server.http.reading import read_model
-from hwci.server.http.strict_json import _SIGN, _STEP, VALUES_MAX
 from hwci.wire import limits
 from hwci.wire.base import Body, CiBody
 from hwci.wire.lists import ListRule
@@ -45,8 +45,8 @@ def body(size: int) -> bytearray:
     return bytearray(start.replace(b'""', b'"' + b"x" * (size - len(start)) + b'"'))
 
 
-def holding(data: bytearray) -> Room:
-    room = LargeBodies().room()
+def holding(data: bytearray) -> BodyBuffer:
+    room = LargeBodies().buffer()
     room.take(bytes(data))
     return room
 
@@ -143,9 +143,9 @@ async def test_who_reads_may_be_ended_and_the_server_goes_on(
 def test_who_takes_too_long_is_told_from_who_is_ended() -> None:
     """Over the second of two limits, or of two that are equal, the system sends SIGKILL."""
     code = (
-        "from hwci.server.http import apart\n"
+        "from hwci.server.http.bodies import apart\n"
         "apart.CPU_SECONDS = 1\n"
-        "apart._be_modest()\n"
+        "apart._limit_itself()\n"
         "while True: pass"
     )
 

@@ -21,10 +21,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from hwci.server.app import descriptors
-from hwci.server.http import connection, listener
-from hwci.server.http.places import Places
-from hwci.server.http.protocol import SpecRunner
+from hwci.server.app import process
+from hwci.server.http.connections import connection, listener
+from hwci.server.http.connections.listener import Places
+from hwci.server.http.connections.runner import SpecRunner
 from tests.server.asking import first_reply, read_reply
 
 KEEP = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -98,7 +98,7 @@ def test_a_full_server_says_once_that_others_wait_and_once_that_they_do_not(
     held = [taken(places), taken(places)]
     for _ in range(10):
         assert places.full
-        places.say_full("no more can be served at once")
+        places.warn_full("no more can be served at once")
     for free in held:
         free()
 
@@ -199,7 +199,7 @@ def test_a_part_of_the_descriptors_is_kept_from_connections(
 ) -> None:
     for files, most in ((64, 32), (1_024, 768), (65_536, 4_096), (resource.RLIM_INFINITY, 4_096)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
-        assert descriptors.connections_most() == most
+        assert process.connections_most() == most
 
 
 # Leaving

@@ -12,7 +12,7 @@ import pytest
 
 from hwci.server.app import check, operate, serving
 from hwci.server.errors import StorageError
-from hwci.server.services.operator_commands import ListOrganizations
+from hwci.server.services.operator.commands import ListOrganizations
 from hwci.server.settings import Settings
 from hwci.server.storage.sqlite import checking, condition, store
 from tests.server.asking import Reply, ask, bearer, ci_key

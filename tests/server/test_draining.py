@@ -19,8 +19,8 @@ import pytest
 from aiohttp import web
 
 from hwci.server.app import serving
-from hwci.server.http import connection
-from hwci.server.http.protocol import SpecRunner
+from hwci.server.http.connections import connection
+from hwci.server.http.connections.runner import SpecRunner
 from hwci.server.settings import Settings
 from tests.server.asking import Reply, ask, read_reply
 

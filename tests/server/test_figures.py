@@ -15,8 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hwci.server.app import serving
 from hwci.server.errors import SettingsError
+from hwci.server.http.connections.runner import AROUND, SpecRunner
 from hwci.server.http.figures import Figures
-from hwci.server.http.protocol import AROUND, SpecRunner
 from hwci.server.settings import Settings
 from tests.server.asking import Reply, ask
 

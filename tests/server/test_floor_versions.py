@@ -12,9 +12,9 @@ from aiohttp import web, web_protocol
 from aiohttp.http import HttpRequestParser
 from aiohttp.http_parser import HttpRequestParserPy
 
-from hwci.server.http import protocol
-from hwci.server.http.connection import SpecProtocol
-from hwci.server.http.protocol import HARDENING, SpecRunner, require_hardened
+from hwci.server.http.connections import runner as protocol
+from hwci.server.http.connections.connection import SpecProtocol
+from hwci.server.http.connections.runner import HARDENING, SpecRunner, require_hardened
 from tests.server.asking import ask
 
 FLOORS = {

@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 
 from hwci.server.errors import RateLimitedError, UnauthenticatedError
-from hwci.server.security.windows import Windows
+from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.settings import Settings
 from tests.server.running import ADMIN_EMAIL, EMAIL, PASSWORD, Hands, RunningServer, running
@@ -157,7 +157,7 @@ async def test_the_subnets_of_one_site_are_counted_together(tmp_path: Path) -> N
 
 
 def limits_of(hands: Hands) -> RateLimits:
-    return RateLimits(Windows(hands), Settings())
+    return RateLimits(RateLimiter(hands), Settings())
 
 
 async def tried(limits: RateLimits, email: str, address: str) -> str:
@@ -182,7 +182,7 @@ async def test_who_tries_thousands_of_others_gets_no_new_tries_at_one() -> None:
 
 
 async def test_the_count_of_accounts_takes_bounded_memory() -> None:
-    windows = Windows(Hands())
+    windows = RateLimiter(Hands())
     limits = RateLimits(windows, Settings())
     for number in range(26_000):
         await tried(limits, f"p{number}@example.org", "198.51.100.1")
@@ -197,11 +197,11 @@ async def test_the_operator_is_told_of_guesses_in_one_line(
 ) -> None:
     limits = limits_of(Hands())
     with caplog.at_level(logging.INFO, "hwci.server"):
-        await limits.tell_of_guesses()
+        await limits.log_guesses()
         for address in addresses(TRIES_AN_HOUR + 50):
             await tried(limits, EMAIL, address)
-        await limits.tell_of_guesses()
-        await limits.tell_of_guesses()
+        await limits.log_guesses()
+        await limits.log_guesses()
 
     (line,) = caplog.messages
     assert "100 wrong ones were tried, and 50 more" in line

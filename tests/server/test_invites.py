@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hwci.server.app import serving
-from hwci.server.services.invites import new_set_up_token
+from hwci.server.services.people.invites import new_set_up_token
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage

@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 
 from hwci.server.app import serving
-from hwci.server.http.body import LARGE_BYTES
-from hwci.server.http.strict_json import VALUES_MAX
+from hwci.server.http.bodies.body import LARGE_BYTES
+from hwci.server.http.bodies.strict_json import VALUES_MAX
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies take room as they arrive. Where there is none, who holds the most gives way: first the
+"""Bodies take buffer as they arrive. Where there is none, who holds the most gives way: first the
 organization, then its key, then its largest body; small ones and newcomers pass.
 """
 
@@ -15,9 +15,10 @@ from uuid import uuid4
 import pytest
 
 from hwci.server.errors import OverloadedError
-from hwci.server.http import body, large_bodies
-from hwci.server.http.body import APART_BYTES
-from hwci.server.http.large_bodies import LargeBodies, Room
+from hwci.server.http.bodies import body
+from hwci.server.http.bodies import buffers as large_bodies
+from hwci.server.http.bodies.body import APART_BYTES
+from hwci.server.http.bodies.buffers import BodyBuffer, LargeBodies
 from hwci.wire import limits
 from tests.server.asking import Reply, ask, bearer, ci_key, connect, first_reply, read_reply
 from tests.server.running import RunningServer, report, running_in_thread
@@ -164,13 +165,13 @@ class Holder:
     """A body of a key of an organization, which waits for its end or for its turn."""
 
     def __init__(self, bodies: LargeBodies, organization: str, key: str = "key") -> None:
-        self.room = bodies.room()
-        self.room.belong(organization, key)
+        self.buffer = bodies.buffer()
+        self.buffer.charge_to(organization, key)
         self.answered = asyncio.Event()
         self.task = asyncio.create_task(self._arrive())
 
     async def _arrive(self) -> None:
-        async with self.room, self.room.patience(60):
+        async with self.buffer, self.buffer.wait_at_most(60):
             await self.answered.wait()
 
     async def gave_way(self) -> bool:
@@ -182,7 +183,7 @@ async def holders(bodies: LargeBodies, *wanted: tuple[str, str, int]) -> list[Ho
     found = [Holder(bodies, organization, key) for organization, key, _ in wanted]
     await asyncio.sleep(0)
     for holder, (_, _, size) in zip(found, wanted, strict=True):
-        holder.room.take(bytes(size))
+        holder.buffer.take(bytes(size))
     return found
 
 
@@ -215,7 +216,7 @@ async def test_who_is_the_greatest_is_refused_and_nobody_else(bodies: LargeBodie
     greedy, other = await holders(bodies, ("a", "1", 50), ("b", "1", 40))
 
     with pytest.raises(OverloadedError):
-        greedy.room.take(bytes(20))
+        greedy.buffer.take(bytes(20))
     assert not await other.gave_way()
 
 
@@ -223,50 +224,50 @@ async def test_of_equals_who_claims_is_refused(bodies: LargeBodies) -> None:
     first, second = await holders(bodies, ("a", "1", 50), ("b", "1", 50))
 
     with pytest.raises(OverloadedError):
-        second.room.take(bytes(1))
+        second.buffer.take(bytes(1))
     assert not await first.gave_way()
 
 
 async def test_who_is_read_does_not_give_way(bodies: LargeBodies) -> None:
     """What it holds is in use, and comes back soon."""
-    async with bodies.room() as read:
-        read.belong("a", "1")
+    async with bodies.buffer() as read:
+        read.charge_to("a", "1")
         read.take(bytes(90))
-        await read.turn()
+        await read.wait_turn()
         (other,) = await holders(bodies, ("b", "1", 10))
         with pytest.raises(OverloadedError):
-            other.room.take(bytes(1))
+            other.buffer.take(bytes(1))
 
 
 async def test_who_holds_nothing_cannot_give_way(bodies: LargeBodies) -> None:
     """Even if its organization holds the most, by a body that is read."""
-    async with bodies.room() as read:
-        read.belong("a", "1")
+    async with bodies.buffer() as read:
+        read.charge_to("a", "1")
         read.take(bytes(60))
-        await read.turn()
+        await read.wait_turn()
         empty, other = await holders(bodies, ("a", "1", 0), ("b", "1", 40))
         with pytest.raises(OverloadedError):
-            other.room.take(bytes(1))
+            other.buffer.take(bytes(1))
         assert not await empty.gave_way()
 
 
 async def test_who_runs_out_of_time_just_now_gives_way_too(bodies: LargeBodies) -> None:
     greedy, other = await holders(bodies, ("a", "1", 60), ("b", "1", 40))
-    assert greedy.room._waiting is not None
-    greedy.room._waiting.reschedule(0)
+    assert greedy.buffer._waiting is not None
+    greedy.buffer._waiting.reschedule(0)
     await asyncio.sleep(0)  # its time is up, and it has not been told yet
 
-    other.room.take(bytes(10))
+    other.buffer.take(bytes(10))
 
     assert [await holder.gave_way() for holder in (greedy, other)] == [True, False]
 
 
 async def test_who_gives_way_as_its_turn_comes_is_not_read(bodies: LargeBodies) -> None:
     """It is empty now: read, it would be refused for good, and never sent again."""
-    async with bodies.room() as newcomer:
-        newcomer.belong("b", "key")
-        async with bodies.room() as first:
-            await first.turn()
+    async with bodies.buffer() as newcomer:
+        newcomer.charge_to("b", "key")
+        async with bodies.buffer() as first:
+            await first.wait_turn()
             leaving = asyncio.create_task(one_turn(bodies, "a", 90))
             await asyncio.sleep(0.01)
         newcomer.take(bytes(20))
@@ -291,14 +292,14 @@ async def in_turn(bodies: LargeBodies, *wanted: tuple[str, str]) -> list[str]:
     order: list[str] = []
 
     async def wait(organization: str, key: str) -> None:
-        async with bodies.room() as room:
-            room.belong(organization, key)
-            await room.turn()
+        async with bodies.buffer() as buffer:
+            buffer.charge_to(organization, key)
+            await buffer.wait_turn()
             order.append(organization + key)
             await asyncio.sleep(0)
 
-    async with bodies.room() as first:
-        await first.turn()
+    async with bodies.buffer() as first:
+        await first.wait_turn()
         waiting = []
         for organization, key in wanted:
             waiting.append(asyncio.create_task(wait(organization, key)))
@@ -316,37 +317,37 @@ async def test_large_bodies_are_read_in_turn_by_organization_and_key(bodies: Lar
 async def test_one_is_read_at_a_time_until_its_request_is_answered(bodies: LargeBodies) -> None:
     read = 0
 
-    async def wait(room: Room) -> None:
+    async def wait(buffer: BodyBuffer) -> None:
         nonlocal read
-        async with room:
-            room.belong(uuid4(), uuid4())
-            await room.turn()
+        async with buffer:
+            buffer.charge_to(uuid4(), uuid4())
+            await buffer.wait_turn()
             read += 1
             assert read == 1
             await asyncio.sleep(0.001)
             read -= 1
 
-    await asyncio.gather(*(wait(bodies.room()) for _ in range(10)))
+    await asyncio.gather(*(wait(bodies.buffer()) for _ in range(10)))
 
 
 async def one_turn(bodies: LargeBodies, organization: str, size: int) -> None:
-    async with bodies.room() as room:
-        room.belong(organization, "key")
-        room.take(bytes(size))
-        await room.turn()
+    async with bodies.buffer() as buffer:
+        buffer.charge_to(organization, "key")
+        buffer.take(bytes(size))
+        await buffer.wait_turn()
 
 
 @pytest.mark.parametrize("gone", ["cancelled", "gave way"])
 async def test_who_goes_out_of_the_line_leaves_the_turn_to_the_next(
     bodies: LargeBodies, gone: str
 ) -> None:
-    async with bodies.room() as first, bodies.room() as newcomer:
-        await first.turn()
+    async with bodies.buffer() as first, bodies.buffer() as newcomer:
+        await first.wait_turn()
         leaving = asyncio.create_task(one_turn(bodies, "a", 90))
         staying = asyncio.create_task(one_turn(bodies, "b", 1))
         await asyncio.sleep(0.01)
         if gone == "gave way":
-            newcomer.belong("c", "key")
+            newcomer.charge_to("c", "key")
             newcomer.take(bytes(20))
     if gone == "cancelled":
         leaving.cancel()
@@ -359,8 +360,8 @@ async def test_who_goes_out_of_the_line_leaves_the_turn_to_the_next(
 async def test_who_is_cancelled_as_its_turn_comes_leaves_it_to_the_next(
     bodies: LargeBodies,
 ) -> None:
-    async with bodies.room() as first:
-        await first.turn()
+    async with bodies.buffer() as first:
+        await first.wait_turn()
         leaving = asyncio.create_task(one_turn(bodies, "a", 1))
         staying = asyncio.create_task(one_turn(bodies, "b", 1))
         await asyncio.sleep(0.01)
@@ -375,7 +376,7 @@ async def test_who_waits_too_long_for_a_turn_comes_again(
     bodies: LargeBodies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large_bodies, "TURN_SECONDS", 0.01)
-    async with bodies.room() as first, bodies.room() as second:
-        await first.turn()
+    async with bodies.buffer() as first, bodies.buffer() as second:
+        await first.wait_turn()
         with pytest.raises(OverloadedError):
-            await second.turn()
+            await second.wait_turn()

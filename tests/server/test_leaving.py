@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 from hwci.engine.history import History
-from hwci.server.http import connection
+from hwci.server.http.connections import connection
 from hwci.server.services import metrics as metrics_service
 from hwci.server.services import readings
 from hwci.server.services.ingest import Ingest

@@ -20,8 +20,8 @@ from aiohttp import web
 from hwci.engine.vocabulary import RunEventType, Trigger
 from hwci.server.app import sweeping
 from hwci.server.errors import ConflictError, StorageBusyError
-from hwci.server.services.live_runs import LiveRuns
 from hwci.server.services.retention import Retention
+from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Box, Event

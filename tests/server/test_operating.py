@@ -38,8 +38,8 @@ from hwci.server.errors import (
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
-from hwci.server.services.operator import Operator, Secret
-from hwci.server.services.operator_commands import COMMANDS
+from hwci.server.services.operator.commands import COMMANDS
+from hwci.server.services.operator.operator import Operator, Secret
 from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import open_storage

@@ -2,13 +2,16 @@
 """The order of checks, route by route from the route table (contract, "Everywhere")."""
 
 import asyncio
+import re
 from urllib.parse import quote
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.server.http.route import Route, Who
+from hwci.server.http.route import Call, Route, Who
 from hwci.server.routes.table import ROUTES
+from hwci.server.services.access import Member, Person
+from hwci.server.storage.records import Box, CiKey, User
 from tests.server.asking import Header, Reply, ask, bearer, ci_key
 from tests.server.benches import Benches
 from tests.server.running import Hands, RunningServer, new_organization, sign_in
@@ -324,3 +327,23 @@ def test_an_id_of_nothing_is_404(server: RunningServer, route: Route, name: str,
     reply = ask(server.url, route.method, path, bearer(server.token))
 
     assert reply.error == (404, f"{NOTHING[name]} not found")
+
+
+CALLERS: dict[Who, set[type]] = {
+    Who.ANYONE: set(),
+    Who.USER: {Person, User},
+    Who.MEMBER: {Member},
+    Who.FOLLOWER: set(),
+    Who.ADMIN: {Member},
+    Who.CI_KEY: {CiKey},
+    Who.BOX: {Box},
+}
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=named)
+def test_a_handler_takes_what_its_route_has(route: Route) -> None:
+    ids = [name for name in re.findall(r"{(\w+Id)}", route.path) if name != "orgId"]
+    kinds = {Call, *CALLERS[route.who], route.body, route.query}
+    others = [kind for kind in route.parameters if kind not in kinds]
+
+    assert others == [UUID | None] * len(ids)

@@ -22,8 +22,8 @@ from hwci.server.security.passwords import Passwords
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
-from hwci.server.services.accounts import Accounts, new_user
-from hwci.server.services.own_account import OwnAccount
+from hwci.server.services.people.accounts import Accounts, new_user
+from hwci.server.services.people.own_account import OwnAccount
 from hwci.server.settings import Registration
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp import web
 
-from hwci.server.http.connection import SpecServer
-from hwci.server.http.protocol import SpecRunner
+from hwci.server.http.connections.connection import SpecServer
+from hwci.server.http.connections.runner import SpecRunner
 from tests.server.asking import ask, bearer, read_reply, say
 from tests.server.running import RunningServer
 

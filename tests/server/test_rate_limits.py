@@ -23,8 +23,8 @@ from hwci.client import AsyncClient, calls, errors
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.errors import LimiterError, SettingsError
-from hwci.server.security import windows as windows_of
-from hwci.server.security.windows import KEYS_MAX, Windows
+from hwci.server.security import rate_limiter as windows_of
+from hwci.server.security.rate_limiter import KEYS_MAX, RateLimiter
 from hwci.server.settings import Settings, read_settings
 from tests.held_port import held_port, valkey_server
 from tests.server.asking import Reply, ask
@@ -299,7 +299,7 @@ async def test_the_routes_of_auth_share_their_limits_too(valkey: str) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 async def test_who_looks_for_room_takes_none(valkey: str, *, shared: bool) -> None:
-    windows, limit = Windows(system_clock, valkey if shared else None), parse("1/hour")
+    windows, limit = RateLimiter(system_clock, valkey if shared else None), parse("1/hour")
     try:
         assert [await windows.wait(limit, "looked", "for") for _ in range(3)] == [0, 0, 0]
         assert await windows.take(limit, "looked", "for") == 0
@@ -368,7 +368,7 @@ async def test_a_valkey_that_does_not_answer_is_not_waited_for_long() -> None:
     server = await asyncio.start_server(silent, "127.0.0.1", 0)
     async with server:
         port = server.sockets[0].getsockname()[1]
-        windows = Windows(system_clock, f"valkey://127.0.0.1:{port}")
+        windows = RateLimiter(system_clock, f"valkey://127.0.0.1:{port}")
         async with asyncio.timeout(60):
             with pytest.raises(LimiterError):
                 await windows.take(parse("1/minute"), "api", "192.0.2.1")
@@ -389,7 +389,7 @@ async def test_a_server_that_stops_lets_go_of_valkey(valkey: str) -> None:
 
 async def test_any_number_of_addresses_takes_little_memory_and_is_forgotten() -> None:
     hands = Hands()
-    windows, limit = Windows(hands), parse("100/minute")
+    windows, limit = RateLimiter(hands), parse("100/minute")
     tracemalloc.start()
     try:
         for number in range(KEYS_MAX + 5_000):
@@ -407,7 +407,7 @@ async def test_any_number_of_addresses_takes_little_memory_and_is_forgotten() ->
 
 
 async def test_of_too_many_those_are_forgotten_who_asked_longest_ago() -> None:
-    windows, limit = Windows(Hands()), parse("1/minute")
+    windows, limit = RateLimiter(Hands()), parse("1/minute")
     await windows.take(limit, "api", "192.0.2.1")
     await windows.take(limit, "api", "192.0.2.2")
     for number in range(KEYS_MAX * 2):
@@ -466,14 +466,14 @@ def test_an_address_of_valkey_that_cannot_be_used_is_not_repeated(url: str) -> N
 
 def test_options_of_valkey_that_cannot_be_used_stop_the_server() -> None:
     with pytest.raises(SettingsError, match="HWCI_VALKEY_URL") as caught:
-        Windows(system_clock, "valkey://:hush@host?db=x&socket_timeout=y")
+        RateLimiter(system_clock, "valkey://:hush@host?db=x&socket_timeout=y")
     assert "hush" not in str(caught.value)
 
 
 def test_without_its_client_a_valkey_stops_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "valkey.asyncio", None)
     with pytest.raises(SettingsError, match=r"pip install 'hwci\[valkey\]'"):
-        Windows(system_clock, "valkey://127.0.0.1:6379")
+        RateLimiter(system_clock, "valkey://127.0.0.1:6379")
 
 
 # Our own client

@@ -9,7 +9,7 @@ from passlib.hash import argon2  # type: ignore[import-untyped]  # libpass ships
 
 from hwci.server import errors
 from hwci.server.app import serving
-from hwci.server.http import error_map, faults
+from hwci.server.http import refusals
 from hwci.server.http.responses import error_answer
 from hwci.server.security import passwords
 from hwci.server.settings import Settings
@@ -20,14 +20,14 @@ from tests.server.asking import ask
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (faults.InvalidRequestError([]), 400),
+        (refusals.InvalidRequestError([]), 400),
         (errors.UnauthenticatedError("x"), 401),
         (errors.ForbiddenError("x"), 403),
         (errors.NotFoundError("x"), 404),
         (errors.ConflictError("x"), 409),
         (errors.ClashError("email"), 409),
-        (faults.TooLargeError(1), 413),
-        (faults.UnsupportedTypeError("x"), 415),
+        (refusals.TooLargeError(1), 413),
+        (refusals.UnsupportedTypeError("x"), 415),
         (errors.OverloadedError("x"), 503),
         (errors.StorageBusyError("x", "y"), 503),
         (errors.SettingsError("x", "y"), 500),
@@ -35,9 +35,9 @@ from tests.server.asking import ask
     ids=lambda value: type(value).__name__,
 )
 def test_an_error_has_one_status(error: errors.HwciServerError, status: int) -> None:
-    body = error_map.error_body(error)
+    body = refusals.error_body(error)
 
-    assert (body.status_code, body.error) == (status, error_map.PHRASES[status])
+    assert (body.status_code, body.error) == (status, refusals.PHRASES[status])
 
 
 def test_an_error_that_no_request_should_meet_leaks_nothing() -> None:
@@ -80,7 +80,7 @@ async def test_without_its_database_the_server_lives_and_is_not_ready(
         ready = await asyncio.to_thread(ask, server.url, "GET", "/readyz")
 
     assert alive.status == 200
-    assert ready.error == (503, error_map.STORAGE_SENTENCE)
+    assert ready.error == (503, refusals.STORAGE_SENTENCE)
     assert ready.headers["retry-after"] == "5"
     assert str(tmp_path).encode() not in ready.body
     assert f"request {ready.headers['x-request-id']}: The database {tmp_path}" in caplog.text

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from hwci.server.http import body, connection
-from hwci.server.http.connection import SpecProtocol
-from hwci.server.http.protocol import SpecRunner
+from hwci.server.http.bodies import body
+from hwci.server.http.connections import connection
+from hwci.server.http.connections.connection import SpecProtocol
+from hwci.server.http.connections.runner import SpecRunner
 from tests.server.asking import Reply, ask, connect, first_reply, read_reply
 from tests.server.running import RunningServer, running_in_thread
 

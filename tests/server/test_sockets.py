@@ -17,7 +17,7 @@ from aiohttp import ClientWebSocketResponse, WSMessage, WSMsgType
 
 from hwci.server.clock import system_clock
 from hwci.server.http import streams as over_http
-from hwci.server.services import streams
+from hwci.server.services.runs import streams
 from hwci.wire import limits
 from tests.server.running import EMAIL, Hands
 from tests.server.streaming import (

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from hwci.server.app import stopping
-from hwci.server.http import connection, listener, protocol
+from hwci.server.app import process as stopping
+from hwci.server.http.connections import connection, listener
+from hwci.server.http.connections import runner as protocol
 from tests.server.running import RunningServer, report, running
 from tests.support.soak import rounds
 

@@ -17,14 +17,14 @@ from aiohttp import web
 from hwci.server.app import SetUserEnabled
 from hwci.server.clock import system_clock
 from hwci.server.errors import StoppingError
-from hwci.server.http import error_map
+from hwci.server.http import refusals
 from hwci.server.http import streams as over_http
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
-from hwci.server.services import streams
 from hwci.server.services.access import Access, Member
-from hwci.server.services.operator_users import OperatorUsers
+from hwci.server.services.operator.operator import Operator, Secret
+from hwci.server.services.runs import streams
 from hwci.wire import limits
 from tests.server.running import ADMIN_EMAIL, EMAIL, MEMBER_EMAIL, PASSWORD, Hands
 from tests.server.streaming import (
@@ -114,7 +114,7 @@ async def test_a_stream_ends_with_what_a_person_or_the_operator_ends(
 async def disable(scene: Scene) -> None:
     """Disable the member, as the operator does."""
     passwords = Passwords()
-    operator = OperatorUsers(scene.storage, system_clock, passwords, None)
+    operator = Operator(scene.storage, system_clock, passwords, Secret(None))
     await operator.carry_out(SetUserEnabled(email=MEMBER_EMAIL, enabled=False))
     passwords.close()
 
@@ -282,9 +282,9 @@ async def test_a_server_that_stops_takes_no_stream(scene: Scene) -> None:
         scene.storage, system_clock, Access(scene.storage, AccessTokens(signer))
     )
     stopped.close()
-    nobody = streams.Wish(None, None, lambda: True, "192.0.2.1")
+    nobody = streams.Subscription(None, None, lambda: True, "192.0.2.1")
 
     with pytest.raises(StoppingError) as caught:
         async with stopped.following(cast("Member", None), nobody):
             pass
-    assert error_map.status_of(caught.value) == 503
+    assert refusals.status_of(caught.value) == 503

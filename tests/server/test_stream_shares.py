@@ -20,8 +20,8 @@ from hwci.server.clock import system_clock
 from hwci.server.errors import ConflictError, RateLimitedError
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
-from hwci.server.services import streams
 from hwci.server.services.access import Access, Member
+from hwci.server.services.runs import streams
 from hwci.server.storage.opening import open_storage
 from hwci.wire import limits
 from tests.server.running import ADMIN_EMAIL
@@ -47,7 +47,7 @@ class Followers:
 
     async def come(self, org: UUID, address: str, after: int | None = None) -> bool:
         """Follow; return whether there was a place."""
-        wish = streams.Wish(None, after, lambda: True, address)
+        wish = streams.Subscription(None, after, lambda: True, address)
         try:
             stream = self._streams.following(member(org), wish)
             self.streams.append(await self._held.enter_async_context(stream))
@@ -80,7 +80,7 @@ async def test_many_accounts_of_one_organization_leave_others_their_share(
 
     assert came == [True] * 3 + [False] * 3
     assert (followers.of(ORGS[0]), followers.of(ORGS[1])) == (3, 3)
-    assert [one.gives_way for one in followers.streams[:PLACES]] == [False] * 3 + [True] * 3
+    assert [one.displaced for one in followers.streams[:PLACES]] == [False] * 3 + [True] * 3
 
 
 async def test_who_cannot_begin_takes_nobodys_place(followers: Followers) -> None:
@@ -134,10 +134,10 @@ def test_places_come_and_go_only_toward_equal_shares(wishes: list[tuple[UUID, st
         wanted[org] = wanted.get(org, 0) + 1
         if len(held) == PLACES:
             found = [cast("streams.Stream", SimpleNamespace(holders=one)) for one in held]
-            gives_way = streams._gives_way(found, (org, address))
-            if gives_way is None:
+            displaced = streams._whose_place(found, (org, address))
+            if displaced is None:
                 continue
-            held.pop(next(i for i, one in enumerate(found) if one is gives_way))
+            held.pop(next(i for i, one in enumerate(found) if one is displaced))
         held.append((org, address))
     counts = {org: sum(one[0] == org for one in held) for org in wanted}
 

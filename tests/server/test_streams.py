@@ -15,7 +15,7 @@ import pytest
 
 from hwci.server.clock import system_clock
 from hwci.server.errors import ConflictError
-from hwci.server.services import streams, tails
+from hwci.server.services.runs import event_buffer, streams
 from hwci.server.storage.ports import Reader as StorageReader
 from hwci.wire.runs import RunEvent
 from tests.server.running import report
@@ -156,15 +156,15 @@ async def test_one_run_can_be_followed_alone(scene: Scene) -> None:
     other = uuid4()
     async with following(scene, query=f"?runId={RUN}") as reader:
         await scene.tell(2)
-        await scene.tell(tails.LENGTH + 1, other)
+        await scene.tell(event_buffer.LENGTH + 1, other)
         await scene.tell()
-        assert await reader.ids(3) == [1, 2, tails.LENGTH + 4]
+        assert await reader.ids(3) == [1, 2, event_buffer.LENGTH + 4]
     async with following(scene, query=f"?runId={RUN}", **after(1)) as reader:
-        assert await reader.ids(2) == [2, tails.LENGTH + 4]
+        assert await reader.ids(2) == [2, event_buffer.LENGTH + 4]
 
 
 async def test_what_is_long_past_is_told_in_order_while_more_happens(scene: Scene) -> None:
-    past, more = 3 * tails.LENGTH, tails.LENGTH
+    past, more = 3 * event_buffer.LENGTH, event_buffer.LENGTH
     await scene.tell(past)
     async with following(scene, **after(0)) as reader, following(scene) as fresh:
         await scene.tell(more)
@@ -175,9 +175,11 @@ async def test_what_is_long_past_is_told_in_order_while_more_happens(scene: Scen
 async def test_what_is_new_is_read_once_however_many_follow(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new, read = tails.Tail._new, []
+    new, read = event_buffer.EventBuffer._read_new, []
 
-    def counted(tail: tails.Tail, reader: StorageReader) -> Sequence[tails.Told]:
+    def counted(
+        tail: event_buffer.EventBuffer, reader: StorageReader
+    ) -> Sequence[event_buffer.StreamEvent]:
         read.append(tail)
         return new(tail, reader)
 
@@ -185,7 +187,7 @@ async def test_what_is_new_is_read_once_however_many_follow(
         await scene.tell()
         for reader in readers:
             await reader.ids(1)
-        monkeypatch.setattr(tails.Tail, "_new", counted)
+        monkeypatch.setattr(event_buffer.EventBuffer, "_read_new", counted)
         await scene.tell()
         for reader in readers:
             await reader.ids(1)
@@ -215,14 +217,14 @@ async def test_an_event_that_is_not_there_yet_or_no_more_is_409_and_says_what_to
 
 
 async def test_nobody_goes_on_over_a_gap(scene: Scene) -> None:
-    await scene.tell(2 * tails.LENGTH)
-    tail = tails.Tail(scene.storage, scene.org_id)
-    assert (await tail.after(9, None)).events[0].number == 10
+    await scene.tell(2 * event_buffer.LENGTH)
+    buffer = event_buffer.EventBuffer(scene.storage, scene.org_id)
+    assert (await buffer.after(9, None)).events[0].number == 10
 
     now = system_clock() + timedelta(days=1)
     await scene.storage.write(lambda writer: writer.drop_events(now, 999))
     with pytest.raises(ConflictError):
-        await tail.after(10, None)
+        await buffer.after(10, None)
 
 
 # A line that breaks

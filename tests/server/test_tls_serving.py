@@ -25,7 +25,7 @@ from cryptography.x509.oid import NameOID
 from hwci.server.app import serving
 from hwci.server.app.tls import tls_context
 from hwci.server.errors import SettingsError
-from hwci.server.http import connection
+from hwci.server.http.connections import connection
 from hwci.server.settings import Settings, read_settings
 from tests.server.asking import ask
 

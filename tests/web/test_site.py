@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import hwci.server.web
-from hwci.server.web.pages import PAGES
-from hwci.server.web.site import POLICY, STYLES, Site
+from hwci.server.web.site import PAGES, POLICY, STYLES, Site
 from tests.server.asking import Reply, ask
 from tests.server.running import RunningServer, running_in_thread
 

@@ -42,7 +42,7 @@ def query_of(model: type[BaseModel], **fields: object) -> tuple[tuple[str, str],
 
 def checked(model: type[Model], part: str, **fields: object) -> Model:
     """Make a model of what was given. Raises `InvalidCallError`, its issues below `part`."""
-    # What was not given is not sent: the server fills in the defaults.
+    # Arguments that were not given are not sent: the server fills in the defaults.
     given = {name: value for name, value in fields.items() if value is not None}
     try:
         return model(**given)

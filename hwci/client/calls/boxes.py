@@ -57,7 +57,7 @@ def open_run(body: runs.RunHead) -> Call[runs.OpenedRun]:
 
 
 def feed_run(run_record_id: Id, body: runs.RunEvents) -> Call[None]:
-    """Tell which tests of a live run began or ended."""
+    """Report which tests of a live run began or ended."""
     path = f"/api/box/runs/{segment(run_record_id)}/events"
     return Call("POST", path, None, 204, credential=Credential.BOX_KEY, body=written(body))
 

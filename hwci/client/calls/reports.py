@@ -19,7 +19,7 @@ def report_run(body: reports.RunReport) -> Call[None]:
 
 
 def put_suite_config(body: reports.SuiteConfiguration) -> Call[None]:
-    """Say which files are the firmware and which the harness of a product."""
+    """Send which files of a product are its firmware and which its harness."""
     return _ci("PUT", "/api/ci/suite-config", body)
 
 

@@ -15,8 +15,8 @@ from hwci.server.app.operating import (
     verify_export,
 )
 from hwci.server.app.serving import Server, run, serving
-from hwci.server.services.audit_chain import AuditReport
-from hwci.server.services.operator_commands import (
+from hwci.server.services.operator.audit_chain import AuditReport
+from hwci.server.services.operator.commands import (
     BackUp,
     CommandResult,
     CreateUser,

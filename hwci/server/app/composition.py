@@ -13,18 +13,18 @@ from hwci.server.app.fetching import Fetching
 from hwci.server.app.sweeping import sweeping
 from hwci.server.clock import Clock
 from hwci.server.errors import LimiterError
+from hwci.server.http.bodies.buffers import LargeBodies
+from hwci.server.http.connections.runner import AROUND, LEAVING
 from hwci.server.http.endpoint import endpoint
 from hwci.server.http.figures import Figures
-from hwci.server.http.large_bodies import LargeBodies
-from hwci.server.http.own_origin import BASE_URL
-from hwci.server.http.protocol import AROUND, LEAVING
-from hwci.server.http.rate_limits import door
+from hwci.server.http.headers import BASE_URL
+from hwci.server.http.rate_limits import limit_requests
 from hwci.server.http.responses import stamp_response
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.passwords import Passwords
+from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
-from hwci.server.security.windows import Windows
 from hwci.server.services.registry import Tools, make_services
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
@@ -35,12 +35,12 @@ LOG = logging.getLogger("hwci.server")
 
 
 def key_file(settings: Settings) -> Path | None:
-    """Say where the keys are that tokens are signed with; None: in this process only."""
+    """Return the file of the keys that sign tokens; None if they are in this process only."""
     return settings.secret_key_file or Location(settings.database).key_file
 
 
 def make_signer(settings: Settings, clock: Clock) -> Signer:
-    """Make what signs tokens. Raises `SettingsError`: the keys cannot be used."""
+    """Return the signer of tokens. Raises `SettingsError`: the keys cannot be used."""
     keys = signing_keys(key_file(settings))
     return Signer(keys.present, clock, keys.former)
 
@@ -50,13 +50,13 @@ def create_app(
 ) -> web.Application:
     """Put a server's application together; `protocol.SpecRunner` runs it."""
     passwords, fetching = Passwords(), Fetching()
-    windows = Windows(clock, settings.valkey_url)
-    tools = Tools(storage, clock, passwords, signer, fetching, windows)
+    limiter = RateLimiter(clock, settings.valkey_url)
+    tools = Tools(storage, clock, passwords, signer, fetching, limiter)
     services = make_services(tools, settings)
     bodies = LargeBodies()
     app = web.Application()
     app[BASE_URL] = settings.base_url or ""
-    app[AROUND] = door(services.rate_limits, settings.trusted_proxies)
+    app[AROUND] = limit_requests(services.rate_limits, settings.trusted_proxies)
     app[LEAVING] = services.health.leave
     app.on_response_prepare.append(stamp_response)
     for route in ROUTES:
@@ -74,29 +74,31 @@ def create_app(
     async def close(_: web.Application) -> None:
         await asyncio.to_thread(passwords.close)
         await fetching.close()
-        await windows.close()
+        await limiter.close()
 
     async def close_streams(_: web.Application) -> None:
         services.streams.close()
 
-    app.on_startup.append(_looking_at(windows))
+    app.on_startup.append(_warn_without_limits(limiter))
     app.cleanup_ctx.append(
-        sweeping(services.live_runs, services.retention, services.rate_limits.tell_of_guesses)
+        sweeping(services.live_runs, services.retention, services.rate_limits.log_guesses)
     )
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app
 
 
-def _looking_at(windows: Windows) -> Callable[[web.Application], Awaitable[None]]:
-    """Make what says at the start why limits cannot be counted: Valkey may start later, so the
-    server starts all the same.
+def _warn_without_limits(
+    limiter: RateLimiter,
+) -> Callable[[web.Application], Awaitable[None]]:
+    """Return a check that warns at the start if limits cannot be counted. The server starts all the
+    same: Valkey may start later.
     """
 
-    async def look(_: web.Application) -> None:
+    async def check(_: web.Application) -> None:
         try:
-            await windows.ready()
+            await limiter.ready()
         except LimiterError as error:
             LOG.warning("%s: %s", error, error.__cause__)
 
-    return look
+    return check

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that this server sends: to the providers of single sign-on, and to nobody else.
+"""Requests that this server sends, to the providers of single sign-on only.
 
-It decides how long is waited, how much is read, and that nobody is followed elsewhere: a redirect
-could take a client secret along, or lead to a machine that only this server can reach.
+This module decides how long it waits, how much it reads, and that it follows no redirect: one could
+take a client secret along, or lead to a machine that only this server can reach.
 """
 
 import json
@@ -13,7 +13,7 @@ import aiohttp
 from aiohttp import hdrs
 
 from hwci.server.errors import ProviderError
-from hwci.server.services.relying_party import Outgoing
+from hwci.server.services.people.relying_party import Outgoing
 
 _PATIENCE = aiohttp.ClientTimeout(total=10, connect=5)
 _ANSWER_BYTES = 1024 * 1024
@@ -27,7 +27,7 @@ class Fetching:
         self._session: aiohttp.ClientSession | None = None
 
     async def __call__(self, outgoing: Outgoing) -> bytes:
-        """Send a request and give the body of a good answer. Raises `ProviderError`."""
+        """Send a request and return the body of a good answer. Raises `ProviderError`."""
         if self._session is None:  # made here: it belongs to the event loop that runs
             self._session = aiohttp.ClientSession(
                 timeout=_PATIENCE, cookie_jar=aiohttp.DummyCookieJar()
@@ -66,7 +66,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _error_code(body: bytes) -> str:
-    """Give the code of an OAuth error, and nothing else of what was said: it goes into the log."""
+    """Return the code of an OAuth error, for the log, and nothing else of the answer."""
     try:
         code = json.loads(body)["error"]
         return f" {code}" if _ERROR_CODE.fullmatch(code) else ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an operator's command reaches the database (contract, "Organizations"): exactly one process
-writes the file, so a command opens it only when it is free, and else asks the running server over a
-local socket beside the file, which only the file's owner can open.
+"""How an operator's command reaches the database (contract, "Organizations"). Exactly one process
+writes the file: a command opens it if it is free, else it asks the running server over a local
+socket beside the file, which only the file's owner can open.
 """
 
 import asyncio
@@ -21,10 +21,9 @@ from hwci.server.errors import (
     StorageLockedError,
 )
 from hwci.server.security.passwords import Passwords
-from hwci.server.services import audit_chain
-from hwci.server.services.audit_chain import AuditReport
-from hwci.server.services.operator import Operator, Secret
-from hwci.server.services.operator_commands import (
+from hwci.server.services.operator import audit_chain
+from hwci.server.services.operator.audit_chain import AuditReport
+from hwci.server.services.operator.commands import (
     BackUp,
     Check,
     CheckResult,
@@ -33,7 +32,7 @@ from hwci.server.services.operator_commands import (
     Rebuild,
     VerifyAudit,
 )
-from hwci.server.services.operator_users import deed
+from hwci.server.services.operator.operator import Operator, Secret, operator_entry
 from hwci.server.storage import opening
 from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
@@ -52,15 +51,15 @@ def operate(
     secret_key_file: Path | None = None,
     base_url: str | None = None,
 ) -> CommandResult:
-    """Carry a command out, here when the database is free, else by the server that has it.
+    """Carry out a command: here if the database is free, else in the server that has it.
 
-    `may_create`: a database that is not there is made. `secret_key_file`, `base_url`: as the
-    settings say; a server that runs knows its own.
+    `may_create`: make the database if it does not exist. `secret_key_file`, `base_url`: from the
+    settings; a running server uses its own.
 
     Raises:
         RefusedError: the command does not fit what is there.
         StorageError: the database cannot be used.
-        SettingsError: the secret key cannot be used; a server that runs says so as RefusedError.
+        SettingsError: the secret key cannot be used; from a running server it is a RefusedError.
         OperatorUnreachableError: a process holds the database and takes no commands.
     """
     location = _kept(database)
@@ -73,10 +72,10 @@ def operate(
 
 
 def check(database: str) -> CheckResult:
-    """Look for damage in a database, here when it is free, else by the server that has it.
+    """Check a database for damage: here if it is free, else in the server that has it.
 
     Raises:
-        StorageError: it is none of ours, or there is no room for the copy that is looked at.
+        StorageError: it is not ours, or there is no room for the copy that is checked.
         OperatorUnreachableError: a process holds the database and takes no commands.
     """
     location = _kept(database)
@@ -90,8 +89,8 @@ def check(database: str) -> CheckResult:
 
 
 class Restored(NamedTuple):
-    """What the former database is called now, None when there was none; and the row from which on
-    the audit log goes on under a new key, None when its key is there.
+    """The new name of the former database, None if there was none; and the row from which on the
+    audit log has a new key, None if its key is there.
     """
 
     former: Path | None
@@ -99,7 +98,7 @@ class Restored(NamedTuple):
 
 
 def restore(database: str, copy: Path) -> Restored:
-    """Put a backup in the place of a database that no server has. Raises `StorageError`."""
+    """Replace a database that no server has by a backup. Raises `StorageError`."""
     location = _kept(database)
     _make_folder(location)
     former = opening.restore_storage(location.written, copy)
@@ -108,8 +107,8 @@ def restore(database: str, copy: Path) -> Restored:
 
 
 def new_audit_key(database: str) -> int:
-    """Go on with the audit log under a new key, where the present one does not fit and no server
-    runs. Return the number of the first row. Raises `StorageError`.
+    """Continue the audit log under a new key, if the present one does not fit and no server runs.
+    Return the number of the first row. Raises `StorageError`.
     """
     location = _kept(database)
     _require_made(location)
@@ -120,10 +119,10 @@ def new_audit_key(database: str) -> int:
 
 
 def _begin_audit_anew(location: Location) -> int | None:
-    def told(org_id: UUID) -> AuditEntry:
-        return deed("audit_log.new_key", org_id, system_clock())
+    def entry(org_id: UUID) -> AuditEntry:
+        return operator_entry("audit_log.new_key", org_id, system_clock())
 
-    return opening.begin_audit_anew(location.written, told)
+    return opening.begin_audit_anew(location.written, entry)
 
 
 def audit_key_of(database: str) -> Path:
@@ -134,10 +133,10 @@ def audit_key_of(database: str) -> Path:
 
 
 def verify_export(file: Path, key_file: Path, head: str | None) -> AuditReport:
-    """Look whether an export of the audit log is whole.
+    """Check whether an export of the audit log is whole.
 
     Raises:
-        RefusedError: it is no export, or the noted head is none.
+        RefusedError: it is not an export, or the noted head is malformed.
         SettingsError: the key cannot be used.
         StorageError: a file cannot be read.
     """
@@ -152,8 +151,8 @@ def verify_export(file: Path, key_file: Path, head: str | None) -> AuditReport:
 
 
 def migrate(database: str, *, check: bool) -> Sequence[str]:
-    """Bring a database to the present schema; give the steps that were missing. `check`: leave it
-    as it is. Raises `StorageError`.
+    """Bring a database to the present schema; return the steps that were missing. `check`: change
+    nothing. Raises `StorageError`.
     """
     location = _kept(database)
     _require_made(location)
@@ -165,7 +164,7 @@ def migrate(database: str, *, check: bool) -> Sequence[str]:
 
 def copy_progress(database: str, to: Path | None = None) -> tuple[int, int]:
     """Return how many bytes of a backup to `to` are written, and how many the database has. Without
-    `to` it is of the copy that a check looks at.
+    `to`: of the copy that a check reads.
     """
     file = Location(database).file
     part = part_of(to) if to else file and part_of(file)
@@ -180,13 +179,13 @@ def _size(file: Path | None) -> int:
 
 
 def open_database(location: Location) -> Storage:
-    """Open a database, and make its folder when it is not there. Raises `StorageError`."""
+    """Open a database, and make its folder if needed. Raises `StorageError`."""
     _make_folder(location)
     return opening.open_storage(location.written)
 
 
 def _kept(database: str) -> Location:
-    """Give a database that outlives its process."""
+    """Return a database that outlives its process."""
     if database == MEMORY:
         raise StorageError(f"{MEMORY} is inside the process that uses it", "name a database file")
     return Location(database)
@@ -228,7 +227,7 @@ async def _operate(
 
 
 def _ask_server(location: Location, command: Command) -> CommandResult:
-    """Have the server that holds a database carry a command out. Raises as `operate`."""
+    """Send a command to the server that holds the database. Raises as `operate`."""
     database, path = location.file, location.socket
     assert database is not None
     assert path is not None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a running server takes operators' commands (contract, "Organizations"): a local socket
-beside the database, which only the file's owner can open. Who sends them is `operating.py`.
+"""The local socket beside the database where a running server takes operators' commands (contract,
+"Organizations"); `operating.py` sends them.
 """
 
 import asyncio
@@ -16,15 +16,14 @@ from aiohttp import web
 from hwci.server.app.operator_socket import listen
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, MendableError, NotFoundError
-from hwci.server.http import error_map
-from hwci.server.http.body import read_body, require_json
-from hwci.server.http.large_bodies import LargeBodies
-from hwci.server.http.protocol import SpecRunner
-from hwci.server.http.reading import read_model
+from hwci.server.http import refusals
+from hwci.server.http.bodies.body import read_body, require_json
+from hwci.server.http.bodies.buffers import LargeBodies
+from hwci.server.http.bodies.reading import read_model
+from hwci.server.http.connections.runner import SpecRunner
 from hwci.server.http.responses import answer, error_answer, stamp_response
 from hwci.server.security.passwords import Passwords
-from hwci.server.services.operator import Operator, Secret
-from hwci.server.services.operator_commands import (
+from hwci.server.services.operator.commands import (
     COMMANDS,
     Check,
     Command,
@@ -33,13 +32,14 @@ from hwci.server.services.operator_commands import (
     ReadAudit,
     VerifyAudit,
 )
+from hwci.server.services.operator.operator import Operator, Secret
 from hwci.server.storage.ports import Storage
 from hwci.wire import limits
 from hwci.wire.errors import ErrorBody
 
 LOG = logging.getLogger("hwci.server")
 
-_THAT_ONLY_READ = (Check, ListOrganizations, ReadAudit, VerifyAudit)
+_READ_ONLY = (Check, ListOrganizations, ReadAudit, VerifyAudit)
 
 
 @asynccontextmanager
@@ -47,7 +47,7 @@ async def operator_site(
     path: Path, storage: Storage, clock: Clock, secret: Secret, base_url: str | None
 ) -> AsyncIterator[None]:
     """Take operators' commands at a socket while the block runs. The database's lock must be held.
-    Each that changes something is told in the log.
+    Each that changes something is logged.
 
     Raises `ListenError`.
     """
@@ -79,14 +79,14 @@ def _operator_app(operator: Operator) -> web.Application:
             running.add(task)
             task.add_done_callback(running.discard)
             result = await task
-            if not isinstance(command, _THAT_ONLY_READ):
+            if not isinstance(command, _READ_ONLY):
                 LOG.warning("the operator's command was carried out: %r", command)
             return answer(result, HTTPStatus.OK)
         except HwciServerError as error:
             return _refusal(error)
 
     async def stop(_: web.Application) -> None:
-        """A server that ends does not wait for a copy of a large database."""
+        """Cancel commands: a server that stops does not wait for a copy of a large database."""
         for task in running:
             task.cancel()
 
@@ -98,11 +98,11 @@ def _operator_app(operator: Operator) -> web.Application:
 
 
 def _refusal(error: HwciServerError) -> web.StreamResponse:
-    """The operator is told what callers of the API are not: what is wrong with database or key."""
+    """Answer an error. An operator may read what is wrong with database or key."""
     if isinstance(error, MendableError):
-        status = error_map.status_of(error)
+        status = refusals.status_of(error)
         return answer(
-            ErrorBody(status_code=status, error=error_map.phrase(status), message=str(error)),
+            ErrorBody(status_code=status, error=refusals.phrase(status), message=str(error)),
             status,
         )
     return error_answer(error)
@@ -112,7 +112,7 @@ async def _read_command(request: web.Request) -> Command:
     for model in COMMANDS:
         if model.command == request.match_info["command"]:
             require_json(request, gzip=False)
-            room = LargeBodies().room()
-            await read_body(request, limits.BODY_BYTES, room)
-            return read_model(b"".join(room.pieces), model)
+            buffer = LargeBodies().buffer()
+            await read_body(request, limits.BODY_BYTES, buffer)
+            return read_model(b"".join(buffer.pieces), model)
     raise NotFoundError("The server does not know this command; it is of another version")

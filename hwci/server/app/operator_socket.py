@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator's socket: how a server makes it, and how a command reaches it (contract,
-"Organizations"). It stands beside the database and nowhere else: in a folder that everybody shares,
-anybody could be there first.
-
-This module decides who may be at its other end. What is said over it is not known here.
+"Organizations"). It is beside the database: in a folder that everybody shares, anybody could make
+it first. This module decides who may be at its other end.
 """
 
 import os
@@ -17,12 +15,12 @@ from pathlib import Path
 from hwci.server.errors import ListenError, OperatorUnreachableError
 
 _PATH_BYTES = 103
-"""What every system takes for the path of a socket."""
+"""The longest path of a socket on every system."""
 
 
 def listen(path: Path) -> socket.socket:
-    """Make the socket, which its owner alone can open from its first moment on. One that is there
-    already was left behind by a crash: the caller holds the lock of the database.
+    """Make the socket, which only its owner can open, from its first moment on. One that exists
+    already is of a server that crashed: the caller holds the lock of the database.
 
     Raises:
         ListenError: it cannot be made.
@@ -46,8 +44,8 @@ def listen(path: Path) -> socket.socket:
 
 
 def connect(path: Path, database: Path, patience: float | None) -> socket.socket:
-    """Connect to the server that has a database. A password may be told to who answers: it is the
-    caller, or who owns the database. `patience`: seconds that each step may take.
+    """Connect to the server that has a database. A command may hold a password, so the other end
+    must be the caller's own or the database owner's. `patience`: seconds for each step.
 
     Raises:
         OperatorUnreachableError: nobody answers, or somebody else does.
@@ -67,7 +65,7 @@ def connect(path: Path, database: Path, patience: float | None) -> socket.socket
 
 
 def unreachable(database: Path, path: Path) -> OperatorUnreachableError:
-    """Return the error of a database whose holder gives no answer."""
+    """Return the error for a database whose holder gives no answer."""
     return OperatorUnreachableError(
         f"{database} is in use by a process that takes no commands at {path}",
         "stop that process and try again",
@@ -75,18 +73,18 @@ def unreachable(database: Path, path: Path) -> OperatorUnreachableError:
 
 
 def _listener(line: socket.socket, path: Path) -> int:
-    """Return the user at the other end. Only Linux tells it of the connection itself."""
+    """Return the user at the other end. Only Linux knows it of the connection itself."""
     credentials = getattr(socket, "SO_PEERCRED", None)
     if credentials is None:
         return path.lstat().st_uid
-    told = line.getsockopt(socket.SOL_SOCKET, credentials, struct.calcsize("iII"))
-    _, user, _ = struct.unpack("iII", told)
+    peer = line.getsockopt(socket.SOL_SOCKET, credentials, struct.calcsize("iII"))
+    _, user, _ = struct.unpack("iII", peer)
     return int(user)
 
 
 @contextmanager
 def _short(path: Path) -> Iterator[str]:
-    """Yield a name of a path that a socket can have: a long one is found by its open folder."""
+    """Yield a name for a path that is short enough: a long one goes by its open folder."""
     if len(os.fsencode(path)) <= _PATH_BYTES:
         yield os.fspath(path)
         return

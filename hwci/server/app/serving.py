@@ -13,26 +13,24 @@ from ssl import SSLContext
 from urllib.parse import urlsplit
 
 from hwci.server.app.composition import create_app, key_file, make_signer
-from hwci.server.app.descriptors import connections_most, raise_limit
-from hwci.server.app.notifying import READY, STOPPING, notify
 from hwci.server.app.operating import open_database
 from hwci.server.app.operator_site import operator_site
-from hwci.server.app.stopping import Stop
+from hwci.server.app.process import READY, STOPPING, Stop, connections_most, notify, raise_limit
 from hwci.server.app.tls import tls_context
 from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
-from hwci.server.http.access_log import log_requests
-from hwci.server.http.places import Places
-from hwci.server.http.protocol import SpecRunner, require_hardened
-from hwci.server.services.invites import new_set_up_token
-from hwci.server.services.operator import Secret
+from hwci.server.http.connections.access_log import log_requests
+from hwci.server.http.connections.listener import Places
+from hwci.server.http.connections.runner import SpecRunner, require_hardened
+from hwci.server.services.operator.operator import Secret
+from hwci.server.services.people.invites import new_set_up_token
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
 
-# A page of thousands of failures makes ten times as many small values, none of them in a cycle;
-# looking for cycles after every 700, as Python does, is a quarter of the time that it takes.
+# A page of thousands of failures makes ten times as many small values, none of them in a cycle.
+# Python's search for cycles after every 700 would take a quarter of the page's time.
 _VALUES_PER_COLLECTION = 50_000
 _M_ARENA_MAX, _ARENAS = -8, 2
 # A thread that computes gives way after this. A page asks the database a hundred times, and waits
@@ -42,7 +40,7 @@ _TURN_SECONDS = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that runs. `set_up_token` registers the first user; None: there is one."""
+    """A running server. `set_up_token` registers the first user; None if there is a user."""
 
     url: str
     set_up_token: str | None = field(default=None, repr=False)
@@ -54,13 +52,13 @@ async def serving(
 ) -> AsyncIterator[Server]:
     """Serve while the block runs; then answer what was taken, and close.
 
-    `storage` is the caller's to close when given, else it is opened as the settings say.
+    `storage`: one that the caller closes; else it is opened by the settings.
 
     Raises:
         StorageError: the database cannot be opened, is damaged, or its audit log cannot be added
             to.
         SettingsError: the secret key cannot be used, or the files for TLS.
-        ListenError: the address is taken, or not ours.
+        ListenError: the address is taken, or not of this machine.
     """
     require_hardened()
     tls = tls_context(settings)
@@ -100,13 +98,13 @@ async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None
 
 
 async def _drain(runner: SpecRunner, seconds: float) -> None:
-    """Be not ready, but listen, until those who choose where requests go have seen it."""
+    """Report not ready, but listen, until load balancers have noticed."""
     runner.begin_to_leave()
     await asyncio.sleep(seconds)
 
 
 def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool = True) -> None:
-    """Serve until SIGINT or SIGTERM; `announce` is told, line by line, where, and how to begin.
+    """Serve until SIGINT or SIGTERM; `announce` gets the lines that say where, and how to begin.
 
     `access_log`: write a line per request to stderr. Raises as `serving`.
     """
@@ -124,15 +122,15 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
 
 
 def _keep_memory_together() -> None:
-    """Let the threads share arenas of memory, where the C library is glibc: what one of many
-    arenas of their own has freed would be of no use to the others.
+    """Let the threads share arenas of memory, where the C library is glibc: memory that is freed in
+    an arena of one thread would be of no use to the others.
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str], None]) -> None:
-    """Say how the first user registers, while there is none."""
+    """Announce how to register the first user, if there is none."""
     if server.set_up_token is None:
         return
     url = settings.base_url or _reached(server.url)
@@ -147,7 +145,7 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
 
 
 def _reached(url: str) -> str:
-    """Give where a server is reached from its own machine: "every address" is nobody's."""
+    """Return a URL for the server's own machine: "every address" is not one to connect to."""
     host = urlsplit(url).hostname or ""
     if not ip_address(host).is_unspecified:
         return url
@@ -163,5 +161,5 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         if doubt := driver_doubt():
             announce(doubt)
         notify(READY)
-        await stop.told.wait()
+        await stop.requested.wait()
         notify(STOPPING)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server does of itself while it runs: it looks which live runs are lost, forgets what is
-old, and sums up guesses at passwords, again and again.
-
-This module decides how often, and that nothing which goes wrong once ends it.
+"""What a server does by itself while it runs: it marks lost live runs, deletes what is too old, and
+logs a summary of password guesses. This module decides how often, and that no fault ends it.
 """
 
 import asyncio
@@ -12,8 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from aiohttp import web
 
 from hwci.server.errors import HwciServerError, NotReadyError
-from hwci.server.services.live_runs import LiveRuns
 from hwci.server.services.retention import Retention
+from hwci.server.services.runs.live_runs import LiveRuns
 
 LOG = logging.getLogger("hwci.server")
 
@@ -25,13 +23,13 @@ Sweep = Callable[[], Awaitable[None]]
 
 
 def sweeping(
-    live_runs: LiveRuns, retention: Retention, tell_of_guesses: Sweep
+    live_runs: LiveRuns, retention: Retention, log_guesses: Sweep
 ) -> Callable[[web.Application], AsyncIterator[None]]:
-    """Make what an application does beside its requests, from its start to its end."""
+    """Return the background work of an application, from its start to its end."""
     sweeps = (
         (live_runs.sweep, SWEEP_SECONDS, "looking for lost runs"),
         (retention.sweep, FORGET_SECONDS, "forgetting what is old"),
-        (tell_of_guesses, GUESSES_SECONDS, "summing up guesses"),
+        (log_guesses, GUESSES_SECONDS, "summing up guesses"),
     )
 
     async def beside(_: web.Application) -> AsyncIterator[None]:
@@ -47,10 +45,10 @@ def sweeping(
 async def _repeat(sweep: Sweep, seconds: float, what: str) -> None:
     while True:
         await asyncio.sleep(seconds)
-        # However a sweep ends, its end is looked at, and the next one follows.
+        # However a sweep ends, its fault is logged and the next one follows.
         (fault,) = await asyncio.gather(sweep(), return_exceptions=True)
         if isinstance(fault, NotReadyError):
-            continue  # it was said where it was found
+            continue  # logged where it was found
         if isinstance(fault, HwciServerError):
             LOG.warning("%s failed; trying again: %s", what, fault)
         elif fault is not None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TLS of the server's own: a certificate and its key, and the versions that are spoken.
-
-Without them the server speaks plain HTTP, on a loopback address or behind a proxy that speaks TLS.
+"""The server's own TLS: its certificate, key and versions. Without them it speaks plain HTTP, on a
+loopback address or behind a proxy that speaks TLS.
 """
 
 import ssl
@@ -12,10 +11,10 @@ from hwci.server.settings import Settings
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext | None:
-    """Make what the server speaks TLS with; None: it does not.
+    """Return the context for TLS; None if the server speaks plain HTTP.
 
     Raises:
-        SettingsError: one file is missing, or they are no certificate and its key.
+        SettingsError: one file is missing, or they are not a certificate and its key.
     """
     certificate, key = settings.tls_cert, settings.tls_key
     if certificate is None and key is None:
@@ -48,7 +47,7 @@ def _require_readable(path: Path) -> None:
 
 
 def _refuse_password() -> str:
-    """Nobody is there to type it."""
+    """Refuse an encrypted key: nobody is there to type its password."""
     raise SettingsError(
         "The key for TLS is encrypted", "name one that is not, such as openssl pkey writes"
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a request comes from, behind proxies or not (contract, "Everywhere").
 
-This module decides whose word counts: `X-Forwarded-For` and `X-Forwarded-Proto` of trusted proxies
-and nothing else, neither `Forwarded` nor `X-Real-IP`. It does not know what an address may do.
+This module decides which headers count: `X-Forwarded-For` and `X-Forwarded-Proto` of trusted
+proxies, and neither `Forwarded` nor `X-Real-IP`.
 """
 
 import re
@@ -23,7 +23,7 @@ _NOBODY = IPv4Address(0)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request comes from. `counted`: what limits count by, so of IPv6 its /64, which is one
+    """Where a request comes from. `counted`: what limits count by; of IPv6 the /64, which is one
     subscriber.
     """
 
@@ -36,7 +36,7 @@ _KEY = web.RequestKey("origin", Origin)
 
 
 def note_origin(request: web.BaseRequest, trusted: Sequence[Network]) -> None:
-    """Find out where a request comes from, once, before anything else asks."""
+    """Find where a request comes from, once, before anything else needs it."""
     address, hops = _read(request.remote or "") or _NOBODY, 0
     schemes = _list(request, "X-Forwarded-Proto") if _among(address, trusted) else []
     for farther in _forwarded(request):
@@ -44,36 +44,35 @@ def note_origin(request: web.BaseRequest, trusted: Sequence[Network]) -> None:
             break
         address, hops = farther, hops + 1
     # Each proxy adds to the right, so both lists are counted from there.
-    said = schemes[-min(max(hops, 1), len(schemes))].lower() if schemes else ""
-    scheme = said if said in _SCHEMES else request.scheme
+    named = schemes[-min(max(hops, 1), len(schemes))].lower() if schemes else ""
+    scheme = named if named in _SCHEMES else request.scheme
     request[_KEY] = Origin(str(address), _counted(address), scheme)
 
 
 def sender(peer: str, trusted: Sequence[Network]) -> str | None:
-    """Return the address of who made a connection, as limits count it; None: a trusted proxy."""
+    """Return the address at the other end, as limits count it; None if it is a trusted proxy."""
     address = _read(peer) or _NOBODY
     return None if _among(address, trusted) else _counted(address)
 
 
 def address_of(request: web.BaseRequest) -> str:
-    """Give the address of who sent a request, as limits count it."""
+    """Return the sender's address, as limits count it."""
     return request[_KEY].counted
 
 
 def whole_address_of(request: web.BaseRequest) -> str:
-    """Return the address of who sent a request, for the log; malformed HTTP names no other."""
+    """Return the sender's address for the log; of malformed HTTP the connection's."""
     return request[_KEY].address if _KEY in request else request.remote or "-"
 
 
 def scheme_of(request: web.BaseRequest) -> str:
-    """Give what the caller came by, `http` or `https`, as a trusted proxy says if there is one."""
+    """Return `http` or `https`: a trusted proxy's word if there is one, else the connection's."""
     return request[_KEY].scheme if _KEY in request else request.scheme
 
 
 def _forwarded(request: web.BaseRequest) -> Iterator[Address]:
-    """Give who handed the request on, nearest first, up to what is no address.
-
-    A proxy that names no address counts as the sender itself: nobody gains by it.
+    """Yield the addresses that the request passed, nearest first, up to what is not an address: a
+    proxy that names none counts as the sender itself, so nobody gains by it.
     """
     for text in reversed(_list(request, "X-Forwarded-For")):
         address = _read(text)
@@ -88,7 +87,7 @@ def _list(request: web.BaseRequest, name: str) -> list[str]:
 
 
 def _read(text: str) -> Address | None:
-    """Read an address, some proxies write the port too; one of IPv4 in IPv6 is the one of IPv4."""
+    """Read an address, perhaps with a port; IPv4 written as IPv6 is IPv4."""
     found = _WITH_PORT.fullmatch(text)
     try:
         address = ip_address(found["six"] or found["four"] if found else text)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our cookies: how each is written, and the one that keeps a browser signed in (contract, "Auth"),
-which holds the refresh token, so that no script and no answer does. Beside it stands a mark that
-scripts can read: it says that somebody is signed in, and is another after each renewal. A third one
-holds the token by which an account knows this browser again; it stays after signing out.
+"""Our cookies (contract, "Auth"). One keeps a browser signed in: it holds the refresh token, so
+that no script and no answer does. A second one, which scripts can read, shows that somebody is
+signed in and changes at each renewal. A third one holds the token by which an account recognizes
+this browser; it stays after signing out.
 
-This module decides when a cookie is ours and who may have it used. What the token in it opens is
-decided in `services/accounts.py`.
+This module decides when a cookie is ours and who may use it. What its token opens is decided in
+`services/people/accounts.py`.
 """
 
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeVar
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
-from hwci.server.http.own_origin import require_own_origin
+from hwci.server.http.headers import require_own_origin
 from hwci.server.http.responses import answer, error_answer, over_tls
 from hwci.server.http.route import Call
 from hwci.server.security.tokens import new_token
@@ -30,7 +30,7 @@ _ANOTHER_SITE = "A page of another site asks; sign in on the server's own pages"
 
 
 class Cookie(NamedTuple):
-    """A cookie of ours. `readable`: by scripts of our pages, so that it holds no secret."""
+    """A cookie of ours. `readable`: by scripts of our pages, so it holds no secret."""
 
     name: str
     path: str
@@ -38,13 +38,13 @@ class Cookie(NamedTuple):
     readable: bool = False
 
     def name_for(self, request: web.Request) -> str:
-        """Give its name. Browsers take the prefix over TLS only, and from nobody else."""
+        """Return its name. Browsers accept the prefix over TLS only, and from no other host."""
         return f"__Secure-{self.name}" if over_tls(request) else self.name
 
     def put(
         self, request: web.Request, response: web.StreamResponse, value: str, seconds: int
     ) -> None:
-        """Have the browser keep it for so long; 0: forget it."""
+        """Set the cookie for so long; 0: delete it."""
         response.set_cookie(
             self.name_for(request),
             value,
@@ -62,7 +62,7 @@ _MARK = Cookie("hwci_signed_in", "/", "Strict", readable=True)
 
 
 def set_refresh_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
-    """Have the browser keep a refresh token for as long as it lives."""
+    """Set the cookie of a refresh token for the token's lifetime."""
     seconds = int(limits.REFRESH_TOKEN_LIFETIME.total_seconds())
     _put_both(call.request, response, (token, new_token()), seconds)
 
@@ -70,13 +70,13 @@ def set_refresh_cookie(call: Call, response: web.StreamResponse, token: str) -> 
 def _put_both(
     request: web.Request, response: web.StreamResponse, values: tuple[str, str], seconds: int
 ) -> None:
-    """Have the browser keep both: who sees a new mark must find the new token, so it comes last."""
+    """Set both cookies; the mark last, so that a script that sees it finds the new token."""
     for cookie, value in zip((_REFRESH, _MARK), values, strict=True):
         cookie.put(request, response, value, seconds)
 
 
-def kept(call: Call, pair: Pair, session: SessionMode) -> Pair | web.StreamResponse:
-    """Give the answer of a sign-in, its refresh token where the caller asked for it."""
+def with_cookies(call: Call, pair: Pair, session: SessionMode) -> Pair | web.StreamResponse:
+    """Return the answer of a sign-in, its tokens in cookies if the caller asked for that."""
     if session is SessionMode.TOKEN or pair.refresh_token is None:
         return pair
     hidden: dict[str, None] = {"refresh_token": None}
@@ -91,23 +91,23 @@ def kept(call: Call, pair: Pair, session: SessionMode) -> Pair | web.StreamRespo
 
 
 def set_device_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
-    """Have the browser keep the token of a device for as long as it lives."""
+    """Set the cookie of a device token for the token's lifetime."""
     seconds = int(limits.DEVICE_TOKEN_LIFETIME.total_seconds())
     _DEVICE.put(call.request, response, token, seconds)
 
 
 def device_tokens(call: Call, body: Login) -> list[str]:
-    """Return every device token that a caller shows: in the body, or in cookies."""
+    """Return every device token of a caller: in the body, or in cookies."""
     if body.session is SessionMode.TOKEN:
         return [] if body.device_token is None else [body.device_token]
     return _values(call.request, _DEVICE.name_for(call.request))
 
 
 def require_own_page(call: Call, session: SessionMode) -> None:
-    """Look, before anything is done, who would have our cookie set or used.
+    """Check, before anything is done, which page wants to set or use our cookie.
 
     Raises:
-        ForbiddenError: a page of another site: it could sign a browser in as somebody else.
+        ForbiddenError: a page of another site, which could sign a browser in as somebody else.
     """
     if session is SessionMode.TOKEN:
         return
@@ -118,12 +118,12 @@ def require_own_page(call: Call, session: SessionMode) -> None:
 
 
 def held_token(call: Call, body: HeldSession) -> str:
-    """Give the one refresh token that a caller holds.
+    """Return the one refresh token of a caller.
 
     Raises:
-        ForbiddenError: a page of another site would have the cookie used.
-        UnauthenticatedError: there is no cookie, or not one: a neighbouring host can add one, and
-            there is no telling which is ours.
+        ForbiddenError: a page of another site wants to use the cookie.
+        UnauthenticatedError: there is no cookie, or several: a neighbouring host can add one, and
+            nothing shows which is ours.
     """
     found = held_tokens(call, body)
     if len(found) != 1:
@@ -132,10 +132,10 @@ def held_token(call: Call, body: HeldSession) -> str:
 
 
 def held_tokens(call: Call, body: HeldSession) -> list[str]:
-    """Give every refresh token that a caller holds: in the body, or in cookies when they say so.
+    """Return every refresh token of a caller: in the body, or in cookies if they ask for that.
 
     Raises:
-        ForbiddenError: a page of another site would have the cookie used.
+        ForbiddenError: a page of another site wants to use the cookie.
     """
     if body.refresh_token is not None:
         return [body.refresh_token]
@@ -143,25 +143,25 @@ def held_tokens(call: Call, body: HeldSession) -> list[str]:
     return _values(call.request, _REFRESH.name_for(call.request))
 
 
-def refused(call: Call, error: UnauthenticatedError) -> web.StreamResponse:
-    """Give the answer to a cookie that opens nothing, and have the browser forget it."""
+def refused_cookie(call: Call, error: UnauthenticatedError) -> web.StreamResponse:
+    """Return the answer to a cookie that does not work, and delete the cookie."""
     response = error_answer(error)
     response.headers[hdrs.WWW_AUTHENTICATE] = call.route.who.challenge
-    return _forgetting(call, response)
+    return _without_cookies(call, response)
 
 
-def forgotten(call: Call) -> web.StreamResponse:
-    """Give the answer to who signed out, and have the browser forget the cookie."""
-    return _forgetting(call, web.Response(status=HTTPStatus.NO_CONTENT))
+def signed_out(call: Call) -> web.StreamResponse:
+    """Return the answer to signing out, and delete the cookie."""
+    return _without_cookies(call, web.Response(status=HTTPStatus.NO_CONTENT))
 
 
-def _forgetting(call: Call, response: web.StreamResponse) -> web.StreamResponse:
+def _without_cookies(call: Call, response: web.StreamResponse) -> web.StreamResponse:
     _put_both(call.request, response, ("", ""), 0)
     return response
 
 
 def _values(request: web.Request, wanted: str) -> list[str]:
-    """Give every cookie of a name: the framework would keep one and hide that there are more."""
+    """Return every cookie of a name; the framework would hide that there are several."""
     parts = ";".join(request.headers.getall(hdrs.COOKIE, [])).split(";")
     named = [part.strip().partition("=") for part in parts]
     return [value for name, _, value in named if name == wanted]

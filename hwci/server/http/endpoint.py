@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of checks, once, for every route (contract, "Everywhere").
 
-request id → global rate limit (429) → route (404, 405) stand before this module, in
-`rate_limits.py` and the router; existence (404) and state (409) after it, in the services. What
-lies between is the list `CHECKS`.
+Request id → global rate limit (429) → route (404, 405) come before this module, in `rate_limits.py`
+and the router; existence (404) and state (409) after it, in the services. Between them: `CHECKS`.
 """
 
 import asyncio
@@ -15,14 +14,12 @@ from aiohttp import hdrs, web
 from pydantic import BaseModel
 
 from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, StorageError
-from hwci.server.http.body import THREAD_BYTES, parse, read_body, require_json
-from hwci.server.http.codings import takes_gzip
-from hwci.server.http.connection import SpecProtocol
-from hwci.server.http.credentials import api_key, bearer_token
-from hwci.server.http.large_bodies import LargeBodies
-from hwci.server.http.own_origin import require_own_origin
+from hwci.server.http.bodies.body import THREAD_BYTES, parse, read_body, require_json
+from hwci.server.http.bodies.buffers import LargeBodies
+from hwci.server.http.connections.connection import SpecProtocol
+from hwci.server.http.headers import api_key, bearer_token, require_own_origin, takes_gzip
 from hwci.server.http.query import parse_query
-from hwci.server.http.rate_limits import log_silence, take_own_limit
+from hwci.server.http.rate_limits import log_uncounted, take_own_limit
 from hwci.server.http.responses import (
     answer,
     error_answer,
@@ -36,7 +33,7 @@ from hwci.server.services.registry import Services
 
 LOG = logging.getLogger("hwci.server")
 
-_LEFT = "You closed the connection before the answer was there; ask again, and keep it open"
+_CALLER_LEFT = "You closed the connection before the answer was there; ask again, and keep it open"
 
 
 async def admit(call: Call) -> None:
@@ -49,7 +46,7 @@ async def admit(call: Call) -> None:
     elif route.who is Who.USER:
         call.caller = await access.person(bearer_token(call.request))
     elif route.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
-        require_own_origin(call.request)  # who follows is said by the first frame
+        require_own_origin(call.request)  # the first frame says who follows
     elif route.who is not Who.ANYONE:
         roles = ADMINS if route.who is Who.ADMIN else MEMBERS
         call.caller = await access.member(
@@ -64,9 +61,9 @@ async def take_body(call: Call) -> None:
     route = call.route
     if route.body is not None:
         compressed = require_json(call.request, gzip=route.gzip)
-        call.room.belong(*call.payer)
-        await read_body(call.request, route.body_bytes, call.room)
-        call.body = await parse(call.room, route.body, route.body_bytes, compressed=compressed)
+        call.buffer.charge_to(*call.payer)
+        await read_body(call.request, route.body_bytes, call.buffer)
+        call.body = await parse(call.buffer, route.body, route.body_bytes, compressed=compressed)
 
 
 async def take_query(call: Call) -> None:
@@ -86,11 +83,11 @@ CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (
 def endpoint(
     route: Route, services: Services, bodies: LargeBodies
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    """Make what the web framework calls for a route."""
+    """Return the handler of a route for the web framework."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        async with bodies.room() as room:
-            call = Call(request, route, services, room)
+        async with bodies.buffer() as buffer:
+            call = Call(request, route, services, buffer)
             try:
                 for check in CHECKS:
                     await check(call)
@@ -102,9 +99,8 @@ def endpoint(
 
 
 async def _answered(call: Call) -> Answered:
-    """Give what a handler answers; an answer that may be long is written in a thread.
-
-    The event loop would stand still for as long.
+    """Return the answer of the route's handler; one that may be long is written in a thread, as it
+    would block the event loop.
     """
     route = call.route
     found = await (_while_there(call) if route.may_stop else call.perform())
@@ -117,7 +113,7 @@ async def _answered(call: Call) -> Answered:
 
 
 async def _while_there(call: Call) -> Answered:
-    """Return what a handler answers that only reads; it is stopped when its caller leaves."""
+    """Return the answer of a handler that only reads; stop it if the caller leaves."""
     protocol = call.request.protocol
     assert isinstance(protocol, SpecProtocol)
     reading = asyncio.ensure_future(call.perform())
@@ -128,7 +124,7 @@ async def _while_there(call: Call) -> Answered:
         this = asyncio.current_task()
         if this is None or this.cancelling():
             raise
-        raise OverloadedError(_LEFT) from None
+        raise OverloadedError(_CALLER_LEFT) from None
 
 
 def _refusal(error: HwciServerError, call: Call) -> web.Response:
@@ -138,18 +134,17 @@ def _refusal(error: HwciServerError, call: Call) -> web.Response:
         _leave_unread(call.request, response)
     if isinstance(error, StorageError):
         LOG.error("request %s: %s", request_id(call.request), error)
-        LOG.debug("request %s: how it came to it", request_id(call.request), exc_info=error)
+        LOG.debug("request %s: traceback", request_id(call.request), exc_info=error)
     elif response.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         LOG.error("request %s: %s", request_id(call.request), error, exc_info=error)
     elif isinstance(error, LimiterError):
-        log_silence(error, call.request)
+        log_uncounted(error, call.request)
     return response
 
 
 def _leave_unread(request: web.Request, response: web.Response) -> None:
-    """Of a long body from who may not send it nothing is read; the connection ends with the answer.
-
-    The framework would read on for two seconds, as fast as it comes.
+    """Read nothing of a long body whose sender is refused, and close the connection after the
+    answer. The framework would read on for two seconds.
     """
     short = request.content_length is not None and request.content_length <= THREAD_BYTES
     if not short and not request.content.is_eof():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures for Prometheus, when the operator asks for them (contract, "Everywhere": `/metrics`).
+"""Figures for Prometheus, if the operator wants them (contract, "Everywhere": `/metrics`).
 
 This module decides what is counted: requests by route, method and status, how long they took, and
-the streams that are open. A label holds a route of the table, never an address as it was asked for:
-a caller could make any number of those. Malformed HTTP has no route and is not counted.
+the streams that are open. A label holds a route of the table, never the requested address, of which
+a caller could make any number. Malformed HTTP has no route and is not counted.
 """
 
 from time import perf_counter
@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from hwci.server.errors import SettingsError
-from hwci.server.http.protocol import AROUND, Handle
+from hwci.server.http.connections.runner import AROUND, Handle
 
 PATH = "/metrics"
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -24,7 +24,7 @@ class Figures:
     """The figures of one server."""
 
     def __init__(self) -> None:
-        """Raises `SettingsError` when the library is not installed."""
+        """Raises `SettingsError` if the library is not installed."""
         try:
             import prometheus_client as prometheus  # noqa: PLC0415 - an extra of its own
         except ImportError as fault:
@@ -50,7 +50,7 @@ class Figures:
         )
 
     def watch(self, app: web.Application) -> None:
-        """Count what an application does, all around it, and show that."""
+        """Count what an application does, and serve the figures."""
         inner = app[AROUND]
         app[AROUND] = lambda handle: self._around(inner(handle))
         app.middlewares.append(_note_route)
@@ -81,7 +81,7 @@ class Figures:
 
     def _count(self, request: web.BaseRequest, status: int, seconds: float) -> None:
         method = request.method if request.method in _METHODS else "other"
-        route = request.get(_ROUTE, "none")  # turned away at the door, or nothing is there
+        route = request.get(_ROUTE, "none")  # refused by the rate limit, or not found
         self._requests.labels(method, route, str(status)).inc()
         if request.setdefault(_STREAM, False):
             self._streams.dec()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a query string and a path to values. A parameter is given once."""
+"""From a query string to values. Each parameter may be given once."""
 
 from typing import TypeVar
 from urllib.parse import unquote, unquote_to_bytes
@@ -7,7 +7,7 @@ from urllib.parse import unquote, unquote_to_bytes
 from aiohttp import web
 from pydantic import ValidationError
 
-from hwci.server.http.faults import InvalidRequestError
+from hwci.server.http.refusals import InvalidRequestError
 from hwci.wire import limits
 from hwci.wire.errors import Issue, issues_of
 from hwci.wire.queries import Query
@@ -32,7 +32,7 @@ def parse_query(request: web.Request, model: type[Model]) -> Model:
 
 
 def _require_utf8(text: str) -> None:
-    """What is no UTF-8 has no meaning; the framework would put something in its place."""
+    """Refuse what is not UTF-8, which the framework would replace."""
     issues = []
     for part in text.encode().split(b"&"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How answers are written: JSON, the request's id, and the headers that every answer has."""
+"""Answers: JSON, the request's id, and the headers that every answer has."""
 
 import gzip
 import re
@@ -12,9 +12,9 @@ from multidict import CIMultiDict
 from pydantic import BaseModel
 
 from hwci.server import errors
-from hwci.server.http import error_map
+from hwci.server.http import refusals
 from hwci.server.http.addresses import scheme_of
-from hwci.server.http.codings import GZIP
+from hwci.server.http.headers import GZIP
 from hwci.wire.errors import ErrorBody
 
 REQUEST_ID = "x-request-id"
@@ -23,9 +23,9 @@ _KEY = web.RequestKey("request_id", str)
 RETRY_AFTER_SECONDS = "5"
 _GZIP_LEVEL = 6
 PEOPLE_USE_TLS = web.RequestKey("people_use_tls", bool)
-"""Set on a request when the address that people use begins with https, whatever came here."""
+"""Set on a request if the address that people use begins with https."""
 
-# What a browser may do with our answers. Only one that is a page says what it may load.
+# What a browser may do with our answers. Only a page sets its own policy of what it may load.
 _ALWAYS = {
     "Server": "hwci",
     "X-Content-Type-Options": "nosniff",
@@ -37,12 +37,12 @@ _POLICY = "Content-Security-Policy"
 _NOTHING_TO_SHOW = "default-src 'none'; frame-ancestors 'none'"
 _ONE_YEAR = "max-age=31536000"
 
-# Who sends these may still be sending; what comes next on the connection cannot be told apart.
+# The sender may still be sending the body, so the next request could not be found.
 _CLOSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
 
 
 def request_id(request: web.BaseRequest) -> str:
-    """Give the request's id: the caller's own if it is well formed, else a new one."""
+    """Return the request's id: the caller's if it is well formed, else a new one."""
     if _KEY not in request:
         own = request.headers.get(REQUEST_ID, "")
         request[_KEY] = own if _ID.fullmatch(own) else str(uuid4())
@@ -50,17 +50,17 @@ def request_id(request: web.BaseRequest) -> str:
 
 
 def over_tls(request: web.BaseRequest) -> bool:
-    """Say whether people reach the service over TLS, be it a proxy's."""
+    """Return whether people reach the service over TLS, its own or a proxy's."""
     return PEOPLE_USE_TLS in request or scheme_of(request) == "https"
 
 
 def takes_page(request: web.BaseRequest) -> bool:
-    """Say whether who asks shows pages to people: programs do not ask for HTML."""
+    """Return whether the caller shows pages to people: programs do not ask for HTML."""
     return "text/html" in request.headers.get("Accept", "")
 
 
 def stamp(request: web.BaseRequest, headers: CIMultiDict[str]) -> None:
-    """Set what every answer carries."""
+    """Set the headers of every answer."""
     headers[REQUEST_ID] = request_id(request)
     headers.update(_ALWAYS)
     headers.setdefault(_POLICY, _NOTHING_TO_SHOW)
@@ -71,17 +71,17 @@ def stamp(request: web.BaseRequest, headers: CIMultiDict[str]) -> None:
 
 
 async def stamp_response(request: web.Request, response: web.StreamResponse) -> None:
-    """Signal `on_response_prepare`: stamp whatever is about to be sent."""
+    """Stamp what is about to be sent (`on_response_prepare`)."""
     stamp(request, response.headers)
 
 
 def written(body: BaseModel | bytes) -> bytes:
-    """Write a body as bytes, if it is not written yet."""
+    """Return a body as bytes."""
     return body.model_dump_json().encode() if isinstance(body, BaseModel) else body
 
 
 def answer(body: BaseModel | bytes | web.StreamResponse | None, status: int) -> web.StreamResponse:
-    """Write an answer, if it is not written yet; None has no body."""
+    """Return an answer as a response; None has no body."""
     if isinstance(body, web.StreamResponse):
         return body
     if body is None:
@@ -90,10 +90,10 @@ def answer(body: BaseModel | bytes | web.StreamResponse | None, status: int) -> 
 
 
 def metrics_answer(body: BaseModel, status: int, *, compressed: bool) -> web.Response:
-    """Write an answer that is long and full of repetitions, compressed for who reads that.
+    """Return an answer of metrics, compressed if the caller reads that.
 
-    Metrics hold no secret that the length of a compressed answer could give away to those who chose
-    some of its names. Answers with tokens and keys are never compressed.
+    Metrics hold no secret that the length of a compressed answer could reveal to somebody who chose
+    some of its names. Answers with tokens or keys are never compressed.
     """
     data = written(body)
     headers: dict[str, str] = {hdrs.VARY: hdrs.ACCEPT_ENCODING}
@@ -104,18 +104,18 @@ def metrics_answer(body: BaseModel, status: int, *, compressed: bool) -> web.Res
 
 
 def error_answer(error: errors.HwciServerError) -> web.Response:
-    """Write the answer to an error of ours."""
+    """Return the answer to an error of ours."""
     headers = {}
     if isinstance(error, errors.RateLimitedError):
         headers["Retry-After"] = str(error.retry_after)
-    elif error_map.status_of(error) == HTTPStatus.SERVICE_UNAVAILABLE:
+    elif refusals.status_of(error) == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = RETRY_AFTER_SECONDS
-    return _write_error(error_map.error_body(error), headers)
+    return _write_error(refusals.error_body(error), headers)
 
 
 def status_answer(status: int, headers: Mapping[str, str] | None = None) -> web.Response:
-    """Write the answer to what the web framework refused."""
-    return _write_error(error_map.status_body(status), headers or {})
+    """Return the answer to what the web framework refused."""
+    return _write_error(refusals.status_body(status), headers or {})
 
 
 def _write_error(body: ErrorBody, headers: Mapping[str, str]) -> web.Response:

@@ -17,7 +17,7 @@ from aiohttp import web
 from pydantic import BaseModel
 
 from hwci.server.http.addresses import address_of
-from hwci.server.http.large_bodies import Room
+from hwci.server.http.bodies.buffers import BodyBuffer
 from hwci.server.services.access import Member, Person
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, User
@@ -161,7 +161,7 @@ class Call:
     request: web.Request
     route: Route
     services: Services
-    room: Room
+    buffer: BodyBuffer
     caller: Person | Member | CiKey | Box | None = None
     body: BaseModel | None = field(default=None, repr=False)
     query: Query | None = None

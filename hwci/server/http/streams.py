@@ -2,7 +2,7 @@
 """Events on the wire: server-sent events and WebSocket frames (contract, "Runs and streams").
 
 This module decides how events are framed, how a stream is resumed, and that a reader who does not
-read is cut. Who may follow, and for how long, is decided in `services/streams.py`.
+read is cut off. Who may follow, and for how long, is decided in `services/runs/streams.py`.
 """
 
 import asyncio
@@ -15,15 +15,15 @@ from socket import SO_SNDBUF, SOL_SOCKET
 from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from hwci.server.errors import HwciServerError, StoppingError, UnauthenticatedError
-from hwci.server.http import error_map
+from hwci.server.http import refusals
 from hwci.server.http.addresses import address_of
-from hwci.server.http.faults import InvalidRequestError
-from hwci.server.http.reading import read_model
+from hwci.server.http.bodies.reading import read_model
+from hwci.server.http.refusals import InvalidRequestError
 from hwci.server.http.responses import request_id
 from hwci.server.http.route import Call
 from hwci.server.services.access import MEMBERS, Member
-from hwci.server.services.streams import Stream, Wish
-from hwci.server.services.tails import Told
+from hwci.server.services.runs.event_buffer import StreamEvent
+from hwci.server.services.runs.streams import Stream, Subscription
 from hwci.wire import limits
 from hwci.wire.errors import Issue
 from hwci.wire.runs import StreamQuery, StreamSignIn
@@ -31,13 +31,13 @@ from hwci.wire.runs import StreamQuery, StreamSignIn
 LOG = logging.getLogger("hwci.server")
 
 DRAIN_SECONDS = 8.0
-"""A reader who has not taken within this what was sent is cut."""
+"""A reader who has not taken within this what was sent is cut off."""
 SIGN_IN_SECONDS = 5.0
 PING_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 COME_BACK_MILLISECONDS = 2_000
 BUFFER_BYTES = 64 * 1024
-"""What may wait for a reader, here and in the system each: more would hide that nobody reads."""
+"""The buffer here and the system's, each: more would hide that nobody reads."""
 
 LAST_EVENT_ID = "Last-Event-ID"
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -54,8 +54,8 @@ async def server_sent_events(call: Call, member: Member, query: StreamQuery) -> 
     """Follow runs as server-sent events."""
     request = call.request
     after = _last_event_id(request)
-    wish = Wish(query.run_id, after, _there(request), address_of(request))
-    async with call.services.streams.following(member, wish) as stream:
+    subscription = Subscription(query.run_id, after, _connected(request), address_of(request))
+    async with call.services.streams.following(member, subscription) as stream:
         response = web.StreamResponse(headers={"X-Accel-Buffering": "no"})
         response.content_type = "text/event-stream"
         if request.method == hdrs.METH_HEAD:
@@ -81,8 +81,12 @@ async def web_socket(call: Call, query: StreamQuery) -> web.StreamResponse:
     async with AsyncExitStack() as held:
 
         async def follow(member: Member, after: int | None) -> Stream:
-            wish = Wish(query.run_id, after, _there(request), address_of(request))
-            return await held.enter_async_context(call.services.streams.following(member, wish))
+            subscription = Subscription(
+                query.run_id, after, _connected(request), address_of(request)
+            )
+            return await held.enter_async_context(
+                call.services.streams.following(member, subscription)
+            )
 
         stream = await follow(call.caller, after) if isinstance(call.caller, Member) else None
         await ws.prepare(request)
@@ -99,26 +103,26 @@ async def web_socket(call: Call, query: StreamQuery) -> web.StreamResponse:
 
 
 async def _send_events(request: web.Request, response: web.StreamResponse, stream: Stream) -> None:
-    """Send until the stream ends. A block without data only gives the place to go on from."""
+    """Send until the stream ends. A block without data only names the event to go on after."""
     greeting = f": following\nretry: {COME_BACK_MILLISECONDS}\nid: {stream.place}\n\n"
     await _taken(request, response.write(greeting.encode()), DRAIN_SECONDS)
     last = b""
     try:
         while True:
-            told = await stream.next()
-            block = b"".join(map(_block, told)) or _SILENCE
+            events = await stream.next()
+            block = b"".join(map(_block, events)) or _SILENCE
             await _taken(request, response.write(block), DRAIN_SECONDS)
     except StoppingError:
         last = _CLOSING
     except HwciServerError as error:
-        # The answer has begun. Who comes back is told why.
+        # The answer has begun. A client that comes back gets the reason.
         LOG.debug("request %s: the stream ends: %s", request_id(request), error)
     await _taken(request, response.write_eof(last), GOODBYE_SECONDS)
 
 
-def _block(told: Told) -> bytes:
-    """Write an event. JSON has no line break."""
-    return f"id: {told.number}\nevent: {told.type}\ndata: {told.data}\n\n".encode()
+def _block(event: StreamEvent) -> bytes:
+    """Return an event as a block. JSON has no line break."""
+    return f"id: {event.number}\nevent: {event.type}\ndata: {event.data}\n\n".encode()
 
 
 # WebSocket
@@ -133,12 +137,12 @@ def _require_handshake(request: web.Request, ws: web.WebSocketResponse) -> None:
 
 
 async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int | None]:
-    """Take the first frame: who follows, and after which event.
+    """Read the first frame: who follows, and after which event.
 
     Raises:
-        UnauthenticatedError: no such frame in time, or no token that works.
+        UnauthenticatedError: no such frame in time, or its token does not work.
         NotFoundError: no such organization, or none of the user's.
-        InvalidRequestError: the event is none.
+        InvalidRequestError: the event's id is malformed.
     """
     try:
         async with asyncio.timeout(SIGN_IN_SECONDS):
@@ -148,29 +152,29 @@ async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int |
     if frame.type is not WSMsgType.TEXT:
         raise UnauthenticatedError(_FIRST_FRAME)
     try:
-        said = read_model(frame.data.encode(), StreamSignIn)
+        sign_in = read_model(frame.data.encode(), StreamSignIn)
     except InvalidRequestError as fault:
         raise UnauthenticatedError(_FIRST_FRAME) from fault
     member = await call.services.access.member(
-        said.token, call.path_id("orgId"), MEMBERS, metrics=False
+        sign_in.token, call.path_id("orgId"), MEMBERS, metrics=False
     )
-    after = said.last_event_id
+    after = sign_in.last_event_id
     return member, None if after is None else _number(after, ("frame", "lastEventId"))
 
 
 async def _send_frames(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:
-    """Send until the stream ends or the reader leaves. What the reader sends is not looked at."""
+    """Send until the stream ends or the reader leaves. What the reader sends is ignored."""
     leaving = asyncio.create_task(_left(ws))
-    telling = asyncio.create_task(_tell(request, ws, stream))
-    both = (leaving, telling)
+    sending = asyncio.create_task(_send_all(request, ws, stream))
+    both = (leaving, sending)
     try:
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in both:
             task.cancel()
         await asyncio.wait(both)
-    if not telling.cancelled():
-        telling.result()
+    if not sending.cancelled():
+        sending.result()
 
 
 async def _left(ws: web.WebSocketResponse) -> None:
@@ -178,14 +182,14 @@ async def _left(ws: web.WebSocketResponse) -> None:
         pass
 
 
-async def _tell(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:
-    while stream.there:  # to who has left there is nothing to wait for, and nothing to send
-        for told in await stream.next():
-            await _taken(request, ws.send_str(told.data), DRAIN_SECONDS)
+async def _send_all(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:
+    while stream.connected:  # after that there is nothing to wait for or to send
+        for event in await stream.next():
+            await _taken(request, ws.send_str(event.data), DRAIN_SECONDS)
 
 
 async def _close(request: web.Request, ws: web.WebSocketResponse, error: HwciServerError) -> None:
-    body = error_map.error_body(error)
+    body = refusals.error_body(error)
     stops = isinstance(error, StoppingError)
     code = WSCloseCode.GOING_AWAY if stops else _REFUSED + body.status_code
     faults = [f"{issue.path[-1]}: {issue.message}" for issue in body.issues or ()]
@@ -202,7 +206,7 @@ async def _close(request: web.Request, ws: web.WebSocketResponse, error: HwciSer
 
 
 def _last_event_id(request: web.Request) -> int | None:
-    """Read after which event to go on. Raises `InvalidRequestError`."""
+    """Return the event to go on after. Raises `InvalidRequestError`."""
     given = request.headers.getall(LAST_EVENT_ID, [])
     return _number(",".join(given), ("header", LAST_EVENT_ID)) if given else None
 
@@ -218,7 +222,7 @@ def _header_fault(name: str, message: str) -> InvalidRequestError:
     return InvalidRequestError([Issue(path=["header", name], message=message)])
 
 
-def _there(request: web.Request) -> Callable[[], bool]:
+def _connected(request: web.Request) -> Callable[[], bool]:
     return lambda: request.transport is not None and not request.transport.is_closing()
 
 
@@ -229,10 +233,10 @@ def _limit_buffers(request: web.Request) -> None:
 
 
 async def _taken(request: web.Request, sending: Awaitable[object], seconds: float) -> None:
-    """Return when what is sent is taken. A reader who does not take it is cut.
+    """Return when all that was sent is taken. A reader who does not take it is cut off.
 
     Raises:
-        ConnectionError: nobody is there any more.
+        ConnectionError: nobody is connected any more.
     """
     try:
         async with asyncio.timeout(seconds):

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from hwci import __version__
-from hwci.server.http.error_map import phrase
+from hwci.server.http.refusals import phrase
 from hwci.server.http.route import Route, Who
 from hwci.server.http.streams import LAST_EVENT_ID
 from hwci.wire.errors import ErrorBody

@@ -7,19 +7,19 @@ from aiohttp import web
 
 from hwci.server.errors import UnauthenticatedError
 from hwci.server.http.addresses import address_of
-from hwci.server.http.clients import client_of
 from hwci.server.http.cookies import (
     device_tokens,
-    forgotten,
     held_token,
     held_tokens,
-    kept,
-    refused,
+    refused_cookie,
     require_own_page,
+    signed_out,
+    with_cookies,
 )
+from hwci.server.http.headers import client_of
 from hwci.server.http.route import Call
 from hwci.server.services.access import Person
-from hwci.server.services.accounts import email_key
+from hwci.server.services.people.accounts import email_key
 from hwci.wire.accounts import (
     Login,
     Logout,
@@ -37,7 +37,7 @@ async def register(call: Call, body: Registration) -> SignedIn | web.StreamRespo
     """Create an account and sign in."""
     require_own_page(call, body.session)
     signed_in = await call.services.accounts.register(body, client_of(call.request))
-    return kept(call, signed_in, body.session)
+    return with_cookies(call, signed_in, body.session)
 
 
 async def login(call: Call, body: Login) -> SignedIn | web.StreamResponse:
@@ -47,7 +47,7 @@ async def login(call: Call, body: Login) -> SignedIn | web.StreamResponse:
     device = call.services.accounts.device(device_tokens(call, body), account)
     async with call.services.rate_limits.guessing(account, address, device):
         signed_in = await call.services.accounts.login(body, client_of(call.request))
-    return kept(call, signed_in, body.session)
+    return with_cookies(call, signed_in, body.session)
 
 
 async def refresh(call: Call, body: Refresh) -> TokenPair | web.StreamResponse:
@@ -57,15 +57,15 @@ async def refresh(call: Call, body: Refresh) -> TokenPair | web.StreamResponse:
     except UnauthenticatedError as error:
         if body.session is SessionMode.TOKEN:
             raise
-        return refused(call, error)
-    return kept(call, pair, body.session)
+        return refused_cookie(call, error)
+    return with_cookies(call, pair, body.session)
 
 
 async def logout(call: Call, body: Logout) -> web.StreamResponse | None:
     """Sign out. A caller without a cookie is signed out already."""
     for token in held_tokens(call, body):
         await call.services.accounts.logout(token)
-    return None if body.session is SessionMode.TOKEN else forgotten(call)
+    return None if body.session is SessionMode.TOKEN else signed_out(call)
 
 
 async def change_password(call: Call, person: Person, body: PasswordChange) -> SessionsEnded:

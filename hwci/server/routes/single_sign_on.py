@@ -13,11 +13,11 @@ from urllib.parse import quote
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from hwci.server.http.clients import client_of
 from hwci.server.http.cookies import Cookie, set_device_cookie, set_refresh_cookie
+from hwci.server.http.headers import client_of
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
-from hwci.server.services.sso import TICKET_LIFETIME
+from hwci.server.services.people.sso import TICKET_LIFETIME
 from hwci.wire.accounts import SignedIn
 from hwci.wire.sso import SsoCallbackQuery, SsoExchange, SsoLoginQuery
 

@@ -13,20 +13,20 @@ from hwci.server.http.streams import server_sent_events, web_socket
 from hwci.server.routes import sign_in, single_sign_on
 from hwci.server.routes.openapi import with_document
 from hwci.server.services.access import Member
-from hwci.server.services.accounts import Accounts
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.health import Health
 from hwci.server.services.ingest import Ingest
-from hwci.server.services.invitations import Invitations
-from hwci.server.services.live_runs import LiveRuns
-from hwci.server.services.members import Members
 from hwci.server.services.metrics import Metrics
-from hwci.server.services.organizations import Organizations
-from hwci.server.services.own_account import OwnAccount
-from hwci.server.services.runs import Runs
-from hwci.server.services.sso import Sso
+from hwci.server.services.people.accounts import Accounts
+from hwci.server.services.people.invitations import Invitations
+from hwci.server.services.people.members import Members
+from hwci.server.services.people.organizations import Organizations
+from hwci.server.services.people.own_account import OwnAccount
+from hwci.server.services.people.sso import Sso
+from hwci.server.services.runs.live_runs import LiveRuns
+from hwci.server.services.runs.records import Runs
 from hwci.wire import limits
 from hwci.wire.failures import ResolvedFailureAnswer
 

@@ -16,15 +16,15 @@ _SHAPE = re.compile(rf"{limits.CI_KEY_PREFIX}[0-9a-f]{{{limits.CI_KEY_HEX_DIGITS
 
 
 def new_api_key() -> str:
-    """Make a key."""
+    """Return a new key."""
     return limits.CI_KEY_PREFIX + secrets.token_hex(limits.CI_KEY_HEX_DIGITS // 2)
 
 
 def key_digest(key: str) -> bytes | None:
-    """Give what is kept of a key; None when the text cannot be one."""
+    """Return the digest of a key; None if the text cannot be a key."""
     return hashlib.sha256(key.encode()).digest() if _SHAPE.fullmatch(key) else None
 
 
 def same_digest(found: bytes, presented: bytes) -> bool:
-    """Compare two digests in a time that tells nothing."""
+    """Compare two digests in constant time."""
     return hmac.compare_digest(found, presented)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """ID tokens of the providers of single sign-on: read with the keys that a provider publishes.
 
-The only module that knows how other services sign. It decides which signatures count, public ones
-alone, and that a token is from this provider, for this client and this sign-in, and of now (OpenID
-Connect Core, 3.1.3.7). Where keys come from is not known here.
+The only module that knows how other services sign. It decides which signatures count (public keys
+only), and that a token is from this provider, for this client and this sign-in, and valid now
+(OpenID Connect Core, 3.1.3.7).
 """
 
 import json
@@ -19,8 +19,8 @@ from hwci.server.security.tokens import same_token
 
 _LEEWAY_SECONDS = 5
 _RSA = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"})
-# By type and curve of a key. A key of bytes (HS256 and the like) is none: a provider publishes its
-# keys, and whoever has read a public key could sign with it.
+# By type and curve of a key. Symmetric keys (HS256 and the like) are not accepted: providers
+# publish their keys, so anybody could sign.
 _ALGORITHMS: Mapping[tuple[object, object], frozenset[str]] = {
     ("RSA", None): _RSA,
     ("EC", "P-256"): frozenset({"ES256"}),
@@ -33,12 +33,12 @@ _READ = jwt.PyJWT({"enforce_minimum_key_length": True})
 
 
 class UnknownKeyError(ProviderError):
-    """The provider's keys, as far as they are known, lack the one that signed."""
+    """None of the known keys of the provider signed this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an ID token has to say to be an answer to us."""
+    """What an ID token must contain to be an answer to us."""
 
     issuer: str
     client_id: str
@@ -60,11 +60,11 @@ def published_keys(document: bytes) -> Sequence[Key]:
 def read_id_token(
     token: str, keys: Sequence[Key], expected: Expected, now: datetime
 ) -> Mapping[str, Any]:
-    """Give the claims of an ID token.
+    """Return the claims of an ID token.
 
     Raises:
-        UnknownKeyError: none of the keys signed it; newer ones may have.
-        ProviderError: it is not valid, or no answer to us; the message names the claim at fault.
+        UnknownKeyError: none of the keys signed it; a newer one may have.
+        ProviderError: it is not valid, or not an answer to us; the message names the claim.
     """
     try:
         header = jwt.get_unverified_header(token)
@@ -91,13 +91,13 @@ def read_id_token(
 
 
 def _algorithms(key: Key) -> frozenset[str]:
-    """Give what a key may sign with; one that names its algorithm signs with no other."""
+    """Return the algorithms of a key; only the named one if the key names it."""
     fitting = _ALGORITHMS.get((key.get("kty"), key.get("crv")), frozenset())
     return fitting & {key["alg"]} if "alg" in key else fitting
 
 
 def _signer(keys: Sequence[Key], algorithm: str, kid: str | None) -> Key:
-    """Choose the key. A provider with a single key need not name it."""
+    """Return the key that signed. A provider with a single key need not name it."""
     if not any(algorithm in kinds for kinds in _ALGORITHMS.values()):
         raise ProviderError(f"its ID token is signed with {algorithm!r}, which is not accepted")
     named = [key for key in keys if key.get("kid") == kid] if kid is not None else []
@@ -110,7 +110,7 @@ def _signer(keys: Sequence[Key], algorithm: str, kid: str | None) -> Key:
 
 
 def _require_of_now(claims: Mapping[str, Any], now: float) -> None:
-    if not now < float(claims["exp"]) + _LEEWAY_SECONDS:  # so that NaN has ended too
+    if not now < float(claims["exp"]) + _LEEWAY_SECONDS:  # written so that NaN has ended
         raise ValueError("it has ended (exp)")
     if any(now < float(claims.get(name, 0)) - _LEEWAY_SECONDS for name in ("iat", "nbf")):
         raise ValueError("it is of the future (iat, nbf)")

@@ -27,7 +27,7 @@ def _random(size: int) -> str:
     return b64encode(secrets.token_bytes(size)).decode().rstrip("=")
 
 
-# A hash of no password that anyone knows: checking against it takes as long as against a real one.
+# A hash of an unknown password: checking against it takes as long as against a real one.
 _NOBODYS = f"$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${_random(16)}${_random(32)}"
 
 
@@ -38,11 +38,11 @@ class Passwords:
         self._line = Line("hwci-passwords")
 
     async def hash(self, password: str) -> str:
-        """Give the hash to keep. Raises `OverloadedError` when too many wait."""
+        """Return the hash of a password. Raises `OverloadedError` if too many wait."""
         return await self._run(lambda: str(_ARGON2.hash(password)))
 
     async def matches(self, password: str, kept: str | None) -> bool:
-        """Say whether a password is the one kept; None (no such user) takes the same time."""
+        """Return whether a password fits a hash; None (no such user) takes the same time."""
         found = await self._run(lambda: bool(_ARGON2.verify(password, kept or _NOBODYS)))
         return found and kept is not None
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of the keys that tokens are signed with. This module decides who may read it, how a key
-comes into it, and how a new one takes the place of a former one.
+"""The file of the keys that sign tokens. This module decides who may read it, how the first key is
+made, and how a new one replaces it.
 
-A line holds one key; the first is the present one. The others are former keys: what they signed is
-still read, until the time that stands after the key, or for as long as the line is there.
+Each line holds a key; the first one signs. The others are former keys: tokens that they signed are
+still accepted until the time after the key, or as long as the line exists.
 """
 
 import os
@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from hwci.server.errors import ForbiddenError, SettingsError
-from hwci.server.private_file import require_private, sync_folder, write_private
+from hwci.server.private_file import require_private, wait_for_disk, write_private
 from hwci.server.security.signing import FormerKey, SigningKeys
 
 KEY_BYTES_MIN = 32
@@ -22,11 +22,11 @@ _LINE = re.compile(rf"([!-~]{{{KEY_BYTES_MIN},}})(?: +(\S+))?", re.ASCII)
 
 
 def signing_keys(path: Path | None) -> SigningKeys:
-    """Read the keys; one is made at the first start. None: one for this process.
+    """Return the keys; one is made at the first start. `path` None: a key for this process only.
 
     Raises:
-        SettingsError: the file cannot be read or written, others may read it, or a line of it is
-            no key.
+        SettingsError: the file cannot be read or written, others may read it, or a line is not a
+            key.
     """
     if path is None:
         return SigningKeys(_new_key())
@@ -40,12 +40,12 @@ def signing_keys(path: Path | None) -> SigningKeys:
 
 
 def rotate_keys(path: Path, now: datetime, until: datetime | None) -> SigningKeys:
-    """Put a new key before the others. The key before it is good until `until`, and keys that have
-    ended go; None: no former key is good any longer.
+    """Put a new key before the others. The former one is accepted until `until`; keys that have
+    ended are removed. `until` None: no former key is accepted any longer.
 
     Raises:
         SettingsError: as `signing_keys`.
-        ForbiddenError: the file is kept by the operator, who alone may write it.
+        ForbiddenError: only the operator may write the file.
     """
     present, former = signing_keys(path)
     held = () if until is None else (FormerKey(present, until), *former)
@@ -99,18 +99,16 @@ def _first_key(path: Path) -> SigningKeys:
 
 
 def _replace(path: Path, keys: SigningKeys) -> None:
-    """Write the file anew under its name. One that may not be written stays as it is, although its
-    folder would allow it.
-    """
+    """Replace the file; not if it is read-only, although its folder would allow that."""
     if not path.stat().st_mode & stat.S_IWUSR:
         raise PermissionError(None, "its mode is read-only")
     part = path.with_name(f"{path.name}.new")
     part.unlink(missing_ok=True)
     _write(part, keys)
-    if os.geteuid() == 0:  # what root changes still belongs to the service
+    if os.geteuid() == 0:  # the file still belongs to the service
         os.chown(part, path.stat().st_uid, path.stat().st_gid)
     part.rename(path)
-    sync_folder(path.parent)
+    wait_for_disk(path.parent)
 
 
 def _write(path: Path, keys: SigningKeys) -> None:

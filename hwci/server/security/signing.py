@@ -2,7 +2,7 @@
 """Tokens that this service signs and reads again: only ours, only now, only for their purpose.
 
 The only module that knows how they are signed (JWT, HS256). It decides issuer, audience, type and
-end; what a kind of token says is decided by who signs it.
+end; the other claims are the caller's.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,21 +18,21 @@ _ALGORITHM = "HS256"
 _ISSUER = _AUDIENCE = "hwci"
 _SIZE_MAX = 4_096
 _AHEAD_SECONDS = 60
-"""The clock of another server that signs with the same key may be ahead by so much."""
+"""The clock of another server with the same key may be ahead by this much."""
 _OURS = ("iss", "aud", "iat", "exp")
 
 
 @dataclass(frozen=True, slots=True)
 class FormerKey:
-    """A key that signs no more. What it signed is read until `until`, without end if None: who
-    stole it would else go on signing with it.
+    """A key that signs no more. Tokens of it are accepted until `until`, so that a stolen key is
+    useless then; without end if None.
     """
 
     value: bytes = field(repr=False)
     until: datetime | None = None
 
     def good(self, now: datetime) -> bool:
-        """Say whether what it signed is still read."""
+        """Return whether tokens of it are still accepted."""
         return self.until is None or now < self.until
 
 
@@ -55,7 +55,7 @@ class Signer:
         self._keys = keys
 
     def sign(self, kind: str, claims: Mapping[str, str], lifetime: timedelta) -> str:
-        """Sign a token that lives for `lifetime`. `kind` stands in its header as `typ`."""
+        """Return a token that lives for `lifetime`. `kind` is the `typ` of its header."""
         now = self._clock()
         payload = {
             "iss": _ISSUER,
@@ -67,8 +67,8 @@ class Signer:
         return jwt.encode(payload, self._keys.present, _ALGORITHM, headers={"typ": kind})
 
     def read(self, kind: str, token: str, claims: Collection[str]) -> Mapping[str, Any] | None:
-        """Give what a token says; None when it is not ours, of another kind, lacks one of `claims`,
-        has ended, or is of a time to come.
+        """Return what a token says; None when it is not ours, of another kind, lacks one of
+        `claims`, has ended, or is of a time to come.
         """
         if len(token) > _SIZE_MAX:
             return None

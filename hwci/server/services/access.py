@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is calling, and may they (contract, "Everywhere": authentication → membership → role or
-feature).
-
-This module decides it once for all requests, from what storage holds now: a session that ended, a
-role that changed and a key that was revoked count at once.
+"""Who is calling, and what they may do (contract, "Everywhere": authentication → membership → role
+or feature). It is decided for each request from what storage holds now: an ended session, a changed
+role and a revoked key count at once.
 """
 
 from collections.abc import Collection
@@ -23,14 +21,14 @@ MEMBERS = frozenset(Role)
 
 
 def may_give(own: Role, given: Role) -> bool:
-    """Say whether who has a role may give another, or take it: "only an owner makes or unmakes
-    owners" (contract, "Organizations").
+    """Return whether a member with role `own` may give or take the role `given`: "only an owner
+    makes or unmakes owners" (contract, "Organizations").
     """
     return own in ADMINS and (own is Role.OWNER or given is not Role.OWNER)
 
 
 def require_may_give(own: Role, given: Role) -> None:
-    """Accept what `may_give` allows. Raises `ForbiddenError`."""
+    """Raise `ForbiddenError` unless `may_give`."""
     if not may_give(own, given):
         raise ForbiddenError(f"Only an owner makes or unmakes owners; you are {own}")
 
@@ -41,7 +39,7 @@ _NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user, and the access token that says so."""
+    """A user, and the claims of their access token."""
 
     user: User
     claims: Claims
@@ -49,7 +47,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A user in an organization, and the access token that says so."""
+    """A user in an organization, and the claims of their access token."""
 
     user: User
     membership: Membership
@@ -77,13 +75,13 @@ class Access:
     async def member(
         self, token: str, org_id: UUID | None, roles: Collection[Role], *, metrics: bool
     ) -> Member:
-        """Give the user of an access token as a member of an organization.
+        """Return the user of an access token as a member of an organization.
 
-        `org_id` None stands for an id that is none. `metrics`: CI Metrics must be enabled.
+        `org_id` None: a malformed id. `metrics`: CI Metrics must be enabled.
 
         Raises:
             UnauthenticatedError: the token is not valid, or its session has ended.
-            NotFoundError: no such organization, or none of the user's: one answer for both.
+            NotFoundError: no such organization, or the user is not a member: one answer for both.
             ForbiddenError: the role does not allow it, or CI Metrics is off.
         """
         claims = self._tokens.read(token)
@@ -99,12 +97,12 @@ class Access:
         return await self._storage.read(admit, short=True)
 
     async def stands(self, member: Member) -> None:
-        """Return when a member who was let in may stay: the session has not ended, and they are a
-        member still, in whatever role.
+        """Check that a member may stay: the session has not ended, and they are still a member, in
+        whatever role.
 
         Raises:
             UnauthenticatedError: the session has ended.
-            NotFoundError: they are no member any more.
+            NotFoundError: they are not a member any more.
         """
 
         def look(reader: Reader) -> None:
@@ -113,9 +111,9 @@ class Access:
         await self._storage.read(look, short=True)
 
     async def ci_key(self, presented: str) -> CiKey:
-        """Give the CI key that was presented. Raises as `live_ci_key`.
+        """Return the CI key that was presented. Raises as `live_ci_key`.
 
-        Text that cannot be a key is refused unasked: storage knows only digests of keys.
+        Text that cannot be a key is refused without asking storage.
         """
         digest = key_digest(presented)
         if digest is None:
@@ -123,7 +121,7 @@ class Access:
         return await self._storage.read(lambda reader: live_ci_key(reader, digest), short=True)
 
     async def box(self, presented: str) -> Box:
-        """Give the box whose key was presented. Raises as `live_box`."""
+        """Return the box whose key was presented. Raises as `live_box`."""
         digest = key_digest(presented)
         if digest is None:
             raise UnauthenticatedError(_NO_BOX_KEY)
@@ -131,10 +129,10 @@ class Access:
 
 
 def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
-    """Give what a member who was let in is by now, for a decision that must not come too late.
+    """Return the present role of a member, in the transaction that depends on it.
 
     Raises:
-        NotFoundError: they are no member any more.
+        NotFoundError: they are not a member any more.
         ForbiddenError: their role does not allow it any more.
     """
     role = _membership(reader, member.org_id, member.user).role
@@ -143,8 +141,8 @@ def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
 
 
 def live_box(reader: Reader, digest: bytes) -> Box:
-    """Give the box of a key's digest. Raises `UnauthenticatedError`: a wrong key, or one that a new
-    install put an end to.
+    """Return the box of a key's digest. Raises `UnauthenticatedError`: a wrong key, or one that a
+    new install put an end to.
     """
     box = reader.box_by_key(digest)
     if box is None or box.key_digest is None or not same_digest(box.key_digest, digest):
@@ -153,10 +151,10 @@ def live_box(reader: Reader, digest: bytes) -> Box:
 
 
 def live_ci_key(reader: Reader, digest: bytes) -> CiKey:
-    """Give the key of a digest, if it works now.
+    """Return the CI key of a digest, if it works now.
 
     Raises:
-        UnauthenticatedError: a wrong or revoked key, or one of an organization that is gone.
+        UnauthenticatedError: a wrong or revoked key, or one of a deleted organization.
         ForbiddenError: CI Metrics is off for the key's organization.
     """
     key = reader.ci_key_by_digest(digest)

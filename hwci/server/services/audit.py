@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit log: how a deed is written down, and the log as owners and admins read it."""
+"""The audit log: its entries, and the log as owners and admins read it."""
 
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -14,7 +14,7 @@ from hwci.wire.queries import PageQuery
 
 
 class AuditLog:
-    """Reads what was recorded."""
+    """Reads the log."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -33,18 +33,18 @@ class AuditLog:
 def entry_of(
     actor: User | Box, at: datetime, action: str, target: UUID, /, **details: object
 ) -> AuditEntry:
-    """Write a deed down. `details` hold what JSON can, and no secret."""
+    """Return an entry. `details` hold JSON values, and no secret."""
     return AuditEntry(uuid4(), at, actor.id, name_of(actor), action, str(target), details)
 
 
 def record_everywhere(writer: Writer, user_id: UUID, entry: AuditEntry) -> None:
-    """Record a deed about an account, which is of no organization, in each one of its user."""
+    """Add an entry about an account, which belongs to no organization, to each of its user's."""
     for membership in writer.memberships(user_id, 0, limits.INTEGER_MAX).items:
         writer.add_audit(membership.organization.id, entry)
 
 
 def name_of(actor: User | Box) -> str:
-    """Name who acts, as they are called now: a person by name, else by e-mail."""
+    """Return the present name of an actor; of a person without one the e-mail."""
     return actor.name or actor.email if isinstance(actor, User) else actor.name
 
 

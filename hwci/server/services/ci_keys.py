@@ -16,14 +16,14 @@ from hwci.wire.queries import PageQuery
 
 
 class CiKeys:
-    """What owners and admins do with CI keys, and what every member may see."""
+    """CI keys, for owners and admins, and for members."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
 
     async def create(self, member: Member, body: wire.NewCiKey) -> wire.CreatedCiKey:
-        """Create a key. This answer is the only one that ever holds its value."""
+        """Create a key. Only this answer ever holds its value."""
         value = new_api_key()
         digest = key_digest(value)
         assert digest is not None
@@ -49,7 +49,7 @@ class CiKeys:
         return await self._storage.read(work, organization=member.org_id)
 
     async def revoke(self, member: Member, key_id: UUID | None) -> None:
-        """Revoke a key at once. Again: nothing changes. Raises `NotFoundError`."""
+        """Revoke a key at once; a second time changes nothing. Raises `NotFoundError`."""
         now = self._clock()
 
         def work(writer: Writer) -> None:

@@ -2,21 +2,21 @@
 """Whether the server can serve (contract, "Everywhere": `/readyz`)."""
 
 from hwci.server.errors import StoppingError
-from hwci.server.security.windows import Windows
+from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.storage.ports import Storage
 from hwci.wire.base import HealthAnswer
 
 
 class Health:
-    """Answers those who decide where requests go."""
+    """Answers load balancers and supervisors."""
 
-    def __init__(self, storage: Storage, windows: Windows) -> None:
+    def __init__(self, storage: Storage, limiter: RateLimiter) -> None:
         self._storage = storage
-        self._windows = windows
+        self._limiter = limiter
         self._leaving = False
 
     def leave(self) -> None:
-        """Be ready no more: requests should go elsewhere from now on."""
+        """Report not ready from now on: requests should go elsewhere."""
         self._leaving = True
 
     async def alive(self) -> HealthAnswer:
@@ -34,5 +34,5 @@ class Health:
         if self._leaving:
             raise StoppingError("The server stops; ask another one, or again in a few seconds")
         await self._storage.ready()
-        await self._windows.ready()
+        await self._limiter.ready()
         return HealthAnswer()

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CI sends is kept in one transaction, or not at all (spec, "CI report endpoints", rule 3).
-
-A 204 that follows is a promise about the disk. The key is looked at again in that transaction: one
-that was revoked while a large body was on its way is refused.
+"""What CI sends is kept in one transaction, or not at all (spec, "CI report endpoints", rule 3): a
+204 promises that it is on the disk. The key is checked again in that transaction, as it may have
+been revoked while a large body arrived.
 """
 
 from collections.abc import Callable
 
 from hwci.server.clock import Clock
 from hwci.server.services.access import live_ci_key
-from hwci.server.services.live_runs import end_run
+from hwci.server.services.runs.live_runs import end_run
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import CiKey
 from hwci.wire import reports
 
 WRITE_SECONDS = 30.0
-"""A report of 64 MiB on a slow disk takes longer than a page may; refused, it would come again."""
+"""Longer than a page may take: a report of 64 MiB on a slow disk, if refused, would come again."""
 
 
 class Ingest:

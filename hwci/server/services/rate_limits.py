@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often one address may ask (spec, "Limits"): one limit on all of the API, and stricter ones of
-some routes on top, as the operator has set them; and how often the password of one account may be
-guessed, by one address, by one device that signed in before, and by all other devices together.
+"""Rate limits (spec, "Limits"): requests of one address, to all of the API and to some routes, as
+the operator has set them; and tries of the password of one account, by one address, by one device
+that signed in before, and by all other devices together.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import TypeVar
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute, parse
 
 from hwci.server.errors import RateLimitedError, UnauthenticatedError, WrongPasswordError
-from hwci.server.security.windows import Windows
+from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.settings import NO_LIMIT, Settings
 
 LOG = logging.getLogger("hwci.server")
@@ -22,22 +22,22 @@ LOG = logging.getLogger("hwci.server")
 Limit = TypeVar("Limit", RateLimitItem, RateLimitItem | None)
 
 _WRONG_PASSWORDS = RateLimitItemPerMinute(20, 15)
-_OF_STRANGERS = RateLimitItemPerHour(100)
+_BY_UNKNOWN_DEVICES = RateLimitItemPerHour(100)
 """Tries at one account from all devices that never signed in to it."""
 _GROUPS = 16_384
-"""Accounts are counted in so many groups, so that the count takes bounded memory and none is ever
-forgotten: who tries thousands of other e-mails does not get new tries at this one.
+"""Accounts are counted in so many groups, so that the memory is bounded and no count is dropped:
+trying thousands of other e-mails gives no new tries at this one.
 """
 _ELSEWHERE = ", or sign in on a device that has signed in to this account before"
 _SITE_PREFIX, _SITE_FACTOR = 56, 4
-"""A site is given a /56 of IPv6, which is 256 subnets: together they may do so many times more."""
+"""A site has a /56 of IPv6, 256 subnets: together they may do this many times as much."""
 
 
 class RateLimits:
-    """The limits of one server, or of several that count together."""
+    """The limits of one server, or of several with one Valkey."""
 
-    def __init__(self, windows: Windows, settings: Settings) -> None:
-        self._windows = windows
+    def __init__(self, limiter: RateLimiter, settings: Settings) -> None:
+        self._limiter = limiter
         self._all = _limit(settings.rate_limit)
         self._own = settings.auth_rate_limit
         self._wrong = self._held_up = 0
@@ -47,11 +47,11 @@ class RateLimits:
         await self._take(self._all, "api", address)
 
     async def take_own(self, route: str, per_minute: int, address: str) -> None:
-        """Count a request to a route that has a limit of its own, by default so many a minute.
+        """Count a request to a route with a limit of its own, by default so many a minute.
 
         Raises:
             RateLimitedError: there were too many.
-            LimiterError: it cannot be known.
+            LimiterError: it cannot be counted.
         """
         limit = _limit(self._own) if self._own else RateLimitItemPerMinute(per_minute)
         for key, factor in _sites(address):
@@ -61,16 +61,16 @@ class RateLimits:
     async def guessing(
         self, email_key: str, address: str, device: str | None
     ) -> AsyncIterator[None]:
-        """Have a password tried; a block that raises `UnauthenticatedError`, or
-        `WrongPasswordError`, tried a wrong one.
+        """Limit tries of a password: a block that raises `UnauthenticatedError` or
+        `WrongPasswordError` tried a wrong one.
 
-        Who guesses waits. The owner does not, on a device that signed in before: an account that
-        could be locked would be anybody's to lock. What is no account counts as well, and tells
-        nothing. `device`: the name of one that signed in to this account before, None of others.
+        A guesser must wait; the owner, on a device that signed in before, need not, as else
+        anybody could lock the account. E-mails without an account count too, so the limit does not
+        reveal them. `device`: the name of a device that signed in to this account before, or None.
 
         Raises:
             RateLimitedError: too many were tried.
-            LimiterError: it cannot be known.
+            LimiterError: it cannot be counted.
         """
         if self._own == NO_LIMIT:
             yield
@@ -82,16 +82,16 @@ class RateLimits:
         ]
         with self._summed():
             for limit, key in windows:
-                _refuse(await self._windows.wait(limit, *key))
+                _refuse(await self._limiter.wait(limit, *key))
             if device is None:
                 group = str(int(account, 16) % _GROUPS)
-                _refuse(await self._windows.take(_OF_STRANGERS, "account", group), _ELSEWHERE)
+                _refuse(await self._limiter.take(_BY_UNKNOWN_DEVICES, "account", group), _ELSEWHERE)
         try:
             yield
         except (UnauthenticatedError, WrongPasswordError):
             self._wrong += 1
             for limit, key in windows:
-                await self._windows.take(limit, *key)
+                await self._limiter.take(limit, *key)
             raise
 
     @contextmanager
@@ -102,8 +102,8 @@ class RateLimits:
             self._held_up += 1
             raise
 
-    async def tell_of_guesses(self) -> None:
-        """Write one line for all tries since the last line, if any had to be refused."""
+    async def log_guesses(self) -> None:
+        """Log one line for all tries since the last line, if any was refused."""
         wrong, held_up = self._wrong, self._held_up
         self._wrong = self._held_up = 0
         if held_up:
@@ -115,12 +115,12 @@ class RateLimits:
             )
 
     async def _take(self, limit: RateLimitItem | None, what: str, address: str) -> None:
-        _refuse(await self._windows.take(limit, what, address) if limit else 0)
+        _refuse(await self._limiter.take(limit, what, address) if limit else 0)
 
 
 def _sites(address: str) -> list[tuple[str, int]]:
-    """Return what an address counts as, each with how many times the limit it may reach: itself,
-    and of IPv6 the site that its /64 is a part of.
+    """Return the keys that an address counts for, each with its multiple of the limit: the address,
+    and of IPv6 also the site of its /64.
     """
     network = ip_network(address)
     if network.version == 4:  # noqa: PLR2004 - the version of IP
@@ -129,14 +129,14 @@ def _sites(address: str) -> list[tuple[str, int]]:
 
 
 def _times(limit: Limit, factor: int) -> Limit:
-    """Return a limit of so many times as much in the same time."""
+    """Return a multiple of a limit."""
     if limit is None or factor == 1:
         return limit
     return type(limit)(limit.amount * factor, limit.multiples)
 
 
 def _refuse(seconds: int, otherwise: str = "") -> None:
-    """Refuse who has to wait; `otherwise`: what helps too. Raises `RateLimitedError`."""
+    """Raise `RateLimitedError` if there are seconds to wait; `otherwise`: what helps too."""
     if seconds:
         unit = "second" if seconds == 1 else "seconds"
         raise RateLimitedError(

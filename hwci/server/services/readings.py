@@ -81,13 +81,13 @@ class Readings:
             return place
 
     def _forget_before(self, asked: Asked) -> None:
-        """Let go of readings of states that are gone."""
+        """Drop readings of earlier states."""
         for kept in list(self._places):
             if kept.org_id == asked.org_id and kept.version < asked.version:
                 del self._places[kept]
 
     def _make_room(self) -> None:
-        """Let go of those not asked for longest; the last one stays, whatever its size."""
+        """Drop those that were not used for longest; the last one stays, whatever its size."""
         with self._lock:
             size = sum(place.size for place in self._places.values())
             while len(self._places) > 1 and (

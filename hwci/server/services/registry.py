@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All services of one server, made from what they need. It decides nothing else."""
+"""All services of one server, and what they are made from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -8,29 +8,29 @@ from typing import TypeVar
 
 from hwci.server.clock import Clock
 from hwci.server.security.passwords import Passwords
+from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
-from hwci.server.security.windows import Windows
 from hwci.server.services.access import Access
-from hwci.server.services.accounts import Accounts
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.health import Health
 from hwci.server.services.ingest import Ingest
-from hwci.server.services.invitations import Invitations
-from hwci.server.services.live_runs import LiveRuns
-from hwci.server.services.members import Members
 from hwci.server.services.metrics import Metrics
-from hwci.server.services.organizations import Organizations
-from hwci.server.services.own_account import OwnAccount
+from hwci.server.services.people.accounts import Accounts
+from hwci.server.services.people.invitations import Invitations
+from hwci.server.services.people.members import Members
+from hwci.server.services.people.organizations import Organizations
+from hwci.server.services.people.own_account import OwnAccount
+from hwci.server.services.people.relying_party import Fetch
+from hwci.server.services.people.sso import Sso
 from hwci.server.services.rate_limits import RateLimits
-from hwci.server.services.relying_party import Fetch
 from hwci.server.services.retention import Retention
 from hwci.server.services.reviews import Reviews
-from hwci.server.services.runs import Runs
-from hwci.server.services.sso import Sso
-from hwci.server.services.streams import Streams
+from hwci.server.services.runs.live_runs import LiveRuns
+from hwci.server.services.runs.records import Runs
+from hwci.server.services.runs.streams import Streams
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
 
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What handlers may call."""
+    """The services of one server."""
 
     access: Access
     accounts: Accounts
@@ -78,11 +78,11 @@ class Tools:
     passwords: Passwords
     signer: Signer
     fetch: Fetch
-    windows: Windows
+    limiter: RateLimiter
 
 
 def make_services(tools: Tools, settings: Settings) -> Services:
-    """Wire the services together."""
+    """Return the services."""
     storage, clock, signer = tools.storage, tools.clock, tools.signer
     tokens = AccessTokens(signer)
     access = Access(storage, tokens)
@@ -92,7 +92,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         audit=AuditLog(storage),
         boxes=Boxes(storage, clock),
         ci_keys=CiKeys(storage, clock),
-        health=Health(storage, tools.windows),
+        health=Health(storage, tools.limiter),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),
         live_runs=LiveRuns(storage, clock),
@@ -100,7 +100,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         metrics=Metrics(storage, clock),
         organizations=Organizations(storage, clock),
         own_account=OwnAccount(storage, clock, tools.passwords),
-        rate_limits=RateLimits(tools.windows, settings),
+        rate_limits=RateLimits(tools.limiter, settings),
         retention=Retention(storage, clock),
         reviews=Reviews(storage, clock),
         runs=Runs(storage, clock),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is forgotten, and when: the times are limits of `hwci.wire.limits`.
-
-This module decides how much goes at once. Other writers come in between two steps, so that a long
-list of what is old holds up nobody.
+"""Deletes what is too old, by the times of `hwci.wire.limits`, a part at a time, so that other
+writers need not wait for the whole.
 """
 
 from collections.abc import Callable
@@ -20,20 +18,20 @@ Drop = Callable[[datetime, int], int]
 
 
 class Retention:
-    """Forgets what nobody can use any more."""
+    """Deletes what nobody can use any more."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
 
     async def sweep(self) -> None:
-        """Forget all that is too old by now."""
-        await self._forget(lambda w: w.drop_events, limits.EVENTS_KEPT, ROWS_AT_ONCE)
-        await self._forget(lambda w: w.drop_lost_runs, limits.LOST_RUNS_KEPT, RUNS_AT_ONCE)
-        await self._forget(lambda w: w.drop_invites, limits.INVITES_KEPT, ROWS_AT_ONCE)
-        await self._forget(lambda w: w.drop_refresh_tokens, timedelta(0), ROWS_AT_ONCE)
+        """Delete all that is too old by now."""
+        await self._delete(lambda w: w.drop_events, limits.EVENTS_KEPT, ROWS_AT_ONCE)
+        await self._delete(lambda w: w.drop_lost_runs, limits.LOST_RUNS_KEPT, RUNS_AT_ONCE)
+        await self._delete(lambda w: w.drop_invites, limits.INVITES_KEPT, ROWS_AT_ONCE)
+        await self._delete(lambda w: w.drop_refresh_tokens, timedelta(0), ROWS_AT_ONCE)
 
-    async def _forget(self, drop: Callable[[Writer], Drop], kept: timedelta, most: int) -> None:
+    async def _delete(self, drop: Callable[[Writer], Drop], kept: timedelta, most: int) -> None:
         before = self._clock() - kept
         while await self._storage.write(lambda writer: drop(writer)(before, most)) == most:
             pass

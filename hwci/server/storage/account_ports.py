@@ -27,34 +27,34 @@ class Accounts(Protocol):
     """People and organizations, for reading."""
 
     def user(self, user_id: UUID) -> User | None:
-        """Give a user by id."""
+        """Return a user by id."""
 
     def user_by_email(self, email_key: str) -> User | None:
-        """Give a user by the folded form of the e-mail."""
+        """Return a user by the folded form of the e-mail."""
 
     def user_by_reset(self, digest: bytes, now: datetime) -> User | None:
         """Return the user whose reset link has this digest, if it has not expired."""
 
     def organization(self, org_id: UUID) -> Organization | None:
-        """Give an organization by id."""
+        """Return an organization by id."""
 
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
-        """Give what a user is in an organization, or None."""
+        """Return what a user is in an organization, or None."""
 
     def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
         """List the organizations of a user, newest first."""
 
     def any_user(self) -> bool:
-        """Say whether there is any user yet."""
+        """Return whether there is any user yet."""
 
     def user_by_identity(self, issuer: str, subject: str) -> User | None:
-        """Give the user that a provider of single sign-on names so."""
+        """Return the user that a provider of single sign-on names so."""
 
     def has_identity(self, user_id: UUID) -> bool:
         """Return whether a provider of single sign-on is linked to a user."""
 
     def organization_ids(self) -> Sequence[UUID]:
-        """Give the ids of all organizations."""
+        """Return the ids of all organizations."""
 
     def members(self, org_id: UUID, offset: int, limit: int) -> Slice[OrganizationMember]:
         """List the members of an organization, newest first."""
@@ -130,7 +130,7 @@ class Sessions(Protocol):
     """Sign-ins, for reading."""
 
     def session(self, session_id: UUID) -> Session | None:
-        """Give a sign-in by id."""
+        """Return a sign-in by id."""
 
     def open_sessions(
         self, user_id: UUID, now: datetime, offset: int, limit: int
@@ -138,7 +138,7 @@ class Sessions(Protocol):
         """List the sign-ins of a user that can be renewed now, newest first."""
 
     def refresh_token(self, digest: bytes) -> RefreshToken | None:
-        """Give a refresh token, used or not, by its digest."""
+        """Return a refresh token, used or not, by its digest."""
 
 
 class SessionsWriter(Sessions, Protocol):

@@ -53,7 +53,7 @@ class Keys(Protocol):
     """CI keys, for reading."""
 
     def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
-        """Give a key, revoked or not, by the digest of its value."""
+        """Return a key, revoked or not, by the digest of its value."""
 
     def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Slice[CiKey]:
         """List an organization's keys, newest first."""
@@ -81,13 +81,13 @@ class Boxes(Protocol):
         """
 
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
-        """Give a box by id."""
+        """Return a box by id."""
 
     def box_by_key(self, digest: bytes) -> Box | None:
-        """Give the box whose key has this digest."""
+        """Return the box whose key has this digest."""
 
     def box_by_install(self, digest: bytes) -> Box | None:
-        """Give the box whose unused install token has this digest, expired or not."""
+        """Return the box whose unused install token has this digest, expired or not."""
 
 
 class BoxesWriter(Boxes, Protocol):
@@ -97,7 +97,7 @@ class BoxesWriter(Boxes, Protocol):
         """Keep a new box. Raises `ClashError("name")`: the organization has one of this name."""
 
     def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
-        """Give a box a new install token in place of an earlier one; False when there is no box.
+        """Return a box a new install token in place of an earlier one; False when there is no box.
         The box's key goes on working.
         """
 
@@ -125,27 +125,27 @@ class Runs(Protocol):
     def run_record(
         self, org_id: UUID, run_record_id: UUID, heard_since: datetime
     ) -> RunRecord | None:
-        """Give one run record as the list shows it."""
+        """Return one run record as the list shows it."""
 
     def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
-        """Give a run record with all that was told of it."""
+        """Return a run record with all that was told of it."""
 
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
-        """Give a run that a box opened and that is not reported yet."""
+        """Return a run that a box opened and that is not reported yet."""
 
     def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
         """Count the tests that were told of a live run."""
 
     def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
-        """Give the live runs of all organizations whose loss was not told yet."""
+        """Return the live runs of all organizations whose loss was not told yet."""
 
     def events(
         self, org_id: UUID, after: int, limit: int, run_record_id: UUID | None = None
     ) -> Sequence[Event]:
-        """Give the events after a number, in order, of all runs or one."""
+        """Return the events after a number, in order, of all runs or one."""
 
     def event_extent(self, org_id: UUID) -> tuple[int, int]:
-        """Give the numbers of the oldest event that is kept and of the newest; (1, 0): none yet."""
+        """Return the numbers of the oldest kept event and the newest; (1, 0) if there is none."""
 
 
 class RunsWriter(Runs, Protocol):

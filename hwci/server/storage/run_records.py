@@ -24,14 +24,14 @@ from hwci.server.storage.records import (
 
 
 def record_id_of(org_id: UUID, report: Report) -> UUID:
-    """Give the id of the run record that a report, or a part of one, belongs to."""
+    """Return the id of the run record that a report, or a part of one, belongs to."""
     return run_record_id(
         org_id, report.repo_key, report.ci_run_id, report.run_attempt, report.box_key
     )
 
 
 def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
-    """Give the record of all reports with this id: its first part speaks for it, and the tests of
+    """Return the record of all reports with this id: its first part speaks for it, and the tests of
     all parts stand together. None: the first part is not there.
     """
     parts = sorted(reports, key=_order)
@@ -52,7 +52,7 @@ def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
 
 
 def live(run: LiveRun, tests: Sequence[LiveTest], heard_since: datetime) -> RunWhole:
-    """Give the record of a live run, with its tests as they stand."""
+    """Return the record of a live run, with its tests as they stand."""
     counts = TestCounts(
         total=len(tests),
         passed=sum(test.outcome is Outcome.PASS for test in tests),
@@ -64,13 +64,13 @@ def live(run: LiveRun, tests: Sequence[LiveTest], heard_since: datetime) -> RunW
 
 
 def live_status(run: LiveRun, heard_since: datetime) -> RunStatus:
-    """Say whether a live run is lost: a told loss is one until the run is heard of again."""
+    """Return whether a live run is lost: a told loss is one until the run is heard of again."""
     lost = run.lost or run.heard_at <= heard_since
     return RunStatus.LOST if lost else RunStatus.RUNNING
 
 
 def head_of(report: Report) -> RunHead:
-    """Give what a report says of its run from the start, which is the run as CI knows it."""
+    """Return what a report says of its run from the start, which is the run as CI knows it."""
     return RunHead(
         repo_key=report.repo_key,
         suite=report.suite,

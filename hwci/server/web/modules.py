@@ -35,7 +35,7 @@ Sources = Mapping[str, str]
 
 
 def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> dict[str, str]:
-    """Give the files that are sent, by name; a module that nothing loads is in none.
+    """Return the files that are sent, by name; a module that nothing loads is in none.
 
     `begin`: the modules that each page begins with. Each is the name of a file: of itself and what
     it imports, but for what is in a file before. So is each module that is imported later, by
@@ -56,7 +56,7 @@ def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> di
 
 
 def loaded_with(first: Iterable[str], sources: Sources) -> Sequence[str]:
-    """Give the names of all files that are loaded with the first ones, each once: those of the
+    """Return the names of all files that are loaded with the first ones, each once: those of the
     first of them come first. One that is loaded later is none of them.
     """
     found: dict[str, None] = {}
@@ -100,7 +100,7 @@ def _see_that_they_stand_apart(apart: Collection[str], sources: Sources) -> None
 
 
 def _imported(name: str, form: re.Pattern[str], sources: Sources) -> list[str]:
-    """Give the modules that a module imports in this form."""
+    """Return the modules that a module imports in this form."""
     found = [_beside(name, path) for path in form.findall(sources[name])]
     if missing := set(found).difference(sources):
         raise ValueError(f"{name} imports {', '.join(missing)}: there is no such module")
@@ -108,7 +108,7 @@ def _imported(name: str, form: re.Pattern[str], sources: Sources) -> list[str]:
 
 
 def _in_order(first: Iterable[str], sources: Sources) -> list[str]:
-    """Give modules and all that they import, each after what it imports, as a browser runs them."""
+    """Return modules and all that they import, each after its imports, as a browser runs them."""
     done: dict[str, None] = {}
 
     def add(name: str, above: tuple[str, ...]) -> None:
@@ -190,7 +190,7 @@ def _variable(name: str) -> str:
 
 
 def _beside(name: str, path: str) -> str:
-    """Give the module that another one names by this path."""
+    """Return the module that another one names by this path."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the dashboard's files are served: from memory, under a name that changes with what they hold.
+"""The dashboard's pages and files, and how they are served: from memory, under a name that changes
+with their content.
 
 Files are read once, when the server starts: all in `static` whose suffix is a known one. No path of
 a request ever reaches the disk. This module decides what a browser may load and how long it keeps
-it; which addresses are pages stands in `pages.py`, how modules are joined in `modules.py`, what a
-page does in `static/js`.
+it; how modules are joined is decided in `modules.py`, what a page does in `static/js`.
 """
 
 import gzip
@@ -21,10 +21,32 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
 from multidict import istr
 
-from hwci.server.http.codings import GZIP, takes_gzip
+from hwci.server.http.headers import GZIP, takes_gzip
 from hwci.server.http.responses import takes_page
 from hwci.server.web.modules import joined, loaded_with
-from hwci.server.web.pages import PAGES
+
+_ORGANIZATION = "/orgs/{orgId}"
+
+PAGES: Mapping[str, str] = {
+    "/": "metrics",  # whoever is signed in goes on to their organization's
+    "/sign-in": "sign_in",
+    "/setup": "set_up",
+    "/reset": "reset",
+    "/account": "account",
+    "/invitations": "invitations",
+    _ORGANIZATION: "metrics",
+    f"{_ORGANIZATION}/metrics": "metrics",
+    f"{_ORGANIZATION}/failures": "failures",
+    f"{_ORGANIZATION}/failures/{{failureId}}": "failure",
+    f"{_ORGANIZATION}/runs": "runs",
+    f"{_ORGANIZATION}/runs/{{runId}}": "run",
+    f"{_ORGANIZATION}/boxes": "boxes",
+    f"{_ORGANIZATION}/members": "members",
+    f"{_ORGANIZATION}/audit-log": "audit_log",
+}
+"""The addresses of the pages, and the module that draws each. All are one document; the browser
+decides by the same table (`static/js/address.js`) which page it shows.
+"""
 
 POLICY = "; ".join(
     (
@@ -174,7 +196,7 @@ def _sender(
 
 
 def _has(request: web.Request, tag: str) -> bool:
-    """Say whether the browser has it already. Both codings have one tag: they hold the same, and
+    """Return whether the browser has it already. Both codings have one tag: they hold the same, and
     `Vary` keeps them apart.
     """
     told = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
@@ -190,7 +212,7 @@ def _is_apart(name: str) -> bool:
 
 
 def _walk(folder: Traversable, prefix: str) -> "list[tuple[str, bytes]]":
-    """Give every file that is served, by its name within the folder."""
+    """Return every file that is served, by its name within the folder."""
     found: list[tuple[str, bytes]] = []
     for entry in sorted(folder.iterdir(), key=lambda one: one.name):
         if entry.is_dir():

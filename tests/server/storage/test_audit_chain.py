@@ -16,7 +16,7 @@ import pytest
 
 from hwci.engine.facts import failure_id
 from hwci.server.errors import ConflictError, StorageError
-from hwci.server.services.audit_chain import AuditChain, AuditReport, verify_export
+from hwci.server.services.operator.audit_chain import AuditChain, AuditReport, verify_export
 from hwci.server.storage.audit_chain import BEFORE_ALL, AuditKey, Tip, link_of
 from hwci.server.storage.opening import open_storage, read_audit_key
 from hwci.server.storage.ports import Storage, Writer

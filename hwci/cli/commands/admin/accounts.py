@@ -17,7 +17,7 @@ from hwci.client.explained import wrong_usage
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from hwci.server.services.operator_commands import CreateUser
+    from hwci.server.services.operator.commands import CreateUser
 
 Model = TypeVar("Model", bound="BaseModel")
 

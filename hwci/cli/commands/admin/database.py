@@ -20,7 +20,7 @@ from hwci.cli.terminal.tables import counted
 from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
 
 if TYPE_CHECKING:
-    from hwci.server.services.operator_commands import CheckResult
+    from hwci.server.services.operator.commands import CheckResult
 
 
 def backup(

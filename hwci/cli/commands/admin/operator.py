@@ -12,7 +12,7 @@ from hwci.cli.commands.serve import server_errors
 from hwci.client.explained import ErrorMessage, ExplainedError
 
 if TYPE_CHECKING:
-    from hwci.server.services.operator_commands import Command, CommandResult
+    from hwci.server.services.operator.commands import Command, CommandResult
 
 
 def database_of(flag: str | None) -> str:

@@ -47,7 +47,7 @@ class MemoryEvents:
 
 
 def appended(before: State, after: State) -> list[UUID]:
-    """Give the organizations that have an event after a transaction that they had not before."""
+    """Return the organizations that have an event after a transaction that they had not before."""
     return [
         org_id
         for org_id in after.events

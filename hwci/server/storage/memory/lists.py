@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 def first(found: Iterable[Item]) -> Item | None:
-    """Give the first, or None."""
+    """Return the first, or None."""
     return next(iter(found), None)
 
 

@@ -32,7 +32,7 @@ class Answers:
         return {number: product for product, number in self._products.items()}
 
     def _scoped(self, scope: Scope) -> str:
-        """Give the products of a scope as the list that a query reads with `json_each`."""
+        """Return the products of a scope as the list that a query reads with `json_each`."""
         return codec.json_list(
             number
             for product, number in self._products.items()
@@ -40,5 +40,5 @@ class Answers:
         )
 
     def _test_names(self, product: int, tests: Iterable[int]) -> Mapping[int, str]:
-        """Give the names of these tests of a product."""
+        """Return the names of these tests of a product."""
         return names.of_tests(self._connection, self._org, product, tests)

@@ -14,7 +14,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from hwci.server.errors import SettingsError, StorageError
-from hwci.server.private_file import require_private, sync_folder, write_private
+from hwci.server.private_file import require_private, wait_for_disk, write_private
 from hwci.server.storage.audit_chain import AuditKey, Tip
 from hwci.server.storage.sqlite.locking import read_header
 
@@ -110,7 +110,7 @@ def set_aside(database: Path, former: Path | None = None) -> None:
         beside = [] if former is None else [key_file(former)]
         free = (file.with_name(f"{file.name}.former-{n}") for n in count(1))
         file.rename(next(name for name in chain(beside, free) if not name.exists()))
-        sync_folder(file.parent)
+        wait_for_disk(file.parent)
 
 
 def refuse_lost(database: Path) -> None:

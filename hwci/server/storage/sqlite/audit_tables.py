@@ -49,7 +49,7 @@ ROW = "SELECT number, " + ", ".join(
 
 
 def link_old_rows(raw: sqlite3.Connection) -> None:
-    """Give the entries that are there already their links."""
+    """Return the entries that are there already their links."""
     before = Tip()
     for number, *values in raw.execute(f"{ROW} FROM audit_entry ORDER BY number").fetchall():
         before = Tip(number, link_of(before, number, written_row(values)))

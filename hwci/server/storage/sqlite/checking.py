@@ -79,7 +79,7 @@ def look_over(path: Path, condition: Condition, stopped: Stopped) -> None:
             condition.damaged(str(found and found[0]))
     except FAULTS as fault:
         if not _is_interrupt(fault):
-            condition.met(fault)
+            condition.take_fault(fault)
         elif stopped():
             return
         else:
@@ -89,7 +89,7 @@ def look_over(path: Path, condition: Condition, stopped: Stopped) -> None:
                 path,
                 int(LOOK_SECONDS),
             )
-    condition.looked_over()
+    condition.checked()
 
 
 def check(path: Path, stopped: Stopped) -> Checked:

@@ -50,39 +50,39 @@ NEVER: Stamp = (2**63 - 1, 0, 0, "")
 
 
 def to_micros(time: datetime) -> int:
-    """Give microseconds since 1970, exactly (negative before)."""
+    """Return microseconds since 1970, exactly (negative before)."""
     return (time - _EPOCH) // _MICROSECOND
 
 
 @lru_cache(maxsize=_SHARED)
 def from_micros(micros: int) -> datetime:
-    """Give the time back, aware and in UTC."""
+    """Return the time back, aware and in UTC."""
     return _EPOCH + timedelta(microseconds=micros)
 
 
 def to_micros_or_none(time: datetime | None) -> int | None:
-    """Give microseconds of an optional time."""
+    """Return microseconds of an optional time."""
     return None if time is None else to_micros(time)
 
 
 def from_micros_or_none(micros: int | None) -> datetime | None:
-    """Give an optional time back."""
+    """Return an optional time back."""
     return None if micros is None else from_micros(micros)
 
 
 @lru_cache(maxsize=_SHARED)
 def uuid_of(raw: bytes) -> UUID:
-    """Give an id back from its sixteen bytes."""
+    """Return an id back from its sixteen bytes."""
     return UUID(bytes=raw)
 
 
 def to_stamp(place: Place) -> Stamp:
-    """Give a place as columns."""
+    """Return a place as columns."""
     return (to_micros(place.started_at), place.way, place.position, place.sha)
 
 
 def to_place(at: int, way: int, position: int, sha: str) -> Place:
-    """Give a place back from its columns."""
+    """Return a place back from its columns."""
     return Place(from_micros(at), way, position, sha)
 
 
@@ -92,7 +92,7 @@ def pack_numbers(numbers: Sequence[int]) -> bytes:
 
 
 def unpack_numbers(packed: bytes) -> tuple[int, ...]:
-    """Give test numbers back in order."""
+    """Return test numbers back in order."""
     raw = zlib.decompress(packed)
     return struct.unpack(f"<{len(raw) // 4}I", raw)
 
@@ -103,13 +103,13 @@ def pack_durations(durations: Sequence[float]) -> bytes:
 
 
 def unpack_durations(packed: bytes) -> tuple[float, ...]:
-    """Give seconds back in order."""
+    """Return seconds back in order."""
     raw = zlib.decompress(packed)
     return struct.unpack(f"<{len(raw) // 8}d", raw)
 
 
 def pack_item(item: TestItem) -> tuple[int, int, int] | None:
-    """Give outcome, attempts and verdict as columns; None for an item that leaves no row."""
+    """Return outcome, attempts and verdict as columns; None for an item that leaves no row."""
     told = Told(item.outcome, item.attempts, item.verdict)
     if told == _PLAIN:
         return None
@@ -117,7 +117,7 @@ def pack_item(item: TestItem) -> tuple[int, int, int] | None:
 
 
 def unpack_item(columns: Sequence[int] | None) -> Told:
-    """Give what an item said, from its row or from there being none."""
+    """Return what an item said, from its row or from there being none."""
     if columns is None:
         return _PLAIN
     outcome, attempts, verdict = columns
@@ -125,7 +125,7 @@ def unpack_item(columns: Sequence[int] | None) -> Told:
 
 
 def mask_of(numbers: Sequence[int]) -> int:
-    """Give the set of these numbers as the bits of one integer."""
+    """Return the set of these numbers as the bits of one integer."""
     if not numbers:
         return 0
     bits = bytearray((max(numbers) >> 3) + 1)
@@ -135,7 +135,7 @@ def mask_of(numbers: Sequence[int]) -> int:
 
 
 def members(mask: int) -> Iterator[int]:
-    """Give the numbers whose bits are set, ascending."""
+    """Return the numbers whose bits are set, ascending."""
     bits = f"{mask:b}"[::-1]
     number = bits.find("1")
     while number >= 0:
@@ -144,7 +144,7 @@ def members(mask: int) -> Iterator[int]:
 
 
 def json_list(values: Iterable[object]) -> str:
-    """Give values as the list that a query reads with `json_each`."""
+    """Return values as the list that a query reads with `json_each`."""
     return json.dumps(list(values))
 
 
@@ -156,7 +156,7 @@ def pack_mask(mask: int) -> bytes | None:
 
 
 def unpack_mask(packed: bytes | None) -> int:
-    """Give a set of numbers back."""
+    """Return a set of numbers back."""
     return 0 if packed is None else int.from_bytes(zlib.decompress(packed), "little")
 
 
@@ -166,7 +166,7 @@ def pack_shas(shas: Sequence[str]) -> bytes | None:
 
 
 def unpack_shas(packed: bytes | None) -> tuple[str, ...]:
-    """Give commits back in order."""
+    """Return commits back in order."""
     return () if packed is None else tuple(zlib.decompress(packed).decode().split(" "))
 
 
@@ -191,7 +191,7 @@ def pack_commits(raw: bytearray) -> bytes:
 
 
 def unpack_changes(base_sha: str | None, truncated: int, body: bytes) -> Changes:
-    """Give changes back from their columns."""
+    """Return changes back from their columns."""
     commits = tuple(
         Commit(sha, subject, from_micros_or_none(at), tuple(files), files_truncated)
         for sha, subject, at, files, files_truncated in _commits_in(zlib.decompress(body).decode())
@@ -222,7 +222,7 @@ def config_json(config: SuiteConfig) -> str:
 
 
 def config_of(repo_key: str, suite: str, body: str) -> SuiteConfig:
-    """Give a configuration back."""
+    """Return a configuration back."""
     fields = json.loads(body)
     triggers = fields["trigger_paths"]
     return SuiteConfig(

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hwci.server.errors import DamagedError, NotReadyError, StorageBusyError, StorageError
-from hwci.server.storage.sqlite.locking import Note
+from hwci.server.storage.sqlite.locking import LockNote
 
 LOG = logging.getLogger("hwci.server")
 
@@ -45,7 +45,7 @@ _NO_ACCESS = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_P
 
 
 def storage_error(error: Exception, path: Path) -> StorageError:
-    """Say in one line what a fault of the driver means for the caller."""
+    """Return the error, in one line, for a fault of the driver."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code == sqlite3.SQLITE_FULL:
         return StorageBusyError(f"The disk of the database {path} is full", "make room, then retry")
@@ -62,7 +62,7 @@ def storage_error(error: Exception, path: Path) -> StorageError:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return which file a path leads to, None if to none."""
+    """Return the identity of the file at a path; None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -70,18 +70,18 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def note_damage(note: Note, damage: Sequence[str]) -> None:
+def note_damage(note: LockNote, damage: Sequence[str]) -> None:
     """Note for the next process what is damaged, or that nothing is."""
     note.write(f"{_DAMAGED}{damage[0]}" if damage else "")
 
 
 class Condition:
-    """Of a database file whose lock is held. `note`: what is kept of it in the lock file."""
+    """The condition of a database file whose lock is held. `note`: its note in the lock file."""
 
-    def __init__(self, path: Path, note: Note) -> None:
+    def __init__(self, path: Path, note: LockNote) -> None:
         self._path = path
         self._note = note
-        self._held: str | None = None
+        self._refusal: str | None = None
         self._full_at: float | None = None
         found = note.read()
         if found.startswith(_DAMAGED):
@@ -101,8 +101,8 @@ class Condition:
 
     def require_usable(self) -> None:
         """Raises `NotReadyError`: nothing is read or written now."""
-        if self._held is not None:
-            raise NotReadyError(self._held)
+        if self._refusal is not None:
+            raise NotReadyError(self._refusal)
 
     def require_there(self) -> None:
         """Raises `NotReadyError`: the file was removed or replaced; what it keeps is lost."""
@@ -113,38 +113,38 @@ class Condition:
     def require_room(self) -> None:
         """Raises `NotReadyError`: the disk has no room for reports."""
         disk = os.statvfs(self._path.parent)
-        met = self._full_at is not None and time.monotonic() - self._full_at < FULL_SECONDS
-        if met or disk.f_bavail * disk.f_frsize < ROOM_BYTES:
+        full = self._full_at is not None and time.monotonic() - self._full_at < FULL_SECONDS
+        if full or disk.f_bavail * disk.f_frsize < ROOM_BYTES:
             raise NotReadyError(_NO_ROOM)
 
-    def hold(self) -> None:
-        """Let nobody read or write until the file was looked over."""
-        self._held = _LOOKED_OVER
+    def refuse_until_checked(self) -> None:
+        """Refuse reads and writes until the file is checked."""
+        self._refusal = _LOOKED_OVER
 
-    def looked_over(self) -> None:
-        """The file is whole, or could not be read to its end in time: let everybody in."""
+    def checked(self) -> None:
+        """Allow reads and writes: the file is whole, or could not be checked in time."""
         self.unclean = False
         if not self._damaged:
-            self._held = None
+            self._refusal = None
 
-    def wrote(self) -> None:
-        """A write found room."""
+    def note_room(self) -> None:
+        """Note that a write found room."""
         self._full_at = None
 
-    def met(self, error: Exception) -> StorageError:
-        """Return what a fault of a transaction means, and remember what follows from it."""
-        told = storage_error(error, self._path)
+    def take_fault(self, error: Exception) -> StorageError:
+        """Return the error for a fault of a transaction, and note a full disk or damage."""
+        fault = storage_error(error, self._path)
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             self._full_at = time.monotonic()
-        if isinstance(told, DamagedError):
+        if isinstance(fault, DamagedError):
             self.damaged(str(error))
-        return told
+        return fault
 
     def damaged(self, found: str) -> None:
-        """Serve nothing from now on, and say so once."""
+        """Refuse everything from now on, and log the damage once."""
         if self._damaged:
             return
-        self._damaged, self._held = True, _NOT_SERVED
+        self._damaged, self._refusal = True, _NOT_SERVED
         line = " ".join(found.split())
         note_damage(self._note, [line])
         LOG.critical(

@@ -93,12 +93,12 @@ class Connection:
         self.raw.executemany(statement, rows)
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Give all rows of a query."""
+        """Return all rows of a query."""
         found: list[tuple[Any, ...]] = self._fetched(Cursor.fetchall, statement, values)
         return found
 
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
-        """Give the first row of a query, or None."""
+        """Return the first row of a query, or None."""
         found: tuple[Any, ...] | None = self._fetched(Cursor.fetchone, statement, values)
         return found
 
@@ -119,7 +119,7 @@ class Connection:
         return False
 
     def _load_mask(self, org: bytes, template_id: int) -> int:
-        """Give the set of tests of a test list. `mask` is this, remembered."""
+        """Return the set of tests of a test list. `mask` is this, remembered."""
         found = self.row(
             "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, template_id)
         )

@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from hwci.server.errors import StorageError
+from hwci.server.private_file import wait_for_disk
 from hwci.server.storage.location import part_of
 from hwci.server.storage.sqlite.condition import FAULTS
 from hwci.server.storage.sqlite.connections import Connection, known_version, open_reader
@@ -39,12 +40,12 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
         with closing(open_reader(path)) as reader:
             _copy_pages(reader, part, stopped)
         _require_whole(part, to, stopped)
-        _sync(part)
+        wait_for_disk(part)
         refuse_taken(to)
         if stopped():
             raise StorageError(*STOPPED)
         part.rename(to)
-        _sync(to.parent)
+        wait_for_disk(to.parent)
 
 
 def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]]) -> Path | None:
@@ -62,16 +63,16 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
         for damage in damage_of(part):
             raise StorageError(f"{copy} is damaged: {damage}", "take an earlier backup")
         _give_to_owner(part)
-        _sync(part)
+        wait_for_disk(part)
         kept = _keep_former(path)
         part.rename(path)
-        _sync(path.parent)
+        wait_for_disk(path.parent)
     return kept
 
 
 @contextmanager
 def scratch_copy(path: Path, stopped: Stopped) -> Iterator[Path]:
-    """Give a copy of a database as of one moment, which is gone afterwards, beside it. Nothing is
+    """Return a copy of a database as of one moment, which is gone afterwards, beside it. Nothing is
     changed, not even that a log beside it tells of a stop that was not clean.
 
     Raises:
@@ -95,7 +96,7 @@ def _remove_logs(path: Path) -> None:
 
 @contextmanager
 def _part(to: Path) -> Iterator[Path]:
-    """Give a new file beside `to` to be renamed, which is gone when it was not; one that a crash
+    """Return a new file beside `to` to be renamed, which is gone when it was not; one that a crash
     left behind is replaced.
 
     Raises:
@@ -209,9 +210,9 @@ def _give_second_name(path: Path, kept: Path) -> None:
         with _part(kept) as half:
             shutil.copyfile(path, half)
             _give_to_owner(half)
-            _sync(half)
+            wait_for_disk(half)
             half.rename(kept)
-    _sync(kept.parent)
+    wait_for_disk(kept.parent)
 
 
 def _give_to_owner(part: Path) -> None:
@@ -225,12 +226,3 @@ def refuse_taken(to: Path) -> None:
     """Raise `StorageError` when there is something at `to`."""
     if os.path.lexists(to):
         raise StorageError(f"There is something at {to} already", "name a new file")
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file, or a folder's list of names, is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

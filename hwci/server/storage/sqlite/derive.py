@@ -147,7 +147,7 @@ class Derivation:
             )
 
     def _tested_on(self, spots: Iterable[Spot]) -> list[tuple[Spot, Bench]]:
-        """Give the benches that reached the hardware with each of these commits, on any branch."""
+        """Return the benches that reached hardware with each of these commits, on any branch."""
         by_sha: dict[str, list[Spot]] = {}
         for spot in spots:
             by_sha.setdefault(spot.sha, []).append(spot)
@@ -183,7 +183,7 @@ class Derivation:
             self._arrive(bench, spot, places[spot], self._passed(bench, spot.sha))
 
     def _reordering(self, moves: list[Move]) -> list[Move]:
-        """Give the moves on branches where they changed who comes before whom.
+        """Return the moves on branches where they changed who comes before whom.
 
         The boxes of one run report in any order, so that its commits often move by seconds,
         together: then only their places are written anew, and no next pass is searched.
@@ -258,7 +258,7 @@ class Derivation:
                     self._arrive(bench, spot, place, gained)
 
     def _passed(self, bench: Bench, sha: str) -> int:
-        """Give what a commit passes now that the rows are changed."""
+        """Return what a commit passes now that the rows are changed."""
         if (bench, sha) not in self._passed_after:
             self._passed_after[bench, sha] = passed_tests(self._connection, self._org, bench, sha)
         return self._passed_after[bench, sha]

@@ -123,7 +123,7 @@ class FailureTable:
         )
 
     def at(self, bench: Bench, sha: str, branch: str) -> list[tuple[Bench, str, Waiting]]:
-        """Give the failures at a commit of a branch."""
+        """Return the failures at a commit of a branch."""
         rows = self._connection.rows(
             f"{_WAITING} failure_at"
             " WHERE org_id = ? AND product_id = ? AND box_key = ? AND sha = ? AND branch = ?",
@@ -134,7 +134,7 @@ class FailureTable:
     def fixed_by(
         self, bench: Bench, sha: str, *, branch: str | None = None, tests: int | None = None
     ) -> list[tuple[Bench, str, Waiting]]:
-        """Give the failures whose next pass is a commit: on one branch or all, of these tests."""
+        """Return the failures whose next pass is a commit: on one branch or all, of these tests."""
         rows = self._connection.rows(
             f"{_WAITING} failure_next"
             " WHERE org_id = ? AND product_id = ? AND box_key = ? AND next_pass = ?"

@@ -143,7 +143,7 @@ class FailureAnswers(Answers):
         return (self._scoped(scope), self._org, start, end)
 
     def _find(self, lane: Lane) -> tuple[Track, int] | None:
-        """Give the track and the number of a lane's test, or None when it never ran."""
+        """Return the track and the number of a lane's test, or None when it never ran."""
         product = self._products.get(Product(lane.repo_key, lane.suite))
         if product is None:
             return None
@@ -155,7 +155,7 @@ class FailureAnswers(Answers):
         return None if row is None else (Track(bench, lane.repo_key, lane.branch), row[0])
 
     def _lane_runs(self, bench: Bench, test: int, sha: str) -> list[LaneRun]:
-        """Give what a test did on a commit and a box, on any branch, by start."""
+        """Return what a test did on a commit and a box, on any branch, by start."""
         rows = self._connection.rows(
             "SELECT r.template_id, p.tests, r.durations, r.started_at,"
             " r.ci_run_id, r.run_attempt, r.workflow, r.branch,"
@@ -211,7 +211,7 @@ def _first_run(
 def _first_commits(
     walk: Iterable[Walked], test: int, margin: int, end: Stamp | None = None
 ) -> list[Stamp]:
-    """Give the commits of a walk that ran a test: all up to `end`, and so many beyond."""
+    """Return the commits of a walk that ran a test: all up to `end`, and so many beyond."""
     places: list[Stamp] = []
     beyond = 0
     for place, ran, _ in walk:

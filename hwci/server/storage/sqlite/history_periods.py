@@ -205,7 +205,7 @@ class Tally:
             plane += 1
 
     def counts(self, tests: Iterable[int]) -> dict[int, int]:
-        """Give the count of each of these tests."""
+        """Return the count of each of these tests."""
         digits = [f"{plane:b}"[::-1] for plane in self._planes]
         return {
             test: sum(

@@ -126,7 +126,7 @@ class LiveRunRows(Rows):
 
 
 def head_of(row: tuple[Any, ...]) -> RunHead:
-    """Give the head of a run from the first columns of a row."""
+    """Return the head of a run from the first columns of a row."""
     return RunHead(
         repo_key=row[0],
         suite=row[1],

@@ -85,7 +85,7 @@ def refuse_newer(path: Path, version: int, known_version: int) -> None:
         )
 
 
-class Note:
+class LockNote:
     """What the process that holds a database leaves to the next one, in the lock file."""
 
     def __init__(self, descriptor: int) -> None:
@@ -125,7 +125,7 @@ def refuse_second_names(path: Path) -> None:
 
 
 @contextmanager
-def database_lock(path: Path) -> Iterator[Note]:
+def database_lock(path: Path) -> Iterator[LockNote]:
     """Hold a database file for this process alone; gives the note of who had it before.
 
     Raises:
@@ -142,7 +142,7 @@ def database_lock(path: Path) -> Iterator[Note]:
         ) from error
     try:
         _take(descriptor, path)
-        yield Note(descriptor)
+        yield LockNote(descriptor)
     finally:
         os.close(descriptor)
 

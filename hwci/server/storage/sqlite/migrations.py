@@ -303,14 +303,14 @@ def run_filters(database: Database) -> None:
 
 @MIGRATIONS(name="0005_digests")
 def add_digests(database: Database) -> None:
-    """Give what CI and people sent a digest. What was kept before has none: NULL."""
+    """Return what CI and people sent a digest. What was kept before has none: NULL."""
     for table in ("announcement", "report", "suite_config", "review"):
         database.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
 
 
 @MIGRATIONS(name="0006_invitations")
 def invitations(database: Database) -> None:
-    """Give invitations an id, and find them by it and by their organization."""
+    """Return invitations an id, and find them by it and by their organization."""
     _execute(database, INVITATIONS)
 
 

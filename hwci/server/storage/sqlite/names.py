@@ -15,7 +15,7 @@ from hwci.server.storage.sqlite.connections import Connection
 
 
 def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) -> int:
-    """Give the number of a product, new if need be."""
+    """Return the number of a product, new if need be."""
     where = "org_id = ? AND repo_key = ? AND suite = ?"
     values = (org, repo_key, suite)
     found = connection.row(f"SELECT id FROM product WHERE {where}", values)
@@ -53,7 +53,7 @@ def template(
 def _test_numbers(
     connection: Connection, org: bytes, product: int, names: Sequence[str]
 ) -> tuple[int, ...]:
-    """Give the numbers of tests, new ones if need be."""
+    """Return the numbers of tests, new ones if need be."""
     known = of_names(connection, org, product, names)
     missing = [name for name in names if name not in known]
     if missing:
@@ -73,7 +73,7 @@ def _test_numbers(
 def of_names(
     connection: Connection, org: bytes, product: int, names: Iterable[str]
 ) -> dict[str, int]:
-    """Give the numbers of those of these tests of a product that are known."""
+    """Return the numbers of those of these tests of a product that are known."""
     return dict(
         connection.rows(
             "SELECT t.name, t.number FROM json_each(?) j CROSS JOIN test t"
@@ -86,7 +86,7 @@ def of_names(
 def of_tests(
     connection: Connection, org: bytes, product: int, tests: Iterable[int]
 ) -> dict[int, str]:
-    """Give the names of these tests of a product."""
+    """Return the names of these tests of a product."""
     return dict(
         connection.rows(
             "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"

@@ -54,7 +54,7 @@ _BEFORE = _AFTER.replace(") > (", ") < (").replace(
 
 
 def passed_tests(connection: Connection, org: bytes, bench: Bench, sha: str) -> int:
-    """Give the tests that a commit passed on a bench."""
+    """Return the tests that a commit passed on a bench."""
     passed = 0
     for template, fails in connection.rows(
         "SELECT template_id, fails FROM report INDEXED BY report_commit"
@@ -68,7 +68,7 @@ def passed_tests(connection: Connection, org: bytes, bench: Bench, sha: str) -> 
 def passed_among(
     connection: Connection, org: bytes, track: Track, before: Stamp, shas: Sequence[str]
 ) -> int:
-    """Give the tests that some of these commits passed, of those with an earlier place."""
+    """Return the tests that some of these commits passed, of those with an earlier place."""
     passed = 0
     for template, fails in connection.rows(
         "SELECT r.template_id, r.fails FROM json_each(?) j CROSS JOIN place p"
@@ -92,12 +92,12 @@ class Walked(NamedTuple):
 
 
 def walk_after(connection: Connection, org: bytes, track: Track, place: Stamp) -> Iterator[Walked]:
-    """Give the reports of later commits of a track, in order of place, lazily."""
+    """Return the reports of later commits of a track, in order of place, lazily."""
     return _walk(connection, _AFTER, org, track, place)
 
 
 def walk_before(connection: Connection, org: bytes, track: Track, place: Stamp) -> Iterator[Walked]:
-    """Give the reports of earlier commits of a track, the latest commit first, lazily."""
+    """Return the reports of earlier commits of a track, the latest commit first, lazily."""
     return _walk(connection, _BEFORE, org, track, place)
 
 

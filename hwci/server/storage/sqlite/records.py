@@ -90,7 +90,7 @@ class RecordRows(Rows):
         self._changed(org_id)
 
     def _add_digests(self, org: bytes) -> None:
-        """Give rows that the version before kept their digests; those of reports have theirs."""
+        """Return rows that the version before kept their digests; those of reports have theirs."""
         for table, columns in KEPT.items():
             self._connection.execute_many(
                 f"UPDATE {table} SET digest = ? WHERE rowid = ?",

@@ -97,7 +97,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
 
 
 def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
-    """Give the columns of a report that follow from the others; searches go by them."""
+    """Return the columns of a report that follow from the others; searches go by them."""
     failing = [
         number
         for number, item in zip(tests, report.tests, strict=True)
@@ -146,7 +146,7 @@ def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
 
 
 def replaced_by(connection: Connection, org: bytes, report: Report) -> list[KeptReport]:
-    """Give the stored reports that this one puts an end to (semantics, 1.5 and 1.9).
+    """Return the stored reports that this one puts an end to (semantics, 1.5 and 1.9).
 
     That is the one with its identity, and the parts that it ends.
     """
@@ -220,7 +220,7 @@ def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptRepor
 
 
 def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
-    """Give a `changes` object by its number."""
+    """Return a `changes` object by its number."""
     row = connection.row(
         "SELECT base_sha, truncated, body FROM changes WHERE org_id = ? AND id = ?", (org, number)
     )
@@ -231,7 +231,7 @@ def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
 def load_many_changes(
     connection: Connection, org: bytes, numbers: Iterable[int]
 ) -> dict[int, Changes]:
-    """Give `changes` objects by their numbers."""
+    """Return `changes` objects by their numbers."""
     rows = connection.rows(
         "SELECT c.id, c.base_sha, c.truncated, c.body FROM json_each(?) j"
         " CROSS JOIN changes c ON c.org_id = ? AND c.id = j.value",
@@ -241,14 +241,14 @@ def load_many_changes(
 
 
 def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
-    """Give every report of an organization, whole, in order of arrival."""
+    """Return every report of an organization, whole, in order of arrival."""
     test_names = _test_names(connection, org)
     rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,))
     return tuple(_whole(connection, org, row, test_names) for row in rows)
 
 
 def load_record(connection: Connection, org: bytes, record_id: bytes) -> tuple[Report, ...]:
-    """Give the reports of one run record, whole."""
+    """Return the reports of one run record, whole."""
     rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.record_id = ?", (org, record_id))
     return tuple(_whole(connection, org, row) for row in rows)
 
@@ -289,7 +289,7 @@ def _changes(connection: Connection, org: bytes, number: int | None) -> Changes 
 
 
 def _listed(connection: Connection, org: bytes, row: tuple[Any, ...]) -> tuple[int, ...]:
-    """Give the numbers of a report's tests, in order."""
+    """Return the numbers of a report's tests, in order."""
     found = connection.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, row[2]))
     assert found is not None
     return codec.unpack_numbers(found[0])

@@ -38,7 +38,7 @@ class Rows:
         offset: int,
         limit: int,
     ) -> Slice[Item]:
-        """Give a page of a query and the number of all its rows."""
+        """Return a page of a query and the number of all its rows."""
         total = self._connection.row(f"SELECT count(*) FROM ({statement})", values)
         assert total is not None
         rows = self._connection.rows(f"{statement} LIMIT ? OFFSET ?", (*values, limit, offset))

@@ -49,7 +49,7 @@ def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter)
 
 
 def _templates(connection: Connection, org: bytes, query: Query, test_id: str) -> list[int]:
-    """Give the test lists that hold a test, of those of the records that a query finds."""
+    """Return the test lists that hold a test, of those of the records that a query finds."""
     found = connection.rows(
         "SELECT DISTINCT q.product_id, q.template_id"
         f" FROM ({query.statement}) k CROSS JOIN report q"

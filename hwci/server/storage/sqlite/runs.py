@@ -107,7 +107,7 @@ class RunRows(LiveRunRows):
         return run_records.live(live, self._live_tests(org_id, run_record_id), heard_since)
 
     def _keys(self, org: bytes, wanted: RunFilter, heard_since: int) -> Sequence[Query]:
-        """Give the queries for the keys of all records that fit."""
+        """Return the queries for the keys of all records that fit."""
         queries = []
         if wanted.status in {None, RunStatus.REPORTED}:
             keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
@@ -126,7 +126,7 @@ class RunRows(LiveRunRows):
     def _records(
         self, org_id: UUID, keys: Sequence["_Key"], heard_since: datetime
     ) -> dict[UUID, RunRecord]:
-        """Give the records of a few rows, by id."""
+        """Return the records of a few rows, by id."""
         reported = codec.json_list(key.number for key in keys if key.reported)
         live = codec.json_list(key.number for key in keys if not key.reported)
         since = codec.to_micros(heard_since)
@@ -145,7 +145,7 @@ class _Key(NamedTuple):
 
 
 def _tests(wanted: RunFilter) -> dict[str, object]:
-    """Give what the columns of both tables are held against; None: nothing."""
+    """Return what the columns of both tables are held against; None: nothing."""
     sha, start, end = wanted.sha_start, wanted.start, wanted.end
     return {
         "repo_key =": wanted.repo_key,
@@ -159,7 +159,7 @@ def _tests(wanted: RunFilter) -> dict[str, object]:
 
 
 def _after_all_that_begin(sha: str) -> str:
-    """Give the first text after all that begin so: the next letter in place of the last."""
+    """Return the first text after all that begin so: the next letter in place of the last."""
     return sha[:-1] + chr(ord(sha[-1]) + 1)
 
 

@@ -165,7 +165,7 @@ class SqliteStorage(Storage):
     async def look_over(self) -> None:
         """Begin to look the file over if it was not closed; nobody reads or writes meanwhile."""
         if self._condition.unclean:
-            self._condition.hold()
+            self._condition.refuse_until_checked()
             look = partial(look_over, self._path, self._condition, self._closing.is_set)
             self._looking_over = asyncio.ensure_future(self._copying.run(look))
             self._looking_over.add_done_callback(self._looked_over)
@@ -174,7 +174,7 @@ class SqliteStorage(Storage):
         """Let everybody in after a look that failed of a fault of ours, as after one cut short."""
         if not looking.cancelled() and (fault := looking.exception()) is not None:
             LOG.error("The database %s was not looked over", self._path, exc_info=fault)
-            self._condition.looked_over()
+            self._condition.checked()
 
     async def check(self) -> Checked:
         """Look for damage in a copy, in the thread that copies; who stops waiting stops it."""
@@ -206,9 +206,9 @@ class SqliteStorage(Storage):
         deadline: Deadline | None = None,
         organization: UUID | None = None,
     ) -> Result:
-        return await threads.run(lambda: self._guarded(job), deadline, organization)
+        return await threads.run(lambda: self._in_usable_file(job), deadline, organization)
 
-    def _guarded(self, job: Callable[[], Result]) -> Result:
+    def _in_usable_file(self, job: Callable[[], Result]) -> Result:
         """Run a job in its thread, unless the file must not be used, and note what it met."""
         self._condition.require_usable()
         try:
@@ -217,7 +217,7 @@ class SqliteStorage(Storage):
             self._condition.damaged(error.cause)
             raise
         except FAULTS as error:
-            raise self._condition.met(error) from error
+            raise self._condition.take_fault(error) from error
 
     def _back_up(self, to: Path, stopped: Stopped) -> None:
         refuse_taken(to)
@@ -241,7 +241,7 @@ class SqliteStorage(Storage):
             with self._writer.until(Deadline(seconds)):
                 result = work(transaction)
             self._writer.execute("COMMIT")
-            self._condition.wrote()
+            self._condition.note_room()
         except BaseException:
             self._writer.roll_back()
             raise

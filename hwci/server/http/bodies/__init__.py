@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies: received within limits, inflated, and read into models."""

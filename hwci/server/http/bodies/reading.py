@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the bytes of a body to a model: inflation, JSON, field rules (contract, "Everywhere").
+
+This module takes the time and memory that the bytes need. Whether the event loop, a thread or a
+process does it is decided in `body.py`.
+"""
+
+import zlib
+from functools import cache
+from typing import Annotated, Any, TypeVar, cast
+
+from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
+
+from hwci.server.http.bodies.strict_json import read_json, refuse_unstorable
+from hwci.server.http.refusals import InvalidRequestError, TooLargeError, body_fault
+from hwci.wire.errors import issues_of
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_GZIP_WINDOW = zlib.MAX_WBITS | 16
+
+
+def read_model(plain: bytes, model: type[Model]) -> Model:
+    """Return the model of a plain body.
+
+    Raises:
+        InvalidRequestError: they break the rules of JSON or those of the model.
+        TooManyValuesError: they hold more than any report has.
+    """
+    value = read_json(plain)
+    try:
+        # By the names of the contract alone: the models' own names are for Python.
+        read = _form(model).validate_json("null", context=value, by_alias=True, by_name=False)
+    except ValidationError as fault:
+        # The fault holds the values, which may be secrets: it goes no further.
+        raise InvalidRequestError(issues_of(fault, "body")) from None
+    refuse_unstorable(plain, value)
+    return cast("Model", read)
+
+
+@cache
+def _form(model: type[BaseModel]) -> TypeAdapter[BaseModel]:
+    """Return a validator for parsed JSON, passed as the context: it applies the rules of JSON,
+    where an enum or an id is text, which strict rules for Python values would refuse.
+    """
+
+    def parsed(_: object, info: ValidationInfo) -> Any:  # noqa: ANN401 - whatever JSON holds
+        return info.context
+
+    return TypeAdapter(Annotated[model, BeforeValidator(parsed)])  # type: ignore[arg-type]
+
+
+def inflate(data: bytes, limit: int) -> bytes:
+    """Inflate one gzip member and nothing after it, never to more than the limit.
+
+    Raises:
+        TooLargeError: it inflates to more.
+        InvalidRequestError: it is not one whole gzip member.
+    """
+    inflator = zlib.decompressobj(_GZIP_WINDOW)
+    try:
+        plain = inflator.decompress(data, limit + 1)
+    except zlib.error as fault:
+        raise body_fault("The body is not in gzip format") from fault
+    if len(plain) > limit:
+        raise TooLargeError(limit)
+    if not inflator.eof or inflator.unused_data:
+        raise body_fault("The body should be one whole gzip member, with nothing after it")
+    return plain

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parsing JSON, and refusing what JSON parsers accept and we do not (contract, "Everywhere"): a
+name twice in one object, at any depth; numbers that are not finite, and U+0000, even in an ignored
+field; more values than a report has. Two readers could read such a body as two different things.
+"""
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import jiter
+
+from hwci.server.http.refusals import InvalidRequestError, TooManyValuesError, body_fault
+from hwci.wire import limits
+from hwci.wire.errors import Issue, shown
+
+VALUES_MAX = 1_000_000
+"""Values and names. The largest legal report has half a million. Each may take 100 bytes once it is
+read: without a limit, 64 MiB of `[],[],[]` would take gigabytes.
+"""
+DEPTH_MAX = 200
+"""The parser goes no deeper."""
+
+_STRING = rb'"((?:[^"\\]++|\\.)*+)"?'
+"""An unterminated string matches too: else each quote in it would begin another search to the end.
+"""
+_SIGN = re.compile(_STRING + rb"|[,:\[{]", re.DOTALL)
+_STEP = re.compile(_STRING + rb"(\s*+:)?|[,\[{\]}]", re.DOTALL)
+_NUL = rb"\u0000"
+_BACKSLASH = rb"\\"
+"""An escaped backslash; a backslash that is left without these begins an escape."""
+
+_Path = list[str | int]
+
+
+def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the value of a JSON document.
+
+    Raises:
+        TooManyValuesError: it holds more than any report has; found before it is read.
+        InvalidRequestError: it is not JSON, or a name stands twice in an object.
+    """
+    _refuse_many_values(plain)
+    try:
+        return jiter.from_json(plain, catch_duplicate_keys=True)
+    except ValueError as fault:
+        if str(fault).startswith("Detected duplicate key"):
+            raise InvalidRequestError(_repeats_in(plain)) from None
+        raise body_fault(f"Invalid JSON: {fault}") from None
+
+
+def refuse_unstorable(plain: bytes, value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
+    """Refuse what the database cannot store, also in fields that are ignored.
+
+    Raises:
+        InvalidRequestError: a number is not finite, or text holds U+0000.
+    """
+    if _NUL in plain and _NUL in plain.replace(_BACKSLASH, b""):
+        raise body_fault("Text should not hold U+0000")
+    holders = [value]
+    while holders:
+        holder = holders.pop()
+        for item in holder.values() if isinstance(holder, dict) else holder:
+            if isinstance(item, dict | list):
+                holders.append(item)
+            elif isinstance(item, float) and item - item != 0:
+                raise body_fault("Invalid JSON: a number is not finite, or too large to be")
+
+
+def _refuse_many_values(plain: bytes) -> None:
+    """Count the signs that separate values and names, outside strings, up to the limit."""
+    if len(plain) <= VALUES_MAX:
+        return
+    found = 0
+    for sign in _SIGN.finditer(plain):
+        if sign[1] is None:
+            found += 1
+            if found > VALUES_MAX:
+                raise TooManyValuesError(VALUES_MAX)
+
+
+def _repeats_in(plain: bytes) -> list[Issue]:
+    """Find where names stand twice, up to as many faults as an answer lists; outer ones first.
+
+    What comes after the first of them has been read by nobody, and may be no JSON.
+    """
+    found: list[_Path] = []
+    path: _Path = []
+    names: list[Counter[str] | None] = []
+    for step in _STEP.finditer(plain):
+        sign = step[0]
+        if step[2] is not None and names and (known := names[-1]) is not None:
+            name = _name(step[1])
+            path[-1] = shown(name)
+            known[name] += 1
+            if known[name] == 2:  # noqa: PLR2004 - twice
+                found.append(["body", *path])
+        elif sign in b"[{":
+            path.append(0)
+            names.append(Counter() if sign == b"{" else None)
+        elif sign in b"]}" and names:
+            path.pop()
+            names.pop()
+        elif sign == b"," and names and names[-1] is None:
+            path[-1] = int(path[-1]) + 1
+        if len(found) == limits.ISSUES_MAX or len(path) > DEPTH_MAX:
+            break
+    return [Issue(path=place, message="Should be given once") for place in sorted(found, key=len)]
+
+
+def _name(raw: bytes) -> str:
+    try:
+        name = json.loads(b'"%b"' % raw)
+    except ValueError:
+        raise body_fault("Invalid JSON") from None
+    return str(name)

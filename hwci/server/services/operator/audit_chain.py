@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chain of the audit log for the operator: its check and its export (contract, "The audit
+log"). What counts as whole is decided in `storage/audit_chain.py`.
+"""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from hwci.server.errors import ConflictError
+from hwci.server.storage.audit_chain import (
+    BEFORE_ALL,
+    GENESIS,
+    AuditFault,
+    AuditKey,
+    AuditRow,
+    AuditWalk,
+    Tip,
+    Written,
+)
+from hwci.server.storage.ports import Reader, Storage
+from hwci.wire.base import Answer
+
+PAGE = 2_000
+_UUID_BYTES, _UUID_LETTERS = 16, 36
+
+
+class AuditHead(Answer):
+    """Where a log ends: the number and the link of its last row, and the seal of the head."""
+
+    number: int
+    link: str
+    head_seal: str | None
+
+
+class AuditLine(Answer):
+    """A row of the log. `at`: microseconds since 1970; `details`: the JSON that is kept."""
+
+    number: int
+    org_id: str
+    id: str
+    at: int
+    actor_id: str
+    actor_name: str
+    action: str
+    target: str
+    details: str
+    link: str
+    seal: str | None
+
+
+class AuditLines(Answer):
+    """Lines in order; `head`: the end of the log, with the last lines only."""
+
+    lines: Sequence[AuditLine]
+    head: AuditHead | None = None
+
+
+class AuditFinding(Answer):
+    """A row that is not as it was written, with its organization if known."""
+
+    number: int
+    org_id: str | None
+    what: str
+
+
+class AuditReport(Answer):
+    """Whether a log is whole. `unsealed`: rows from before its key."""
+
+    whole: bool
+    rows: int
+    unsealed: int
+    head: str
+    findings: Sequence[AuditFinding]
+    findings_total: int
+
+
+class AuditChain:
+    """Reads the log of a storage page by page, never all of it at once."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def lines(self, after: int) -> AuditLines:
+        """Return the lines after a number."""
+
+        def work(reader: Reader) -> AuditLines:
+            page = reader.audit_page(after, PAGE)
+            lines = [_line(row) for row in page.rows]
+            if len(lines) == PAGE:
+                return AuditLines(lines=lines)
+            last = page.rows[-1].tip if page.rows else _tip_at(reader, after)
+            seal = None if page.head_seal is None else page.head_seal.hex()
+            head = AuditHead(number=last.number, link=last.link.hex(), head_seal=seal)
+            return AuditLines(lines=lines, head=head)
+
+        return await self._storage.read(work)
+
+    async def verify(self, key: AuditKey | None, noted: str | None) -> AuditReport:
+        """Check every row. `noted`: a head noted earlier.
+
+        Raises:
+            ConflictError: it is malformed.
+        """
+        walk = AuditWalk(key, _read_head(noted))
+
+        def work(reader: Reader) -> bool:
+            page = reader.audit_page(walk.after, PAGE)
+            for row in page.rows:
+                walk.take(row)
+            if len(page.rows) < PAGE:
+                walk.end(page.head_seal)
+            return len(page.rows) < PAGE
+
+        while not await self._storage.read(work):
+            pass
+        return _report(walk, key)
+
+
+def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> AuditReport:
+    """Check every line of an export.
+
+    Raises:
+        ConflictError: a line is not of an export, or `noted` is malformed.
+    """
+    walk, head, seal = AuditWalk(key, _read_head(noted)), None, None
+    for number, line in enumerate(lines, 1):
+        try:
+            if head is not None:
+                raise ValueError
+            if '"headSeal"' in line:
+                head = AuditHead.model_validate_json(line)
+                seal = None if head.head_seal is None else bytes.fromhex(head.head_seal)
+            else:
+                walk.take(_row(AuditLine.model_validate_json(line)))
+        except (ValidationError, ValueError):
+            raise ConflictError(f"Line {number} is none of an export of the audit log") from None
+    walk.end(seal)
+    return _report(walk, key)
+
+
+def _report(walk: AuditWalk, key: AuditKey | None) -> AuditReport:
+    findings = [_finding(fault) for fault in walk.faults]
+    total = walk.faults_total
+    if key is None:
+        missing = "the key of the log is missing: whether it was sealed so cannot be seen"
+        findings.append(AuditFinding(number=walk.last.number, org_id=None, what=missing))
+        total += 1
+    return AuditReport(
+        whole=not total,
+        rows=walk.rows,
+        unsealed=walk.unsealed,
+        head=f"{walk.last.number}:{walk.last.link.hex()}",
+        findings=findings,
+        findings_total=total,
+    )
+
+
+def _read_head(noted: str | None) -> tuple[int, bytes] | None:
+    if noted is None:
+        return None
+    number, _, link = noted.partition(":")
+    try:
+        if len(link) != 2 * len(GENESIS):
+            raise ValueError
+        return int(number), bytes.fromhex(link)
+    except ValueError:
+        raise ConflictError(
+            f"{noted!r} is no head of an audit log: it is NUMBER:LINK, as `verify` prints it"
+        ) from None
+
+
+def _tip_at(reader: Reader, number: int) -> Tip:
+    """Return the row with a number, for a page that has none after it."""
+    rows = [] if number == BEFORE_ALL else reader.audit_page(number - 1, 1).rows
+    return rows[0].tip if rows else Tip()
+
+
+def _line(row: AuditRow) -> AuditLine:
+    written = row.written
+    return AuditLine(
+        number=row.number,
+        org_id=_id_text(written.org_id),
+        id=_id_text(written.id),
+        at=written.at,
+        actor_id=_id_text(written.actor_id),
+        actor_name=_text(written.actor_name),
+        action=_text(written.action),
+        target=_text(written.target),
+        details=_text(written.details),
+        link=row.link.hex(),
+        seal=None if row.seal is None else row.seal.hex(),
+    )
+
+
+def _row(line: AuditLine) -> AuditRow:
+    written = Written(
+        _id_bytes(line.org_id),
+        _id_bytes(line.id),
+        line.at,
+        _id_bytes(line.actor_id),
+        line.actor_name,
+        line.action,
+        line.target,
+        line.details,
+    )
+    seal = None if line.seal is None else bytes.fromhex(line.seal)
+    return AuditRow(line.number, written, bytes.fromhex(line.link), seal)
+
+
+def _finding(fault: AuditFault) -> AuditFinding:
+    org_id = None if fault.org_id is None else _id_text(fault.org_id)
+    return AuditFinding(number=fault.number, org_id=org_id, what=fault.what)
+
+
+def _id_text(value: bytes) -> str:
+    return str(UUID(bytes=value)) if len(value) == _UUID_BYTES else value.hex()
+
+
+def _id_bytes(text: str) -> bytes:
+    return UUID(text).bytes if len(text) == _UUID_LETTERS else bytes.fromhex(text)
+
+
+def _text(value: str) -> str:
+    """Return text that can be shown; somebody else may have written what is not UTF-8."""
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's commands and their result, as values that can be sent to a running server."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, ClassVar, Self
+from uuid import UUID
+
+from pydantic import Field
+
+from hwci.server.services.operator.audit_chain import AuditLines, AuditReport
+from hwci.server.storage.audit_chain import BEFORE_ALL
+from hwci.server.storage.records import Checked
+from hwci.wire.accounts import Email, Password
+from hwci.wire.base import SECRET, Answer, Body, Name
+
+
+class SetCiMetrics(Body):
+    """Enable or disable CI Metrics for an organization."""
+
+    command: ClassVar = "ci-metrics"
+
+    org_id: UUID
+    enabled: bool
+
+
+class CreateUser(Body):
+    """Create a user, and an organization that they own when it is named."""
+
+    command: ClassVar = "create-user"
+
+    email: Email
+    password: Annotated[Password, Field(repr=False)]
+    name: Name | None = None
+    organization: Name | None = None
+
+
+class ResetPassword(Body):
+    """Make a link, good once and for 24 hours, by which a user sets a new password."""
+
+    command: ClassVar = "reset-password"
+
+    email: Email
+
+
+class SetUserEnabled(Body):
+    """Disable a user, whose sign-ins end, or enable them again."""
+
+    command: ClassVar = "user-enabled"
+
+    email: Email
+    enabled: bool
+
+
+class BackUp(Body):
+    """Write a whole copy of the database to a new file, of an absolute path."""
+
+    command: ClassVar = "backup"
+
+    to: Path
+
+
+class Check(Body):
+    """Check the database for damage, and for derived rows that are out of date."""
+
+    command: ClassVar = "check"
+
+
+class ListOrganizations(Body):
+    """List the ids of all organizations."""
+
+    command: ClassVar = "organizations"
+
+
+class Rebuild(Body):
+    """Recompute everything that is derived from an organization's reports."""
+
+    command: ClassVar = "rebuild"
+
+    org_id: UUID
+
+
+class RotateSecret(Body):
+    """Sign with a new key. Tokens of the former one are accepted until they end, unless it is
+    dropped.
+    """
+
+    command: ClassVar = "rotate-secret"
+
+    drop_former: bool = False
+
+
+class ReadAudit(Body):
+    """Read the rows of the audit log after a number, and with the last of them the head."""
+
+    command: ClassVar = "audit-rows"
+
+    after: int = BEFORE_ALL
+
+
+class VerifyAudit(Body):
+    """Check whether the audit log is whole; `head`: one noted earlier."""
+
+    command: ClassVar = "audit-verify"
+
+    head: str | None = None
+
+
+Command = (
+    SetCiMetrics
+    | CreateUser
+    | ResetPassword
+    | SetUserEnabled
+    | BackUp
+    | Check
+    | ListOrganizations
+    | Rebuild
+    | RotateSecret
+    | ReadAudit
+    | VerifyAudit
+)
+COMMANDS: tuple[type[Command], ...] = (
+    SetCiMetrics,
+    CreateUser,
+    ResetPassword,
+    SetUserEnabled,
+    BackUp,
+    Check,
+    ListOrganizations,
+    Rebuild,
+    RotateSecret,
+    ReadAudit,
+    VerifyAudit,
+)
+
+
+class CheckResult(Answer):
+    """What a check found. `withoutDigest`: reports of the version before, which cannot be checked.
+    `stale`: derived data that is out of date.
+    """
+
+    whole: bool
+    reports: int
+    without_digest: int
+    damage: Sequence[str]
+    stale: Sequence[str]
+
+    @classmethod
+    def of(cls, found: Checked) -> Self:
+        """Return it as the result of a check."""
+        whole = not found.damage and not found.stale
+        return cls(whole=whole, **asdict(found))
+
+
+class CommandResult(Answer):
+    """The result of a command: what was created, changed, listed or found, and how many sign-ins
+    ended. `reset_token` is shown only in this answer.
+    """
+
+    user_id: UUID | None = None
+    org_id: UUID | None = None
+    org_ids: Sequence[UUID] | None = None
+    checked: CheckResult | None = None
+    sessions_ended: int | None = None
+    reset_token: Annotated[str | None, SECRET] = None
+    base_url: str | None = None
+    audit_lines: AuditLines | None = None
+    audit: AuditReport | None = None

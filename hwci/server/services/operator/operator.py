@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operator of a service does: enable CI Metrics for an organization; create, disable and
+enable users and reset their passwords; copy or check the database; rebuild derived data; change the
+signing key; check the audit log (spec, rule 1; contract, "Organizations"). Nobody else can: an
+owner of an organization ends a membership, and no more. The commands are in `commands.py`.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from hwci.server.clock import Clock
+from hwci.server.errors import ConflictError, ForbiddenError, NotFoundError
+from hwci.server.security.passwords import Passwords
+from hwci.server.security.secret_key import rotate_keys
+from hwci.server.security.signing import Signer
+from hwci.server.security.tokens import new_token, token_digest
+from hwci.server.services.audit import record_everywhere
+from hwci.server.services.operator.audit_chain import AuditChain
+from hwci.server.services.operator.commands import (
+    BackUp,
+    Check,
+    CheckResult,
+    Command,
+    CommandResult,
+    CreateUser,
+    ListOrganizations,
+    ReadAudit,
+    Rebuild,
+    ResetPassword,
+    RotateSecret,
+    SetCiMetrics,
+    SetUserEnabled,
+    VerifyAudit,
+)
+from hwci.server.services.people.accounts import email_key, new_user
+from hwci.server.services.people.organizations import add_organization
+from hwci.server.storage.opening import read_audit_key
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import NOBODY, AuditEntry, User
+from hwci.wire import limits
+
+REBUILD_SECONDS = 3_600.0
+ACTOR = "operator"
+"""The operator's name in audit logs. The operator is not a user: the id is `NOBODY`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """The file of the signing keys, and the running server's signer; None if no server runs.
+    `audit_key_file`: the file of the key of the audit log.
+    """
+
+    file: Path | None
+    signer: Signer | None = None
+    audit_key_file: Path | None = None
+
+
+class Operator:
+    """Carries out commands."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        passwords: Passwords,
+        secret: Secret,
+        base_url: str | None = None,
+    ) -> None:
+        """`base_url`: the address that people use, if set."""
+        self._storage = storage
+        self._clock = clock
+        self._passwords = passwords
+        self._base_url = base_url
+        self._secret = secret
+        self._rotating = asyncio.Lock()
+
+    async def carry_out(  # noqa: C901 - one case a command
+        self, command: Command
+    ) -> CommandResult:
+        """Carry out a command.
+
+        Raises:
+            NotFoundError: there is no such organization or user.
+            ClashError: the e-mail is taken.
+            ConflictError: the user is disabled, or the noted head is malformed.
+            ForbiddenError: only the operator may write the file of the signing keys.
+            StorageError: a copy cannot be made.
+            SettingsError: the file of the signing keys cannot be used.
+        """
+        match command:
+            case SetCiMetrics():
+                return await self._set_ci_metrics(command)
+            case CreateUser():
+                return await self._create_user(command)
+            case ResetPassword():
+                return await self._reset_password(command)
+            case SetUserEnabled():
+                return await self._set_user_enabled(command)
+            case BackUp():
+                await self._storage.backup(command.to)
+                return CommandResult()
+            case Check():
+                return CommandResult(checked=CheckResult.of(await self._storage.check()))
+            case ListOrganizations():
+                ids = await self._storage.read(lambda reader: reader.organization_ids())
+                return CommandResult(org_ids=ids)
+            case Rebuild():
+                return await self._rebuild(command)
+            case RotateSecret():
+                return await self._rotate_secret(command)
+            case ReadAudit():
+                lines = await AuditChain(self._storage).lines(command.after)
+                return CommandResult(audit_lines=lines)
+            case VerifyAudit():
+                return await self._verify_audit(command)
+
+    async def _create_user(self, command: CreateUser) -> CommandResult:
+        now = self._clock()
+        hashed = await self._passwords.hash(command.password)
+        user = new_user(command.email, command.name, hashed, now)
+
+        def work(writer: Writer) -> CommandResult:
+            writer.add_user(user)
+            if command.organization is None:
+                return CommandResult(user_id=user.id)
+            found = add_organization(writer, command.organization, user.id, now)
+            return CommandResult(user_id=user.id, org_id=found.organization.id)
+
+        return await self._storage.write(work)
+
+    async def _reset_password(self, command: ResetPassword) -> CommandResult:
+        now, token = self._clock(), new_token()
+
+        def work(writer: Writer) -> CommandResult:
+            user = _user(writer, command.email)
+            if user.disabled_at is not None:
+                raise ConflictError(
+                    f"{user.email} is disabled; enable them first: hwci admin enable-user"
+                )
+            writer.set_reset(user.id, token_digest(token), now + limits.RESET_LINK_LIFETIME)
+            _record_of_user(writer, user, "password.reset_link", now)
+            return CommandResult(user_id=user.id, reset_token=token, base_url=self._base_url)
+
+        return await self._storage.write(work)
+
+    async def _set_user_enabled(self, command: SetUserEnabled) -> CommandResult:
+        now, enabled = self._clock(), command.enabled
+
+        def work(writer: Writer) -> CommandResult:
+            user = _user(writer, command.email)
+            if enabled is (user.disabled_at is None):
+                return CommandResult(user_id=user.id, sessions_ended=0)
+            writer.set_disabled(user.id, None if enabled else now)
+            ended = writer.end_sessions(user.id, now)
+            _record_of_user(writer, user, f"user.{'enabled' if enabled else 'disabled'}", now)
+            return CommandResult(user_id=user.id, sessions_ended=ended)
+
+        return await self._storage.write(work)
+
+    async def _set_ci_metrics(self, command: SetCiMetrics) -> CommandResult:
+        org_id, enabled = command.org_id, command.enabled
+
+        def work(writer: Writer) -> CommandResult:
+            _require_organization(writer, org_id)
+            writer.set_ci_metrics(org_id, enabled=enabled)
+            self._record(writer, org_id, f"ci_metrics.{'enabled' if enabled else 'disabled'}")
+            return CommandResult(org_id=org_id)
+
+        return await self._storage.write(work)
+
+    async def _rebuild(self, command: Rebuild) -> CommandResult:
+        def work(writer: Writer) -> CommandResult:
+            _require_organization(writer, command.org_id)
+            writer.rebuild(command.org_id)
+            self._record(writer, command.org_id, "records.rebuilt")
+            return CommandResult(org_id=command.org_id)
+
+        return await self._storage.write(work, seconds=REBUILD_SECONDS)
+
+    async def _rotate_secret(self, command: RotateSecret) -> CommandResult:
+        if self._secret.file is None:
+            raise ForbiddenError("This server keeps its signing key nowhere; restart it")
+        now = self._clock()
+        # No token of any kind lives longer than an access token.
+        until = None if command.drop_former else now + limits.ACCESS_TOKEN_LIFETIME
+        async with self._rotating:  # the file is read, then written anew
+            keys = await asyncio.to_thread(rotate_keys, self._secret.file, now, until)
+            if self._secret.signer is not None:
+                self._secret.signer.change_keys(keys)
+        return CommandResult()
+
+    async def _verify_audit(self, command: VerifyAudit) -> CommandResult:
+        file = self._secret.audit_key_file
+        key = None if file is None else await asyncio.to_thread(read_audit_key, file)
+        return CommandResult(audit=await AuditChain(self._storage).verify(key, command.head))
+
+    def _record(self, writer: Writer, org_id: UUID, action: str) -> None:
+        writer.add_audit(org_id, operator_entry(action, org_id, self._clock()))
+
+
+def _require_organization(writer: Writer, org_id: UUID) -> None:
+    if writer.organization(org_id) is None:
+        raise NotFoundError(f"There is no organization {org_id}; `hwci orgs list` shows ids")
+
+
+def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> AuditEntry:
+    """Return an entry of the audit log for what the operator did."""
+    return AuditEntry(uuid4(), at, NOBODY, ACTOR, action, str(target), details)
+
+
+def _user(reader: Reader, email: str) -> User:
+    found = reader.user_by_email(email_key(email))
+    if found is None:
+        raise NotFoundError(f"There is no user with the e-mail {email}")
+    return found
+
+
+def _record_of_user(writer: Writer, user: User, action: str, at: datetime) -> None:
+    record_everywhere(writer, user.id, operator_entry(action, user.id, at, email=user.email))

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registration, signing in with a password, renewal and signing out (contract, "Auth").
+
+This module decides who may register and who may sign in. What a sign-in is, and what the use of a
+refresh token does, is decided in `sessions.py`.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import uuid4
+
+from hwci.server.clock import Clock
+from hwci.server.errors import ForbiddenError, UnauthenticatedError
+from hwci.server.security.passwords import Passwords
+from hwci.server.security.tokens import AccessTokens, token_digest
+from hwci.server.services.people.invites import join, usable_invite
+from hwci.server.services.people.organizations import add_organization, own_organization
+from hwci.server.services.people.sessions import (
+    Started,
+    renewed,
+    rotate,
+    signed_in,
+    start,
+    user_answer,
+)
+from hwci.server.settings import Registration
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import Invite, Session, User
+from hwci.wire import accounts as wire
+from hwci.wire import limits
+
+REFUSALS = {
+    Registration.INVITE: "Registration needs an invitation; ask an owner of your organization",
+    Registration.CLOSED: "Registration is closed; ask the operator of this service for an account",
+}
+
+_NO_LOGIN = "Invalid e-mail or password"
+_NO_REFRESH = "The refresh token is unknown, has ended or was used before; sign in again"
+
+
+def email_key(email: str) -> str:
+    """Return the key of an e-mail's account: e-mails that differ in case are one account."""
+    return email.strip().casefold()
+
+
+class Accounts:
+    """Accounts and their sign-ins."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        passwords: Passwords,
+        tokens: AccessTokens,
+        policy: Registration,
+    ) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._passwords = passwords
+        self._tokens = tokens
+        self._policy = policy
+
+    async def register(self, body: wire.Registration, client: str) -> wire.SignedIn:
+        """Create a user and sign them in. They join the organization of an invitation, and create
+        one of their own if they name it.
+
+        Raises:
+            ForbiddenError: the operator's policy or the invitation does not allow it.
+            ClashError: the e-mail is taken.
+        """
+        # Checked before the password is hashed, which is costly, and again when it is written.
+        now = self._clock()
+        await self._storage.read(lambda reader: self._admit(reader, body, now), short=True)
+        user = new_user(body.email, body.name, await self._passwords.hash(body.password), now)
+
+        def work(writer: Writer) -> Started:
+            invite = self._admit(writer, body, now)
+            writer.add_user(user)
+            founded = invited = None
+            if body.organization is not None:
+                founded = add_organization(writer, body.organization, user.id, now)
+            if invite is not None:
+                invited = join(writer, invite, user, now)
+            return start(writer, user, now, client, invited or founded)
+
+        return signed_in(self._tokens, await self._storage.write(work))
+
+    def _admit(self, reader: Reader, body: wire.Registration, now: datetime) -> Invite | None:
+        """Return the invitation of a person who may register; None if they need none. Raises
+        `ForbiddenError`.
+        """
+        invite = None
+        if body.invite_token is not None:
+            invite = usable_invite(reader, body.invite_token, email_key(body.email), now)
+        is_set_up = invite is not None and invite.offer is None
+        closed = self._policy is Registration.CLOSED and not is_set_up
+        if closed or (self._policy is Registration.INVITE and invite is None):
+            raise ForbiddenError(REFUSALS[self._policy])
+        return invite
+
+    def device(self, tokens: Iterable[str], email_key: str) -> str | None:
+        """Return the name of a device that has signed in to this account; None if unknown."""
+        return self._tokens.device(tokens, email_key)
+
+    async def login(self, body: wire.Login, client: str) -> wire.SignedIn:
+        """Sign in. Raises `UnauthenticatedError`, the same for a wrong e-mail, a wrong password and
+        a disabled user.
+        """
+        key = email_key(body.email)
+        user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
+        kept = None if user is None else user.password_hash
+        matches = await self._passwords.matches(body.password, kept)
+        if user is None or not matches or user.disabled_at is not None:
+            raise UnauthenticatedError(_NO_LOGIN)
+        now = self._clock()
+
+        def work(writer: Writer) -> Started:
+            # Hashing takes time: the password may have changed, or the user may be disabled.
+            if writer.user(user.id) != user:
+                raise UnauthenticatedError(_NO_LOGIN)
+            return start(writer, user, now, client)
+
+        return signed_in(self._tokens, await self._storage.write(work))
+
+    async def refresh(self, refresh_token: str) -> wire.TokenPair:
+        """Exchange a refresh token for a new pair.
+
+        Anyone may ask: a token that has no effect must not cost a write.
+
+        Raises:
+            UnauthenticatedError: the token does not work. If it was used before, every session of
+                its user has ended, which is committed by then.
+        """
+        digest, now = token_digest(refresh_token), self._clock()
+        held = await self._storage.read(lambda reader: reader.refresh_token(digest), short=True)
+        if held is None or held.expires_at <= now:
+            raise UnauthenticatedError(_NO_REFRESH)
+        token = await self._storage.write(lambda writer: rotate(writer, held, now))
+        if token is None:
+            raise UnauthenticatedError(_NO_REFRESH)
+        return renewed(self._tokens, held, token)
+
+    async def logout(self, refresh_token: str) -> None:
+        """End the sign-in of a refresh token; its access tokens end with it.
+
+        Anyone may ask: a token that has no effect must not cost a write.
+        """
+        digest, now = token_digest(refresh_token), self._clock()
+
+        def find(reader: Reader) -> Session | None:
+            held = reader.refresh_token(digest)
+            return None if held is None else reader.session(held.session_id)
+
+        session = await self._storage.read(find, short=True)
+        if session is not None and session.ended_at is None:
+            await self._storage.write(lambda writer: writer.end_session(session.id, now))
+
+    async def me(self, user: User) -> wire.Me:
+        """Return the caller, their organizations, and the number of their open invitations."""
+        now = self._clock()
+
+        def work(reader: Reader) -> wire.Me:
+            found = reader.memberships(user.id, 0, limits.INTEGER_MAX)
+            return wire.Me(
+                user=user_answer(user),
+                organizations=[own_organization(item) for item in found.items],
+                invitations=reader.open_invites(user.email_key, now, 0, 0).total,
+            )
+
+        return await self._storage.read(work)
+
+
+def new_user(email: str, name: str | None, password_hash: str | None, now: datetime) -> User:
+    """Return a new user; without a password they sign in through a provider only."""
+    return User(uuid4(), email, email_key(email), name or "", password_hash, now)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Invitations to an organization: sent and withdrawn by owners and admins, accepted or declined by
+the person (contract, "Organizations": "Nobody becomes a member unasked").
+
+This module decides who may do which, in the transaction that does it. `invites.py` decides what a
+token is good for.
+"""
+
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from hwci.server.clock import Clock
+from hwci.server.errors import ConflictError, ForbiddenError, NotFoundError
+from hwci.server.security.api_keys import same_digest
+from hwci.server.security.tokens import new_token, token_digest
+from hwci.server.services.access import ADMINS, Member, require_may_give, role_now
+from hwci.server.services.audit import entry_of
+from hwci.server.services.people.accounts import email_key
+from hwci.server.services.people.invites import join, require_standing
+from hwci.server.services.people.organizations import organization_answer
+from hwci.server.services.people.sessions import user_answer
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import NOBODY, Invite, Offer, User
+from hwci.wire import limits
+from hwci.wire import members as wire
+from hwci.wire.accounts import OrganizationAnswer, UserAnswer
+from hwci.wire.base import ListPage
+from hwci.wire.queries import PageQuery
+
+_MEMBER_ALREADY = "This e-mail is of a member already; change their role instead"
+_NOT_OPEN = (
+    "Invitation not found: it was accepted, declined or withdrawn, has expired, or is for another"
+    " e-mail; ask for a new one"
+)
+_TOKEN_NEEDED = (
+    "This needs the token of the invitation, as nothing else shows that its e-mail is yours; ask"
+    " who invited you for the link"
+)
+_OTHER_TOKEN = "The token is of another invitation; use the link that was sent for this one"
+
+
+class Invitations:
+    """Invitations, for those who send and those who get them."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def invite(self, member: Member, body: wire.NewInvite) -> wire.InviteAnswer:
+        """Invite an e-mail, in place of an earlier invitation. Only this answer ever holds the
+        token; it is the same whether or not there is such an account.
+
+        Raises:
+            ForbiddenError: only an owner invites owners, or takes their invitation back.
+            ConflictError: the e-mail is of a member.
+        """
+        now, token, key = self._clock(), new_token(), email_key(body.email)
+        offer = Offer(member.org_id, key, body.role, member.user.id)
+        expires_at = now + limits.INVITE_LIFETIME
+
+        def work(writer: Writer) -> None:
+            own = role_now(writer, member, ADMINS)
+            require_may_give(own, body.role)
+            user = writer.user_by_email(key)
+            # Without an account the same is read, so that the time reveals nothing either.
+            if writer.membership(member.org_id, NOBODY if user is None else user.id) is not None:
+                raise ConflictError(_MEMBER_ALREADY)
+            earlier = writer.open_invite(member.org_id, key, now)
+            if earlier is not None and earlier.offer is not None:
+                require_may_give(own, earlier.offer.role)
+            writer.withdraw_invites(member.org_id, key)
+            writer.add_invite(Invite(uuid4(), token_digest(token), offer, now, expires_at))
+            _audit(writer, member.user, now, "invite.created", offer)
+
+        await self._storage.write(work)
+        return wire.InviteAnswer(
+            org_id=member.org_id,
+            email=body.email,
+            role=body.role,
+            invite_token=token,
+            expires_at=expires_at,
+        )
+
+    async def sent(self, member: Member, query: PageQuery) -> ListPage[wire.SentInvite]:
+        """List the organization's open invitations."""
+        now = self._clock()
+
+        def work(reader: Reader) -> ListPage[wire.SentInvite]:
+            found = reader.invites_of(member.org_id, now, query.offset, query.limit)
+            items = [_sent(reader, one, one.offer) for one in found.items if one.offer]
+            return query.page_of(items, found.total)
+
+        return await self._storage.read(work)
+
+    async def withdraw(self, member: Member, invite_id: UUID | None) -> None:
+        """End an open invitation of the organization.
+
+        Raises:
+            ForbiddenError: only an owner takes an owner's invitation back.
+            NotFoundError: the organization has no such open invitation.
+        """
+        now = self._clock()
+
+        def work(writer: Writer) -> None:
+            own = role_now(writer, member, ADMINS)
+            _, offer = _open(writer, invite_id, now)
+            if offer.org_id != member.org_id:
+                raise NotFoundError(_NOT_OPEN)
+            require_may_give(own, offer.role)
+            writer.withdraw_invites(offer.org_id, offer.email_key)
+            _audit(writer, member.user, now, "invite.withdrawn", offer)
+
+        await self._storage.write(work)
+
+    async def received(self, user: User, query: PageQuery) -> ListPage[wire.ReceivedInvite]:
+        """List the open invitations of the user's e-mail."""
+        now = self._clock()
+
+        def work(reader: Reader) -> ListPage[wire.ReceivedInvite]:
+            found = reader.open_invites(user.email_key, now, query.offset, query.limit)
+            needs_token = not _verified(reader, user)
+            items = [
+                _received(reader, one, one.offer, needs_token) for one in found.items if one.offer
+            ]
+            return query.page_of(items, found.total)
+
+        return await self._storage.read(work)
+
+    async def accept(
+        self, user: User, invite_id: UUID | None, body: wire.Acceptance
+    ) -> OrganizationAnswer:
+        """Make the user a member of the organization that invited their e-mail.
+
+        Raises:
+            NotFoundError: no such invitation is open for this e-mail.
+            ForbiddenError: nothing proves that the e-mail is the user's, or the inviter may not
+                give the role any more.
+        """
+        now = self._clock()
+
+        def work(writer: Writer) -> OrganizationAnswer:
+            invite, offer = _own(writer, user, invite_id, now)
+            _require_proof(writer, user, invite, body.invite_token)
+            require_standing(writer, offer)
+            joined = join(writer, invite, user, now)
+            assert joined is not None, "the set-up token is for no e-mail"
+            return organization_answer(joined)
+
+        return await self._storage.write(work)
+
+    async def decline(self, user: User, invite_id: UUID | None) -> None:
+        """End an invitation of the user's e-mail. Raises `NotFoundError` as `accept`."""
+        now = self._clock()
+
+        def work(writer: Writer) -> None:
+            _, offer = _own(writer, user, invite_id, now)
+            writer.withdraw_invites(offer.org_id, offer.email_key)
+            _audit(writer, user, now, "invite.declined", offer)
+
+        await self._storage.write(work)
+
+
+def _open(reader: Reader, invite_id: UUID | None, now: datetime) -> tuple[Invite, Offer]:
+    invite = None if invite_id is None else reader.invite_by_id(invite_id)
+    if invite is None or invite.offer is None:
+        raise NotFoundError(_NOT_OPEN)
+    if invite.used_at is not None or invite.expires_at <= now:
+        raise NotFoundError(_NOT_OPEN)
+    return invite, invite.offer
+
+
+def _own(reader: Reader, user: User, invite_id: UUID | None, now: datetime) -> tuple[Invite, Offer]:
+    invite, offer = _open(reader, invite_id, now)
+    if offer.email_key != user.email_key:
+        raise NotFoundError(_NOT_OPEN)
+    return invite, offer
+
+
+def _require_proof(reader: Reader, user: User, invite: Invite, token: str | None) -> None:
+    """Raise `ForbiddenError` unless the invitation's token or a provider proves the e-mail."""
+    if token is None and not _verified(reader, user):
+        raise ForbiddenError(_TOKEN_NEEDED)
+    if token is not None and not same_digest(token_digest(token), invite.digest):
+        raise ForbiddenError(_OTHER_TOKEN)
+
+
+def _verified(reader: Reader, user: User) -> bool:
+    """Return whether a provider has verified the e-mail of everybody who signs in to this account.
+    Anyone may have registered it with a password before its owner came through a provider.
+    """
+    return user.password_hash is None and reader.has_identity(user.id)
+
+
+def _audit(writer: Writer, actor: User, now: datetime, action: str, offer: Offer) -> None:
+    entry = entry_of(actor, now, action, offer.org_id, email=offer.email_key, role=offer.role)
+    writer.add_audit(offer.org_id, entry)
+
+
+def _sent(reader: Reader, invite: Invite, offer: Offer) -> wire.SentInvite:
+    return wire.SentInvite(
+        id=invite.id,
+        email=offer.email_key,
+        role=offer.role,
+        invited_by=_inviter(reader, offer),
+        created_at=invite.created_at,
+        expires_at=invite.expires_at,
+    )
+
+
+def _received(
+    reader: Reader, invite: Invite, offer: Offer, needs_token: bool
+) -> wire.ReceivedInvite:
+    organization = reader.organization(offer.org_id)
+    assert organization is not None, "the database holds the reference"
+    return wire.ReceivedInvite(
+        id=invite.id,
+        organization=wire.InvitingOrganization(id=organization.id, name=organization.name),
+        role=offer.role,
+        invited_by=_inviter(reader, offer),
+        created_at=invite.created_at,
+        expires_at=invite.expires_at,
+        needs_token=needs_token,
+    )
+
+
+def _inviter(reader: Reader, offer: Offer) -> UserAnswer:
+    inviter = reader.user(offer.inviter_id)
+    assert inviter is not None, "the database holds the reference"
+    return user_answer(inviter)

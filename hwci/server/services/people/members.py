@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who belongs to an organization (contract, "Organizations").
+
+This module decides who may change or remove whom: "only an owner makes or unmakes owners; the last
+owner stays". Roles are read and written in one transaction, the caller's own too, so that of two
+owners who demote each other only one succeeds.
+"""
+
+from uuid import UUID
+
+from hwci.engine.vocabulary import Role
+from hwci.server.clock import Clock
+from hwci.server.errors import ConflictError, NotFoundError
+from hwci.server.services.access import ADMINS, MEMBERS, Member, require_may_give, role_now
+from hwci.server.services.audit import entry_of
+from hwci.server.services.people.sessions import user_answer
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import OrganizationMember
+from hwci.wire import members as wire
+from hwci.wire.base import ListPage
+from hwci.wire.queries import PageQuery
+
+_LAST_OWNER = "An organization keeps at least one owner; make another member owner first"
+_NO_MEMBER = "Member not found"
+
+
+class Members:
+    """The members of organizations."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.MemberAnswer]:
+        """List the organization's members."""
+
+        def work(reader: Reader) -> ListPage[wire.MemberAnswer]:
+            found = reader.members(member.org_id, query.offset, query.limit)
+            items = [_answer(item) for item in found.items]
+            return query.page_of(items, found.total)
+
+        return await self._storage.read(work)
+
+    async def change(
+        self, member: Member, user_id: UUID | None, body: wire.RoleChange
+    ) -> wire.MemberAnswer:
+        """Change a member's role, at once.
+
+        Raises:
+            ForbiddenError: only an owner makes or unmakes owners.
+            NotFoundError: there is no such member.
+            ConflictError: it is the last owner.
+        """
+        now = self._clock()
+
+        def work(writer: Writer) -> wire.MemberAnswer:
+            own = role_now(writer, member, ADMINS)
+            require_may_give(own, body.role)
+            found = _member(writer, member.org_id, user_id)
+            require_may_give(own, found.role)
+            if found.role is not body.role:
+                _keep_an_owner(writer, member.org_id, found.role)
+                writer.set_role(member.org_id, found.user.id, body.role)
+                entry = entry_of(
+                    member.user,
+                    now,
+                    "member.role",
+                    found.user.id,
+                    email=found.user.email,
+                    roleBefore=found.role,
+                    roleAfter=body.role,
+                )
+                writer.add_audit(member.org_id, entry)
+            return _answer(OrganizationMember(found.user, body.role, found.joined_at))
+
+        return await self._storage.write(work)
+
+    async def remove(self, member: Member, user_id: UUID | None) -> None:
+        """Remove a member, at once: owners and admins others, everyone themselves. Their open
+        invitations are withdrawn. Raises as `change`.
+        """
+        now, leaves = self._clock(), user_id == member.user.id
+
+        def work(writer: Writer) -> None:
+            own = role_now(writer, member, MEMBERS if leaves else ADMINS)
+            found = _member(writer, member.org_id, user_id)
+            user = found.user
+            if not leaves:
+                require_may_give(own, found.role)
+            _keep_an_owner(writer, member.org_id, found.role)
+            writer.remove_membership(member.org_id, user.id)
+            writer.withdraw_invites(member.org_id, user.email_key)
+            action = "member.left" if leaves else "member.removed"
+            entry = entry_of(member.user, now, action, user.id, email=user.email, role=found.role)
+            writer.add_audit(member.org_id, entry)
+
+        await self._storage.write(work)
+
+
+def _member(reader: Reader, org_id: UUID, user_id: UUID | None) -> OrganizationMember:
+    user = None if user_id is None else reader.user(user_id)
+    found = None if user is None else reader.membership(org_id, user.id)
+    if user is None or found is None:
+        raise NotFoundError(_NO_MEMBER)
+    return OrganizationMember(user, found.role, found.joined_at)
+
+
+def _keep_an_owner(reader: Reader, org_id: UUID, leaving: Role) -> None:
+    if leaving is Role.OWNER and reader.owners(org_id) == 1:
+        raise ConflictError(_LAST_OWNER)
+
+
+def _answer(member: OrganizationMember) -> wire.MemberAnswer:
+    return wire.MemberAnswer(
+        user=user_answer(member.user), role=member.role, joined_at=member.joined_at
+    )

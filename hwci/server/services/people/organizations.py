@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Organizations: the creator owns one; CI Metrics is off until the operator enables it (spec, rule
+1).
+"""
+
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from hwci.engine.vocabulary import Role
+from hwci.server.clock import Clock
+from hwci.server.services.access import Member
+from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.records import Membership, Organization, User
+from hwci.wire import accounts as wire
+from hwci.wire.base import ListPage
+from hwci.wire.queries import PageQuery
+
+
+class Organizations:
+    """Organizations, for their users."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def of(self, user: User, query: PageQuery) -> ListPage[wire.OrganizationAnswer]:
+        """List a user's organizations."""
+
+        def work(reader: Reader) -> ListPage[wire.OrganizationAnswer]:
+            found = reader.memberships(user.id, query.offset, query.limit)
+            items = [organization_answer(item) for item in found.items]
+            return query.page_of(items, found.total)
+
+        return await self._storage.read(work)
+
+    async def create(self, user: User, body: wire.NewOrganization) -> wire.OrganizationAnswer:
+        """Create an organization; the user owns it."""
+        now = self._clock()
+        return organization_answer(
+            await self._storage.write(
+                lambda writer: add_organization(writer, body.name, user.id, now)
+            )
+        )
+
+    async def show(self, member: Member) -> wire.OrganizationAnswer:
+        """Show the organization of a member."""
+        return organization_answer(member.membership)
+
+
+def add_organization(writer: Writer, name: str, owner_id: UUID, now: datetime) -> Membership:
+    """Add a new organization with its owner."""
+    organization = Organization(uuid4(), name, ci_metrics_enabled=False, created_at=now)
+    writer.add_organization(organization)
+    writer.add_membership(organization.id, owner_id, Role.OWNER, now)
+    return Membership(organization, Role.OWNER, now)
+
+
+def own_organization(membership: Membership) -> wire.OwnOrganization:
+    """Return an organization as its member's list shows it."""
+    organization = membership.organization
+    return wire.OwnOrganization(
+        id=organization.id,
+        name=organization.name,
+        role=membership.role,
+        ci_metrics_enabled=organization.ci_metrics_enabled,
+    )
+
+
+def organization_answer(membership: Membership) -> wire.OrganizationAnswer:
+    """Return an organization as its member sees it."""
+    organization = membership.organization
+    return wire.OrganizationAnswer(
+        id=organization.id,
+        name=organization.name,
+        role=membership.role,
+        ci_metrics_enabled=organization.ci_metrics_enabled,
+        created_at=organization.created_at,
+    )

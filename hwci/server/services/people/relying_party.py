@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our side of OpenID Connect with one provider: where a browser is sent, and the exchange of the
+code that it brings back (contract, "Auth"; RFC 6749, 7636, 9207).
+
+This module decides what is asked of a provider, and what of its answers counts. Which user a person
+is, and whether they may sign in, is decided in `sso_people.py`.
+"""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Self, TypeVar
+from urllib.parse import quote_plus, urlencode, urlsplit
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from hwci.server.clock import Clock
+from hwci.server.errors import ProviderError
+from hwci.server.security.id_tokens import (
+    Expected,
+    Key,
+    UnknownKeyError,
+    published_keys,
+    read_id_token,
+)
+from hwci.server.services.people.sso_providers import Provider, TrustedUrl
+from hwci.wire.accounts import Email
+from hwci.wire.base import Name
+from hwci.wire.sso import challenge_of
+
+_KEPT_FOR = timedelta(hours=1)
+_NEWER_KEYS_AFTER = timedelta(minutes=1)
+_BASIC, _POST = "client_secret_basic", "client_secret_post"
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request to a provider: a POST of `form`, or a GET without one."""
+
+    url: str
+    form: Mapping[str, str] | None = field(default=None, repr=False)
+    authorization: str | None = field(default=None, repr=False)
+
+
+Fetch = Callable[[Outgoing], Awaitable[bytes]]
+"""Sends a request and returns the body of a good answer. Raises `ProviderError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The secrets that bind a provider's answer to the browser that asked."""
+
+    state: str = field(repr=False)
+    nonce: str = field(repr=False)
+    verifier: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Someone as a provider knows them. `email`: only if the provider has verified it."""
+
+    issuer: str
+    subject: str
+    email: str | None
+    name: str
+
+
+class _ProviderAnswer(BaseModel):
+    """An answer of a provider; unknown fields are ignored."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
+
+
+class _Discovery(_ProviderAnswer):
+    """A provider's description of itself (OpenID Connect Discovery, 3)."""
+
+    issuer: str
+    authorization_endpoint: TrustedUrl
+    token_endpoint: TrustedUrl
+    jwks_uri: TrustedUrl
+    userinfo_endpoint: TrustedUrl | None = None
+    token_endpoint_auth_methods_supported: list[str] = [_BASIC]
+    authorization_response_iss_parameter_supported: bool = False
+
+    @model_validator(mode="after")
+    def _all_as_safe_as_the_issuer(self) -> Self:
+        asked = (self.token_endpoint, self.jwks_uri, self.userinfo_endpoint or self.jwks_uri)
+        schemes = {urlsplit(url).scheme for url in (self.authorization_endpoint, *asked)}
+        if urlsplit(self.issuer).scheme == "https" and schemes != {"https"}:
+            raise PydanticCustomError("url", "Endpoints should be https as the issuer is")
+        return self
+
+
+class _Tokens(_ProviderAnswer):
+    id_token: str
+    access_token: str | None = None
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_CLAIMS = TypeAdapter(dict[str, Any])
+_NAME = TypeAdapter(Name)
+_EMAIL = TypeAdapter(Email)
+
+
+class RelyingParty:
+    """Our side with one provider."""
+
+    def __init__(self, provider: Provider, fetch: Fetch, clock: Clock) -> None:
+        self.provider = provider
+        self._fetch = fetch
+        self._clock = clock
+        self._found: tuple[_Discovery, datetime] | None = None
+        self._keys: tuple[Sequence[Key], datetime] | None = None
+        self._asking_keys = asyncio.Lock()
+
+    async def authorization_url(self, binding: Binding, redirect_uri: str) -> str:
+        """Return the address at which a browser signs in. Raises `ProviderError`."""
+        endpoint = (await self._discovered()).authorization_endpoint
+        query = {
+            "response_type": "code",
+            "client_id": self.provider.client_id,
+            "redirect_uri": redirect_uri,
+            "scope": " ".join(self.provider.scopes),
+            "state": binding.state,
+            "nonce": binding.nonce,
+            "code_challenge": challenge_of(binding.verifier),
+            "code_challenge_method": "S256",
+        }
+        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}"
+
+    async def require_issuer(self, said: str | None) -> None:
+        """Raise `ProviderError` for an answer of another provider (RFC 9207)."""
+        found = await self._discovered()
+        needed = said is not None or found.authorization_response_iss_parameter_supported
+        if needed and said != self.provider.issuer:
+            raise ProviderError(f"the browser came back from {said!r}, not from the issuer")
+
+    async def person(self, code: str, binding: Binding, redirect_uri: str) -> Person:
+        """Return who signed in, for the code that the browser brought. Raises `ProviderError`."""
+        found = await self._discovered()
+        exchange = self._exchange(found, code, binding.verifier, redirect_uri)
+        tokens = _read(_Tokens, await self._fetch(exchange), "its token answer")
+        claims = await self._claims(found, tokens.id_token, binding.nonce)
+        # An e-mail and whether it is verified must be from the same place.
+        told = claims
+        if not {"email", "email_verified"} <= claims.keys():
+            told = await self._userinfo(found, tokens, claims["sub"]) or claims
+        return Person(
+            self.provider.issuer,
+            _subject(claims["sub"]),
+            _verified_email(told),
+            _fitting(_NAME, told.get("name") or claims.get("name")) or "",
+        )
+
+    async def _discovered(self) -> _Discovery:
+        now = self._clock()
+        if self._found is None or now >= self._found[1] + _KEPT_FOR:
+            issuer = self.provider.issuer
+            url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+            found = _read(_Discovery, await self._fetch(Outgoing(url)), url)
+            if found.issuer != issuer:
+                raise ProviderError(f"{url} is of the issuer {found.issuer!r}, not {issuer!r}")
+            self._found = found, now
+        return self._found[0]
+
+    def _exchange(self, found: _Discovery, code: str, verifier: str, redirect_uri: str) -> Outgoing:
+        """Return the request for tokens, authenticated in a way that the provider supports."""
+        own = {"client_id": self.provider.client_id, "client_secret": self.provider.client_secret}
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_uri,
+            "code_verifier": verifier,
+        }
+        methods = found.token_endpoint_auth_methods_supported
+        if _BASIC not in methods and _POST in methods:
+            return Outgoing(found.token_endpoint, {**form, **own})
+        pair = ":".join(quote_plus(text) for text in own.values())
+        return Outgoing(found.token_endpoint, form, f"Basic {b64encode(pair.encode()).decode()}")
+
+    async def _claims(self, found: _Discovery, token: str, nonce: str) -> Mapping[str, Any]:
+        expected = Expected(self.provider.issuer, self.provider.client_id, nonce)
+        keys = await self._keys_of(found, _KEPT_FOR)
+        try:
+            return read_id_token(token, keys, expected, self._clock())
+        except UnknownKeyError:  # the provider may have changed its keys
+            keys = await self._keys_of(found, _NEWER_KEYS_AFTER)
+            return read_id_token(token, keys, expected, self._clock())
+
+    async def _keys_of(self, found: _Discovery, kept_for: timedelta) -> Sequence[Key]:
+        """Return the provider's keys, fetched again if they are older than `kept_for`."""
+        async with self._asking_keys:
+            now = self._clock()
+            if self._keys is None or now >= self._keys[1] + kept_for:
+                self._keys = published_keys(await self._fetch(Outgoing(found.jwks_uri))), now
+            return self._keys[0]
+
+    async def _userinfo(
+        self, found: _Discovery, tokens: _Tokens, subject: str
+    ) -> Mapping[str, Any] | None:
+        if found.userinfo_endpoint is None or tokens.access_token is None:
+            return None
+        asked = Outgoing(found.userinfo_endpoint, authorization=f"Bearer {tokens.access_token}")
+        try:
+            told = _CLAIMS.validate_json(await self._fetch(asked))
+        except ValidationError as fault:
+            raise ProviderError("its userinfo is no JSON object") from fault
+        if told.get("sub") != subject:
+            raise ProviderError("its userinfo is of somebody else (sub)")
+        return told
+
+
+def _read(model: type[_Model], data: bytes, what: str) -> _Model:
+    try:
+        return model.model_validate_json(data)
+    except ValidationError as fault:
+        names = sorted({".".join(map(str, error["loc"])) for error in fault.errors()})
+        raise ProviderError(f"{what} is not usable: {', '.join(names) or 'endpoints'}") from fault
+
+
+def _subject(text: str) -> str:
+    found = _fitting(_NAME, text)
+    if found is None:
+        raise ProviderError("its ID token names somebody by what is no name (sub)")
+    return found
+
+
+def _verified_email(told: Mapping[str, Any]) -> str | None:
+    """Return the e-mail if its `email_verified` is JSON's `true`; neither 1 nor a text is."""
+    return _fitting(_EMAIL, told.get("email")) if told.get("email_verified") is True else None
+
+
+def _fitting(kind: TypeAdapter[str], value: object) -> str | None:
+    """Return a value of a provider if it fits our own field rules, else None."""
+    try:
+        return kind.validate_python(value, strict=True)
+    except ValidationError:
+        return None

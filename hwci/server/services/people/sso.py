@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single sign-on through OpenID Connect (contract, "Auth"): a sign-in from its first redirect to
+its session.
+
+This module decides what binds the two ends of a sign-in, for how long, and what a person reads when
+it fails; a provider's fault is logged. Requests to a provider are decided in `relying_party.py`,
+who may sign in in `sso_people.py`. Between two requests only the browser keeps state, signed, so
+that any of several servers may take the next one.
+"""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
+
+from hwci.server.clock import Clock
+from hwci.server.errors import (
+    ForbiddenError,
+    HwciServerError,
+    NotFoundError,
+    ProviderError,
+    UnauthenticatedError,
+)
+from hwci.server.security.signing import Signer
+from hwci.server.security.tokens import AccessTokens, new_token, same_token
+from hwci.server.services.people import sessions
+from hwci.server.services.people.relying_party import Binding, Fetch, Person, RelyingParty
+from hwci.server.services.people.sso_people import user_of
+from hwci.server.services.people.sso_providers import providers_of
+from hwci.server.settings import Settings
+from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.records import User
+from hwci.wire import sso as wire
+from hwci.wire.accounts import SignedIn
+
+LOG = logging.getLogger("hwci.server")
+
+TICKET_LIFETIME = timedelta(minutes=10)
+"""A person signs in at the provider within this."""
+_CODE_LIFETIME = timedelta(seconds=60)
+_TICKET, _CODE = "sso+jwt", "sso-code+jwt"
+_TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge")
+_CODE_CLAIMS = ("sub", "sid", "challenge")
+_ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
+
+_NOT_BEGUN = (
+    "This sign-in was not begun in this browser, or more than 10 minutes ago; begin it again"
+)
+_NO_CODE = "The code is not valid, has ended or was used before; begin the sign-in again"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A sign-in that has begun: where the browser goes, and the ticket that it brings back; empty
+    if the command line gets a refusal.
+    """
+
+    url: str
+    ticket: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A sign-in that has come back: where the browser goes. `refresh_token`: for a sign-in of the
+    browser; the command line gets a code in the address instead.
+    """
+
+    url: str = field(repr=False)
+    refresh_token: str | None = field(default=None, repr=False)
+    device_token: str | None = field(default=None, repr=False)
+
+
+class Sso:
+    """Signs people in through providers."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        signer: Signer,
+        tokens: AccessTokens,
+        settings: Settings,
+        fetch: Fetch,
+    ) -> None:
+        """Read the providers. Raises `SettingsError`."""
+        self._storage = storage
+        self._clock = clock
+        self._signer = signer
+        self._tokens = tokens
+        self._settings = settings
+        self._parties = {
+            name: RelyingParty(provider, fetch, clock)
+            for name, provider in providers_of(settings).items()
+        }
+
+    async def providers(self) -> wire.SsoProviders:
+        """List the providers."""
+        return wire.SsoProviders(
+            providers=[
+                wire.SsoProvider(name=name, title=party.provider.title)
+                for name, party in self._parties.items()
+            ]
+        )
+
+    async def begin(self, name: str, query: wire.SsoLoginQuery) -> Begun:
+        """Begin a sign-in.
+
+        Raises:
+            NotFoundError: there is no such provider.
+            UnauthenticatedError: it cannot be reached, and no command line waits.
+        """
+        party = self._party(name)
+        binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
+        said = {
+            "provider": name,
+            **asdict(binding),
+            "port": str(query.port or ""),
+            "challenge": query.challenge or "",
+        }
+        try:
+            with _provider_faults(party, "cannot be reached now; try again in a minute"):
+                url = await party.authorization_url(binding, self._redirect_uri(name))
+        except UnauthenticatedError as refusal:
+            return Begun(_refusal_url(refusal, said))
+        return Begun(url, self._signer.sign(_TICKET, said, TICKET_LIFETIME))
+
+    async def finish(
+        self, name: str, ticket: str, query: wire.SsoCallbackQuery, client: str
+    ) -> Arrived:
+        """Finish a sign-in. `ticket`: the browser's, from its beginning; or empty.
+
+        Raises:
+            NotFoundError: there is no such provider.
+            UnauthenticatedError: it is not the answer to this browser's sign-in.
+            ForbiddenError: the provider or the operator refuses this person, and no command line
+                waits.
+        """
+        party = self._party(name)
+        said = self._signer.read(_TICKET, ticket, _TICKET_CLAIMS)
+        if said is None or said["provider"] != name:
+            raise UnauthenticatedError(_NOT_BEGUN)
+        try:
+            redirect_uri = self._redirect_uri(name)
+            return await self._finished(party, redirect_uri, said, query, client)
+        except (ForbiddenError, UnauthenticatedError) as refusal:
+            return Arrived(_refusal_url(refusal, said))
+
+    async def _finished(
+        self,
+        party: RelyingParty,
+        redirect_uri: str,
+        said: Mapping[str, str],
+        query: wire.SsoCallbackQuery,
+        client: str,
+    ) -> Arrived:
+        """Sign in a person. `said`: the claims of the ticket. Raises the refusal."""
+        # A refusal signs nobody in and needs no proof: some providers leave out the state.
+        _require_consent(party, query.error)
+        if not same_token(query.state, said["state"]):
+            raise UnauthenticatedError(_NOT_BEGUN)
+        binding = Binding(said["state"], said["nonce"], said["verifier"])
+        with _provider_faults(party, "gave no proof of who you are; begin the sign-in again"):
+            await party.require_issuer(query.iss)
+            if query.code is None:
+                raise ProviderError("the browser came back with neither code nor error")
+            person = await party.person(query.code, binding, redirect_uri)
+        if said["port"]:
+            return await self._hand_over(person, said)
+        now, policy = self._clock(), self._settings.registration
+
+        def work(writer: Writer) -> sessions.Started:
+            return sessions.start(writer, user_of(writer, person, policy, now), now, client)
+
+        started = await self._storage.write(work)
+        device_token = self._tokens.issue_device(started.user.email_key)
+        return Arrived(f"{self._settings.base_url}/", started.refresh_token, device_token)
+
+    async def exchange(self, body: wire.SsoExchange, client: str) -> SignedIn:
+        """Return the command line its sign-in, once.
+
+        Raises:
+            UnauthenticatedError: the code has ended, was used, or is somebody else's.
+            ForbiddenError: the user was disabled meanwhile.
+        """
+        said = self._signer.read(_CODE, body.code, _CODE_CLAIMS)
+        if said is None or not same_token(wire.challenge_of(body.verifier), said["challenge"]):
+            raise UnauthenticatedError(_NO_CODE)
+        user_id, session_id, now = UUID(said["sub"]), UUID(said["sid"]), self._clock()
+
+        def work(writer: Writer) -> sessions.Started:
+            # The code is for this session: if it exists, the code was used.
+            user = writer.user(user_id)
+            if user is None or writer.session(session_id) is not None:
+                raise UnauthenticatedError(_NO_CODE)
+            return sessions.start(writer, user, now, client, session_id=session_id)
+
+        return sessions.signed_in(self._tokens, await self._storage.write(work))
+
+    async def _hand_over(self, person: Person, said: Mapping[str, str]) -> Arrived:
+        """Send the browser to the command line with a code that only the one who began can use."""
+        now, policy = self._clock(), self._settings.registration
+
+        def work(writer: Writer) -> User:
+            return user_of(writer, person, policy, now)
+
+        user = await self._storage.write(work)
+        promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": said["challenge"]}
+        code = self._signer.sign(_CODE, promised, _CODE_LIFETIME)
+        return Arrived(_loopback(said, code=code))
+
+    def _party(self, name: str) -> RelyingParty:
+        if name not in self._parties:
+            raise NotFoundError("Provider not found; GET /api/auth/sso lists those there are")
+        return self._parties[name]
+
+    def _redirect_uri(self, name: str) -> str:
+        return f"{self._settings.base_url}/api/auth/sso/{name}/callback"
+
+
+def _loopback(said: Mapping[str, str], **brought: str) -> str:
+    """Return the address at which the command line waits."""
+    return f"http://127.0.0.1:{said['port']}/callback?{urlencode(brought)}"
+
+
+def _refusal_url(refusal: HwciServerError, said: Mapping[str, str]) -> str:
+    """Return the address by which the command line hears of a refusal, so that it does not wait.
+    The challenge shows it that these are our words: who else opens that address does not know it.
+
+    Raises:
+        HwciServerError: the refusal, if no command line waits.
+    """
+    if not said["port"]:
+        raise refusal
+    return _loopback(said, error=str(refusal), challenge=said["challenge"])
+
+
+def _require_consent(party: RelyingParty, error: str | None) -> None:
+    if error is not None:
+        code = error if _ERROR_CODE.fullmatch(error) else "error"
+        raise ForbiddenError(f"{party.provider.title} did not sign you in ({code}); begin it again")
+
+
+@contextmanager
+def _provider_faults(party: RelyingParty, sentence: str) -> Iterator[None]:
+    """Log a provider's fault, and raise what a person can do about it."""
+    try:
+        yield
+    except ProviderError as fault:
+        LOG.warning("single sign-on through %s: %s", party.provider.name, fault)
+        raise UnauthenticatedError(f"{party.provider.title} {sentence}") from fault
