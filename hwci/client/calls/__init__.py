@@ -7,32 +7,31 @@ Arguments that break the field rules raise `InvalidCallError` here, before anyth
 
 from hwci.client.calls._writing import Id
 from hwci.client.calls.accounts import (
+    change_password,
+    end_other_sessions,
+    end_session,
+    exchange_sso_code,
     health,
+    list_sessions,
     login,
     logout,
     me,
     refresh,
     register,
+    reset_password,
+    sso_providers,
 )
 from hwci.client.calls.boxes import (
+    RunFilters,
     create_box,
     feed_run,
+    get_run,
     heartbeat,
     install_box,
     list_boxes,
+    list_runs,
     new_install_token,
     open_run,
-)
-from hwci.client.calls.members import (
-    accept_invite,
-    change_member,
-    decline_invite,
-    invite,
-    list_invites,
-    list_members,
-    list_sent_invites,
-    remove_member,
-    withdraw_invite,
 )
 from hwci.client.calls.metrics import (
     SearchFilters,
@@ -55,34 +54,27 @@ from hwci.client.calls.metrics import (
     unchecked_merges,
 )
 from hwci.client.calls.organizations import (
+    accept_invite,
     audit_log,
+    change_member,
     create_ci_key,
     create_org,
+    decline_invite,
     get_org,
+    invite,
     list_ci_keys,
+    list_invites,
+    list_members,
     list_orgs,
+    list_sent_invites,
+    remove_member,
     revoke_ci_key,
-)
-from hwci.client.calls.own_account import (
-    change_password,
-    end_other_sessions,
-    end_session,
-    list_sessions,
-    reset_password,
+    withdraw_invite,
 )
 from hwci.client.calls.reports import (
     announce_merge,
     put_suite_config,
     report_run,
-)
-from hwci.client.calls.runs import (
-    RunFilters,
-    get_run,
-    list_runs,
-)
-from hwci.client.calls.sso import (
-    exchange_sso_code,
-    sso_providers,
 )
 
 __all__ = [

@@ -54,3 +54,8 @@ def checked(model: type[Model], part: str, **fields: object) -> Model:
 def written(body: BaseModel) -> bytes:
     """Write a body."""
     return body.model_dump_json(by_alias=True, exclude_unset=True).encode()
+
+
+def body_of(model: type[BaseModel], **fields: object) -> bytes:
+    """Check and write a body. Raises `InvalidCallError`."""
+    return written(checked(model, "body", **fields))

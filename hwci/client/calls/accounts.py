@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accounts and sign-ins."""
+"""Accounts: sign-in, single sign-on as far as a program takes part in it, password and sessions."""
 
 from hwci.client._call import Call, Credential
-from hwci.client.calls._writing import checked, written
-from hwci.wire import accounts
-from hwci.wire.base import HealthAnswer
+from hwci.client.calls._writing import Id, body_of, listing, segment
+from hwci.wire import accounts, limits, sso
+from hwci.wire.accounts import SignedIn
+from hwci.wire.base import HealthAnswer, ListPage
 
 
 def register(
@@ -15,9 +16,8 @@ def register(
     invite_token: str | None = None,
 ) -> Call[accounts.SignedIn]:
     """Create a user, and with `organization` an organization that the user owns."""
-    body = checked(
+    body = body_of(
         accounts.Registration,
-        "body",
         email=email,
         password=password,
         name=name,
@@ -30,7 +30,7 @@ def register(
         accounts.SignedIn,
         201,
         credential=Credential.NONE,
-        body=written(body),
+        body=body,
         repeatable=False,
     )
 
@@ -52,7 +52,7 @@ def login(email: str, password: str, *, device_token: str | None = None) -> Call
         accounts.SignedIn,
         200,
         credential=Credential.NONE,
-        body=written(checked(accounts.Login, "body", email=email, password=password, **shown)),
+        body=body_of(accounts.Login, email=email, password=password, **shown),
         repeatable=False,
     )
 
@@ -68,7 +68,7 @@ def refresh(refresh_token: str) -> Call[accounts.TokenPair]:
         accounts.TokenPair,
         200,
         credential=Credential.NONE,
-        body=written(checked(accounts.Refresh, "body", refresh_token=refresh_token)),
+        body=body_of(accounts.Refresh, refresh_token=refresh_token),
         repeatable=False,
     )
 
@@ -81,7 +81,7 @@ def logout(refresh_token: str) -> Call[None]:
         None,
         204,
         credential=Credential.NONE,
-        body=written(checked(accounts.Logout, "body", refresh_token=refresh_token)),
+        body=body_of(accounts.Logout, refresh_token=refresh_token),
     )
 
 
@@ -93,3 +93,75 @@ def me() -> Call[accounts.Me]:
 def health() -> Call[HealthAnswer]:
     """Ask whether the process answers."""
     return Call("GET", "/healthz", HealthAnswer, 200, credential=Credential.NONE)
+
+
+_SESSIONS = "/api/auth/sessions"
+
+
+def change_password(current_password: str, new_password: str) -> Call[accounts.SessionsEnded]:
+    """Change the caller's password; all other sessions of the caller end.
+
+    Not repeatable: once it is changed, the current password is another.
+    """
+    body = body_of(
+        accounts.PasswordChange,
+        current_password=current_password,
+        new_password=new_password,
+    )
+    return Call(
+        "POST",
+        "/api/auth/password",
+        accounts.SessionsEnded,
+        200,
+        body=body,
+        repeatable=False,
+    )
+
+
+def reset_password(reset_token: str, new_password: str) -> Call[None]:
+    """Set a new password by a reset link of the operator; it works once."""
+    body = body_of(accounts.PasswordReset, reset_token=reset_token, new_password=new_password)
+    return Call(
+        "POST",
+        "/api/auth/reset",
+        None,
+        204,
+        credential=Credential.NONE,
+        body=body,
+        repeatable=False,
+    )
+
+
+def list_sessions(
+    page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[accounts.SessionAnswer]]:
+    """List the caller's sessions, newest first."""
+    return listing(_SESSIONS, ListPage[accounts.SessionAnswer], page, limit)
+
+
+def end_session(session_id: Id) -> Call[None]:
+    """End one of the caller's sessions, at once."""
+    return Call("DELETE", f"{_SESSIONS}/{segment(session_id)}", None, 204)
+
+
+def end_other_sessions() -> Call[accounts.SessionsEnded]:
+    """End all sessions of the caller but this one, at once."""
+    return Call("DELETE", _SESSIONS, accounts.SessionsEnded, 200)
+
+
+def sso_providers() -> Call[sso.SsoProviders]:
+    """List the providers of single sign-on."""
+    return Call("GET", "/api/auth/sso", sso.SsoProviders, 200, credential=Credential.NONE)
+
+
+def exchange_sso_code(code: str, verifier: str) -> Call[SignedIn]:
+    """Exchange the code that a loopback address was given for a sign-in, once."""
+    return Call(
+        "POST",
+        "/api/auth/sso/token",
+        SignedIn,
+        200,
+        credential=Credential.NONE,
+        body=body_of(sso.SsoExchange, code=code, verifier=verifier),
+        repeatable=False,
+    )

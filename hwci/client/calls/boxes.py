@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes: as people manage them, and what a box itself says."""
+"""Boxes, as people manage them and as they report themselves, and run records. Streams of events
+are not calls: see `hwci.client.following`.
+"""
+
+from datetime import datetime
+from typing import TypedDict, Unpack
 
 from hwci.client._call import Call, Credential
-from hwci.client.calls._writing import Id, checked, listing, org_path, segment, written
+from hwci.client.calls._writing import Id, body_of, listing, org_path, query_of, segment, written
+from hwci.engine.vocabulary import RunStatus
 from hwci.wire import boxes, limits, runs
 from hwci.wire.base import ListPage
+from hwci.wire.runs import RunAnswer, RunDetail, RunsQuery
 
 
 def list_boxes(
@@ -16,7 +23,7 @@ def list_boxes(
 
 def create_box(org_id: Id, name: str) -> Call[boxes.BoxInstallAnswer]:
     """Create a box: the answer is the only one that ever holds its install token."""
-    body = written(checked(boxes.NewBox, "body", name=name))
+    body = body_of(boxes.NewBox, name=name)
     return Call("POST", _boxes(org_id), boxes.BoxInstallAnswer, 201, body=body, repeatable=False)
 
 
@@ -34,7 +41,7 @@ def install_box(install_token: str) -> Call[boxes.InstalledBox]:
         boxes.InstalledBox,
         201,
         credential=Credential.NONE,
-        body=written(checked(boxes.InstallBox, "body", install_token=install_token)),
+        body=body_of(boxes.InstallBox, install_token=install_token),
         repeatable=False,
     )
 
@@ -64,3 +71,36 @@ def feed_run(run_record_id: Id, body: runs.RunEvents) -> Call[None]:
 
 def _boxes(org_id: Id) -> str:
     return f"{org_path(org_id)}/boxes"
+
+
+class RunFilters(TypedDict, total=False):
+    """What narrows the list of runs, and the page of it. `sha` is the beginning of a commit.
+    `retry_pass` and `failed_attempt` ask for a test's own, and need `test_id`. Runs that began from
+    `start` to `end`, both included: the API calls them `from` and `to`.
+    """
+
+    repo_key: str | None
+    suite: str | None
+    branch: str | None
+    box_key: str | None
+    sha: str | None
+    status: RunStatus | None
+    hello_ok: bool | None
+    test_id: str | None
+    retry_pass: bool | None
+    failed_attempt: bool | None
+    start: datetime | None
+    end: datetime | None
+    page: int
+    limit: int
+
+
+def list_runs(org_id: Id, **wanted: Unpack[RunFilters]) -> Call[ListPage[RunAnswer]]:
+    """List run records, latest start first."""
+    query = query_of(RunsQuery, **wanted)
+    return Call("GET", f"{org_path(org_id)}/runs", ListPage[RunAnswer], 200, query=query)
+
+
+def get_run(org_id: Id, run_record_id: Id) -> Call[RunDetail]:
+    """Ask for one run record with all that was told of it."""
+    return Call("GET", f"{org_path(org_id)}/runs/{segment(run_record_id)}", RunDetail, 200)
