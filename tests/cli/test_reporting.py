@@ -10,7 +10,8 @@ from threading import Thread
 
 import pytest
 
-from hwci.ci.reporting import flag_of, way
+from hwci.ci.reporting import way
+from hwci.ci.reporting.bodies import flag_of
 from hwci.ci.state import RunSeries, State
 from hwci.server.app import CreateUser
 from hwci.wire.reports import MergeAnnouncement, RunReport

@@ -5,7 +5,7 @@ A command builds a `CommandContext` and a request, makes one call, and shows the
 back. Notices are lines that it hands over while the work goes on; errors are `ExplainedError`s.
 """
 
-from hwci.ci.reporting.bodies import flag_of
+from hwci.ci.job import Job
 from hwci.ci.reporting.configurations import files_or_found, read_configurations
 from hwci.ci.reporting.context import (
     CommandContext,
@@ -29,6 +29,7 @@ from hwci.ci.reporting.run import (
 __all__ = [
     "CommandContext",
     "Done",
+    "Job",
     "JobContext",
     "JobDescription",
     "JobFlags",
@@ -38,7 +39,6 @@ __all__ = [
     "check_run",
     "describe_job",
     "files_or_found",
-    "flag_of",
     "hello_word",
     "look_around",
     "missing_fields",

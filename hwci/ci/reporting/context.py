@@ -33,17 +33,31 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What a command hands to reporting. `folder`: the one that it runs in; an ExplainedError if it
-    was deleted. `notify` takes a notice, a line for people, while the work goes on; `ci_command` a
+    """What a command hands to reporting. `cwd`: the folder that it runs in, None if that was
+    deleted. `notify` takes a notice, a line for people, while the work goes on; `ci_command` a
     line that the CI system obeys. `installed_as`: the box that this machine is, None if unknown.
     """
 
     environ: Mapping[str, str]
-    folder: Callable[[], Path]
+    cwd: Path | None
     clock: Callable[[], datetime]
     notify: Callable[[str], None]
     ci_command: Callable[[str], None]
     installed_as: str | None = None
+
+    def folder(self) -> Path:
+        """Return the folder that the command runs in.
+
+        Raises:
+            ExplainedError: wrong usage: it was deleted meanwhile.
+        """
+        if self.cwd is not None:
+            return self.cwd
+        raise wrong_usage(
+            "There is no folder to work in",
+            "the one in which this command was called was deleted",
+            "Call hwci in the checkout that was tested",
+        )
 
     def warn(self, *texts: str) -> tuple[str, ...]:
         """Hand over warnings, and return them."""

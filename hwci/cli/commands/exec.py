@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from hwci.ci.job import Job
-    from hwci.ci.reporting import CommandContext, RunRequest, Sending
+    from hwci.ci.reporting import CommandContext, Job, RunRequest, Sending
 
 Junit = Annotated[
     list[str] | None,

@@ -104,6 +104,8 @@ def report_run(
     """Report one attempt of a run; `HELP` explains it to people."""
     from hwci.ci import reporting
 
+    command = command_context()
+    how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
     flags = reporting.JobFlags(
         repo_key=repo_key,
         workflow=workflow,
@@ -123,12 +125,19 @@ def report_run(
         base_sha=base_sha,
         merge_branches=options.list_of(merge_branches),
     )
-    files, command = (*(junit or ()), *(more_junit or ())), command_context()
+    files = (*(junit or ()), *(more_junit or ()))
     request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body)
-    how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
-    if body is None and hello_cmd is not None and flags.hello_ok is None:
-        raise typer.Exit(_checked(hello_cmd, request, how, command, strict=strict))
-    show(reporting.report_run(request, how, command), strict=strict)
+    raise typer.Exit(_report(request, how, command, strict=strict))
+
+
+def _report(request: RunRequest, how: Sending, command: CommandContext, *, strict: bool) -> int:
+    """Report the run, after the connectivity check if there is one to run. Return the exit code."""
+    from hwci.ci.reporting import report_run
+
+    if request.body is not None or request.hello_cmd is None or request.flags.hello_ok is not None:
+        show(report_run(request, how, command), strict=strict)
+        return ExitCode.OK
+    return _checked(request.hello_cmd, request, how, command, strict=strict)
 
 
 def _checked(

@@ -67,7 +67,7 @@ def list_spool(json: options.JsonList = False, output: options.Output = None) ->
 
       hwci spool list
     """
-    from hwci.cli.reporting.spool_table import layout, rows
+    from hwci.cli.terminal.spool_table import layout, rows
 
     form = options.form_of(json, output)
     settings = resolve(Flags())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci.cli.commands.suite_plan import plan
-from hwci.cli.session.reporter import command_context, this_folder
+from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import ErrorMessage, ExplainedError, explained, wrong_usage
@@ -97,7 +97,7 @@ def check(
     context = command_context()
     named = files_or_found(files, context)
     read = read_configurations(named, "Correct what is named above", context, repository)
-    known = _tracked(repository or (this_folder() if json else None))
+    known = _tracked(repository or (context.folder() if json else None))
     if known is not None:
         found = check_paths(read, known)
         render.emit_json(found) if json else _show(found)
@@ -121,7 +121,7 @@ def _tracked(folder: Path | None) -> Tracked | None:
     from hwci.ci.git.repository import GitError, Repository
 
     try:
-        return tracked(Repository(folder or this_folder()))
+        return tracked(Repository(folder or command_context().folder()))
     except GitError as fault:
         if folder is not None:
             raise wrong_usage(
@@ -139,7 +139,7 @@ def _warn_of_paths(read: Sequence[SuiteConfiguration]) -> None:
     from hwci.ci.git.repository import GitError, Repository
 
     try:
-        known = tracked(Repository(this_folder()))
+        known = tracked(Repository(command_context().folder()))
     except GitError:
         return
     _warn(check_paths(read, known))

@@ -14,7 +14,7 @@ from hwci.cli.session.settings import KEY_FILE, Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.errors import warn
 from hwci.cli.terminal.render import command_line, note, say_json
-from hwci.client.explained import ExitCode, ExplainedError, explain, wrong_usage
+from hwci.client.explained import ExitCode, ExplainedError, explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +29,12 @@ def command_context() -> CommandContext:
     from hwci.bench.box_key import installed_as
     from hwci.ci.reporting import CommandContext
 
+    try:
+        cwd = Path.cwd()
+    except FileNotFoundError:
+        cwd = None
     return CommandContext(
-        os.environ, this_folder, options.now, note, command_line, installed_as(os.environ)
+        os.environ, cwd, options.now, note, command_line, installed_as(os.environ)
     )
 
 
@@ -111,19 +115,3 @@ def show(done: Done, *, strict: bool) -> None:
         warn(message, strict=strict or message.wrong_usage)
     if done.error is not None:
         raise done.error
-
-
-def this_folder() -> Path:
-    """Return the folder in which this command runs.
-
-    Raises:
-        ExplainedError: wrong usage: it was deleted meanwhile.
-    """
-    try:
-        return Path.cwd()
-    except FileNotFoundError as fault:
-        raise wrong_usage(
-            "There is no folder to work in",
-            "the one in which this command was called was deleted",
-            "Call hwci in the checkout that was tested",
-        ) from fault
