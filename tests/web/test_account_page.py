@@ -47,7 +47,7 @@ def by_operator(server: RunningServer, command: ResetPassword | SetUserEnabled) 
 
 
 def fill(page: Page, current: str, new: str) -> None:
-    page.get_by_label("Password that you have now").fill(current)
+    page.get_by_label("Current password").fill(current)
     page.get_by_label("New password").fill(new)
     page.get_by_role("button", name="Change password").click()
 
@@ -80,7 +80,7 @@ def test_what_is_wrong_with_a_password_is_said_beside_its_field(
     page.goto(f"{server.url}/account")
     fill(page, "a wrong guess", NEW)
 
-    current = page.get_by_label("Password that you have now")
+    current = page.get_by_label("Current password")
     expect(current).to_have_accessible_description("Should be the password that you have now")
     fill(page, PASSWORD, "aaaaaaaaaaaaa")
     new = page.get_by_label("New password")
@@ -215,4 +215,4 @@ def test_without_a_token_one_is_told_how_to_come_by_a_link(
 ) -> None:
     page.goto(f"{server.url}/reset")
 
-    expect(page.get_by_text("Ask whoever operates this server for a new link")).to_be_visible()
+    expect(page.get_by_text("Ask the operator of this server for a new link")).to_be_visible()

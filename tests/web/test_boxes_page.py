@@ -98,8 +98,7 @@ def test_a_name_that_is_taken_is_told_beside_the_form(own: Site, quiet_console: 
     add(own.page, "bench-7")
 
     expect(own.page.get_by_role("alert")).to_have_text(
-        "There is a box with this name already; the list below has it, and makes it a new install"
-        " token."
+        "A box with this name exists. Make a new install token for it in the list below."
     )
     expect(own.page.get_by_label("New box")).to_have_value("bench-7")
     quiet_console[:] = [line for line in quiet_console if "409" not in line]

@@ -381,7 +381,7 @@ def test_a_flake_is_explained_by_its_passes(reader: Reader) -> None:
 
     own = next(commit for commit in evidence["timeline"] if commit["this"])
     expect(verdict_line(reader)).to_contain_text(f"it ran there in {own['runsTotal']} runs")
-    expect(reader.page.get_by_text("asked of resolved failures only")).to_be_visible()
+    expect(reader.page.get_by_text("only resolved failures are")).to_be_visible()
     expect(reader.page.get_by_role("group", name="Review")).to_have_count(0)
 
 
@@ -426,10 +426,10 @@ def test_of_a_commit_that_no_run_told_of_nothing_is_guessed(owner: Reader) -> No
     owner.open(evidence["failure"]["id"], f"?commits=all&commit={untold}")
 
     row = owner.page.locator(f".commit[data-sha='{untold}']")
-    expect(row.locator(".commit-detail")).to_contain_text("Which files it changed is not known.")
+    expect(row.locator(".commit-detail")).to_contain_text("Its changed files are unknown.")
     expect(row.locator(".commit-line")).to_contain_text(untold[:10])
     expect(row.locator(".commit-line")).not_to_contain_text("subject")
-    expect(owner.page.get_by_text("of the commits that some run told of")).to_have_count(1)
+    expect(owner.page.get_by_text("only for commits that a run listed")).to_have_count(1)
 
 
 def test_files_of_a_product_without_paths_have_no_kind_and_lead_on(owner: Reader) -> None:

@@ -204,7 +204,7 @@ def test_the_way_back_from_a_failure_leads_to_what_was_left_last(failures: Failu
 
 def test_nothing_at_all_leads_to_the_first_steps(own: Site) -> None:
     own.open("failures")
-    expect(own.page.get_by_text("No report has come yet")).to_be_visible()
+    expect(own.page.get_by_text("No report has arrived yet")).to_be_visible()
 
     own.page.get_by_role("link", name="How to begin").click()
 
@@ -244,7 +244,7 @@ def test_a_label_without_failures_says_what_that_means(
 def test_a_product_that_was_never_heard_of_is_named(failures: Failures) -> None:
     page = failures.page
     failures.open(repoKey="acme/nothing", suite="none", label="flake")
-    expect(page.get_by_text("Nothing was ever reported of acme/nothing · none")).to_be_visible()
+    expect(page.get_by_text("No report has ever arrived for acme/nothing · none")).to_be_visible()
 
     page.get_by_role("button", name="Show all products").click()
 

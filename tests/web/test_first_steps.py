@@ -97,7 +97,7 @@ def server(page: Page, tmp_path: Path) -> Iterator[RunningServer]:
     with running_in_thread(tmp_path) as running:
         Dashboard(running.url, Account(running.email, running.password)).sign_in(page.context)
         page.goto(f"{running.url}/orgs/{running.org_id}/metrics")
-        expect(page.get_by_role("heading", name="No report has come yet")).to_be_visible()
+        expect(page.get_by_role("heading", name="No report has arrived yet")).to_be_visible()
         yield running
 
 

@@ -84,7 +84,7 @@ def test_without_the_link_an_invitation_is_told_on_every_page_and_can_be_decline
     expect(page.locator(".waits")).to_have_text("1 invitation to an organization waits for you.")
     page.get_by_role("link", name="1 invitation").click()
 
-    expect(row(page, ORGANIZATION)).to_contain_text("open the link that the inviter has for you")
+    expect(row(page, ORGANIZATION)).to_contain_text("open the link from the person who invited you")
     expect(page.get_by_role("button", name="Accept")).to_have_count(0)
     page.get_by_role("button", name=f"Decline the invitation to {ORGANIZATION}").click()
 
@@ -123,7 +123,7 @@ def test_an_owner_invites_by_a_link_sees_what_is_open_and_withdraws(page: Page, 
     expect(row(page, "new@example.org")).to_contain_text("admin")
     page.get_by_role("button", name="Withdraw the invitation of new@example.org").click()
 
-    expect(page.get_by_text("Nobody is invited now")).to_be_visible()
+    expect(page.get_by_text("There are no open invitations")).to_be_visible()
     expect(page.locator(".token")).to_have_count(0)
     assert own.ask("invites")["items"] == []
 

@@ -267,7 +267,7 @@ def test_an_organization_without_reports_is_told_how_to_begin(
     page: Page, empty: RunningServer
 ) -> None:
     page.goto(metrics(page, empty))
-    expect(page.get_by_role("heading", name="No report has come yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No report has arrived yet")).to_be_visible()
 
     page.locator("main").get_by_role("link", name="Boxes").click()
 

@@ -203,13 +203,13 @@ def test_the_other_attempts_of_a_run_are_a_click_away(reader: Demo) -> None:
 
 CUT = {"sha": "c" * 40, "subject": "cut short", "files": ["a.c"], "files_truncated": True}
 NOT_TOLD: dict[str, tuple[Any, str]] = {
-    "nothing": (None, "What changed since the run before was not told"),
-    "base": ({"base_sha": None, "commits": []}, "Which commit was tested before is not known"),
+    "nothing": (None, "The report does not say what changed since the run before"),
+    "base": ({"base_sha": None, "commits": []}, "The commit tested before is unknown"),
     "commits": (
         {"base_sha": "b" * 40, "commits": [CUT], "truncated": True},
-        "There are more commits than were told",
+        "There are more commits; the report lists only these",
     ),
-    "files": ({"base_sha": "b" * 40, "commits": [CUT]}, "1 of its files, not all were told"),
+    "files": ({"base_sha": "b" * 40, "commits": [CUT]}, "1 of its files, not all were reported"),
     "subject": (
         {"base_sha": "b" * 40, "commits": [{**CUT, "subject": ""}]},
         "no subject: the bench told an empty one",
@@ -261,8 +261,8 @@ def test_of_a_live_run_without_events_it_is_not_said_that_no_test_began(own: Sit
     own.follow(f"runs/{own.benches.opened(own.benches.installed('bench-7'), run_id=71)}")
 
     line = own.page.locator(".verdict-line")
-    expect(line).to_contain_text("The box told of no test so far; the report brings what ran.")
-    expect(own.page.locator("#tests")).to_contain_text("The box told of no test so far.")
+    expect(line).to_contain_text("The box has sent no test yet; the report will have them.")
+    expect(own.page.locator("#tests")).to_contain_text("The box has sent no test yet.")
 
     own.benches.report(run_id=71, box_key="bench-7")
     expect(row(own.page, "boot")).to_contain_text("passed")
@@ -272,7 +272,7 @@ def test_many_events_ask_for_the_run_a_few_times_only_and_it_counts_as_the_api(o
     key = own.benches.installed("bench-7")
     run = own.benches.opened(key, run_id=71)
     own.follow(f"runs/{run}")
-    expect(own.page.locator(".verdict-line")).to_contain_text("The box told of no test so far")
+    expect(own.page.locator(".verdict-line")).to_contain_text("The box has sent no test yet")
     asked: list[str] = []
     own.page.on("request", lambda one: asked.append(one.url) if one.url.endswith(run) else None)
 

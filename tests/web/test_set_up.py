@@ -76,7 +76,7 @@ def test_the_first_user_registers_by_the_link_that_the_server_prints(
     with fresh(tmp_path) as link:
         page.goto(link)
         expect(page.get_by_label("E-mail")).to_be_focused()
-        expect(page.get_by_text("a link that the server printed")).to_be_visible()
+        expect(page.get_by_text("Your link, from the server")).to_be_visible()
         assert "#" not in page.url, "the token has left the address"
         fill_all(page, "first@example.org")
 
@@ -113,7 +113,7 @@ def test_a_link_is_taken_where_the_page_stands_already(
 
     page.goto(link)
 
-    expect(page.get_by_text("a link that the server printed, or that invites you")).to_be_visible()
+    expect(page.get_by_text("Your link, from the server or an invitation, works once")).to_be_visible()
     assert "#" not in page.url, "the token has left the address"
     expect(page.get_by_label("E-mail")).to_have_value("late@example.org")
     page.get_by_role("button", name="Register").click()

@@ -346,7 +346,7 @@ def test_the_organization_that_one_chose_is_the_one_that_one_comes_back_to(
         page.goto(server.url)
 
         expect(page).to_have_url(first)
-        expect(page.get_by_role("heading", name="No report has come yet")).to_be_visible()
+        expect(page.get_by_role("heading", name="No report has arrived yet")).to_be_visible()
     refused(quiet_console, 403)  # a new organization has no metrics yet
 
 

@@ -50,7 +50,7 @@ STEPS = (
             ),
             Reason.CHANGES_UNKNOWN: ("Are the changes under test known?", YES),
             Reason.CHANGES_INCOMPLETE: (
-                "Was enough reported of the files changed under test?",
+                "Were enough of the files changed under test reported?",
                 YES,
             ),
             Reason.CHANGES_NOT_FIRMWARE: ("Did a commit under test change firmware?", YES),

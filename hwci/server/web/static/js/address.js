@@ -29,11 +29,11 @@ const SEEN = "hwci-seen"; // kept in this tab, as a reload ends what a module kn
 
 const SHORTER = 120; // pixels: a row may have gone away meanwhile, by a review
 
-// What holds for every page, so that links between our pages take it along.
+// Parameters of every page, which links between our pages keep.
 const CARRIED = ["times"];
 
 /**
- * Give what the address bar holds: `{page, params, query, path}`. `page` is null for none of ours, and an
+ * Return what the address bar holds: `{page, params, query, path}`. `page` is null for none of ours, and an
  * organization by itself means its metrics.
  * @param {URL | Location | HTMLAnchorElement} location
  */
@@ -48,7 +48,7 @@ export function here(location = window.location) {
 }
 
 /**
- * Give an address that anybody may have written, from its path to its end, where it is of an organization's
+ * Return an address that anybody may have written, from its path to its end, where it is of an organization's
  * page or the account's; or null.
  */
 export function oursOnly(address) {
@@ -99,7 +99,7 @@ export function change(changes, options) {
   go(window.location.pathname + (written ? `?${written}` : ""), options);
 }
 
-/** Be told of every new address. Gives what ends it. */
+/** Call `watcher` with every new address. Return a function that ends it. */
 export function watch(watcher) {
   watchers.add(watcher);
   return () => watchers.delete(watcher);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API as the pages ask it: one way to call it, and one kind of error. Who is signed in is
-// `session.js`'s to know; what the answers mean, the pages'.
+// The API as the pages ask it: one way to call it, and one kind of error. `session.js` knows who is
+// signed in, the pages know what the answers mean.
 
 import { cutShort, patience, refusal, signedOut } from "./refusal.js";
 import { accessToken, renew } from "./session.js";
 
-/** Read what anyone may read, signed in or not. */
+/** Read from the API without a sign-in. */
 export async function getOpenly(path) {
   return read(await sent("GET", path, { signal: patience() }, null));
 }
 
-/** Do something that anyone may do, signed in or not. */
+/** Send to the API without a sign-in. */
 export async function postOpenly(path, body) {
   return read(await sent("POST", path, { body, signal: patience() }, null));
 }
@@ -24,12 +24,12 @@ export function get(path, query = {}, /** @type {Request} */ { signal } = {}) {
   return call("GET", search ? `${path}?${search}` : path, { signal });
 }
 
-/** Do something through the API. */
+/** Send to the API. */
 export function post(path, body) {
   return call("POST", path, { body });
 }
 
-/** End something through the API. */
+/** Delete through the API. */
 export function remove(path) {
   return call("DELETE", path);
 }

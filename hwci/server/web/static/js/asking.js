@@ -9,7 +9,7 @@ const LIST_ROWS = 100; // the most that the API gives at once
 
 /**
  * Ask the API while the view is shown, anew whenever path, query or `turn` change; null asks nothing.
- * Gives `{data, error, loading, again, put}`; `again()` asks once more, `put(data)` shows an answer that
+ * Return `{data, error, loading, again, put}`; `again()` asks once more, `put(data)` shows an answer that
  * came another way. A fault leaves the data that was there before, if that answered the same question.
  */
 export function useAnswer(path, query = {}, turn = 0) {

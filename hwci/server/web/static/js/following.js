@@ -26,7 +26,7 @@ export class EventStream {
   #type = "";
   #data = [];
 
-  /** Give the events that these bytes complete: `{id, type, data}`. The rest is kept for the next. */
+  /** Return the events that these bytes complete: `{id, type, data}`. The rest is kept for the next. */
   feed(bytes) {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (text === "") return [];
@@ -62,7 +62,7 @@ export class EventStream {
  * Follow a stream of the API while somebody looks at the page. `told.begun()`: it begins, or begins
  * anew, and what happened before has to be asked for; `told.event(event)`: as the API gives it;
  * `told.state(state, fault)`: "connecting", "live", "cut", or "ended" when trying again would not help.
- * Gives what ends it.
+ * Return a function that ends it.
  */
 export function follow(path, told) {
   const place = { after: null };
@@ -145,7 +145,7 @@ async function readAll(reader, line, place, told) {
   }
 }
 
-/** Give what an event says, as a list: one that is no JSON says nothing, and the next one may. */
+/** Return what an event says, as a list: one that is no JSON says nothing, and the next one may. */
 function read({ data }) {
   try {
     return [JSON.parse(data)];
@@ -163,7 +163,7 @@ function tell(what, event) {
   }
 }
 
-/** Give what comes next; null once nothing more will. */
+/** Return what comes next; null once nothing more will. */
 async function nextBytes(reader) {
   try {
     const { value, done } = await reader.read();

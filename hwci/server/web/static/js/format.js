@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values are written for people. Pure: nothing is asked, nothing is drawn.
+// How values are written for people. Pure functions: no requests, no drawing.
 
 /**
  * Each with how many of it a time is at least told in: "1 month" would be said of 30 days as of 59.

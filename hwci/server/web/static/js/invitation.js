@@ -9,7 +9,7 @@ export function keepInvitation(found) {
   token = found;
 }
 
-/** Give it; null: no link was opened. */
+/** Return the token, or null if no link was opened. */
 export function invitation() {
   return token;
 }

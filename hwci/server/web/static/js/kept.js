@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this browser keeps for the pages, or this tab of it. One may keep nothing: then nothing is found.
+// What this browser, or this tab, keeps for the pages. A browser that keeps nothing is fine.
 
 /**
  * Return what is kept, or null.

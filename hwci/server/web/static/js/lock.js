@@ -8,7 +8,7 @@ const STORE = "leases";
 const LEASE_MILLISECONDS = 12_000; // longer than the note of a renewal (mark.js)
 const LOOK_MILLISECONDS = 50;
 
-/** Do work while nobody else does any under this name; gives what it gives. `waits` ends the waiting alone. */
+/** Work while nobody else works under this name, and return the result. The signal `waits` ends only the waiting. */
 export function underLock(name, work, waits) {
   return navigator.locks ? navigator.locks.request(name, { signal: waits }, work) : underLease(name, work, waits);
 }
@@ -18,7 +18,7 @@ export function bePresent(name) {
   navigator.locks?.request(name, { mode: "shared" }, () => new Promise(() => {}));
 }
 
-/** Whether other pages hold a name too; where there are no locks, nobody knows of others. */
+/** Whether other pages hold a name too; false where there are no locks. */
 export async function othersPresent(name) {
   if (!navigator.locks) return false;
   const { held } = await navigator.locks.query();

@@ -10,7 +10,7 @@ const NOTE = "hwci_renewing";
 const NOTE_SECONDS = 10; // in which an answer still comes to a page that is gone
 const LOOK_MILLISECONDS = 25;
 
-/** The mark of this browser's sign-in; undefined: nobody is signed in. */
+/** The mark of this browser's sign-in, or undefined if nobody is signed in. */
 export function mark() {
   return given(MARK);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages are told when the server refuses or does not answer.
+// The error that pages get when the server refuses or does not answer.
 
 const RETRIED = new Set([0, 408, 425, 429]); // and all of 500 and above
 const AGAIN_WITHIN_SECONDS = 86_400; // a timer of a browser takes no more than some weeks, and then ends at once
 
 /**
- * What went wrong, in words for a person. `status` 0: no answer came. `issues`: faults of fields.
- * `retryAfter`: the seconds after which the server wants to be asked again, a day at most; null: it named none.
+ * What went wrong, in words for a person. `status` is 0 if no answer came. `issues`: faults of fields.
+ * `retryAfter`: the seconds after which to ask again, a day at most, or null.
  */
 export class ApiError extends Error {
   constructor(status, message, requestId, { issues = [], retryAfter = null } = {}) {
@@ -17,7 +17,7 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Whether the same question may be answered another time. */
+  /** Whether the same request may succeed later. */
   get isPassing() {
     return RETRIED.has(this.status) || this.status >= 500;
   }
@@ -25,7 +25,7 @@ export class ApiError extends Error {
 
 const PATIENCE_MILLISECONDS = 90_000; // a server that takes longer gives no answer
 
-/** What ends a question that nobody answers. */
+/** A signal that ends a request without an answer. */
 export function patience() {
   return AbortSignal.timeout(PATIENCE_MILLISECONDS);
 }
@@ -40,12 +40,12 @@ export function unanswered() {
   return new ApiError(0, "The server did not answer; look at your network, then try again", null);
 }
 
-/** What to throw when an answer did not come whole: it is no longer wanted, or there is none. */
+/** Return the error of an answer that did not come whole: the request was aborted, or nothing came. */
 export function cutShort(fault) {
   return fault.name === "AbortError" ? fault : unanswered();
 }
 
-/** Say what an answer refuses. */
+/** Return the error of an answer that refuses. */
 export async function refusal(response) {
   const requestId = response.headers.get("x-request-id");
   const retryAfter = secondsOf(response.headers.get("retry-after"));

@@ -19,7 +19,7 @@ let access = null; // {token, renewAt}: milliseconds of this page's own clock
 let given = null; // told of a token that another tab has
 const watchers = new Set();
 
-/** Give an access token, renewed when it is due; null: nobody is signed in. */
+/** Return an access token, renewed when it is due, or null if nobody is signed in. */
 export async function accessToken() {
   if (!isFresh()) await renew(access?.token);
   return access?.token ?? null;
@@ -54,7 +54,7 @@ export async function signOut() {
   });
 }
 
-/** Be told when a sign-in begins (true) or ends (false). Gives what ends the telling. */
+/** Call `watcher` when a sign-in begins (true) or ends (false). Return a function that ends it. */
 export function watchSession(watcher) {
   watchers.add(watcher);
   return () => watchers.delete(watcher);

@@ -7,12 +7,12 @@ import { keep, kept } from "./kept.js";
 
 const WANTED = "hwci-wanted";
 
-/** Keep where to go. */
+/** Keep the address to go to. */
 export function keepWanted(address) {
   keep("sessionStorage", WANTED, address);
 }
 
-/** Give what was kept, and forget it; null: nothing, or no page of ours. */
+/** Return the kept address and forget it, or null if it is none of our pages. */
 export function takeWanted() {
   const address = kept("sessionStorage", WANTED);
   keep("sessionStorage", WANTED, null);

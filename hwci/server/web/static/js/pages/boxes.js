@@ -10,11 +10,11 @@ import { PagedTable } from "../parts/table.js";
 import { Badge, ExactTimes, LongName, Time } from "../parts/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
 
-// Whether a box is online nobody tells: it is asked for while somebody looks.
+// No event says whether a box is online, so the page asks while somebody looks.
 const LOOK_MILLISECONDS = 30_000;
 const STATUSES = {
-  online: ["good", "online", "It was heard of within the last three minutes"],
-  offline: ["warn", "offline", "Nothing was heard of it for three minutes"],
+  online: ["good", "online", "Last heard from within three minutes"],
+  offline: ["warn", "offline", "Not heard from for three minutes"],
   new: ["quiet", "not installed", "It has no key yet: install it with its token"],
 };
 

@@ -34,7 +34,7 @@ export function Invitations({ address, me, put }) {
   ];
   return html`
     <div class="page-head"><h1>Invitations</h1><${ExactTimes} /></div>
-    <p>Nobody becomes a member unasked. Who accepts sees the organization's pages, and its members see their name and e-mail.</p>
+    <p>You become a member only if you accept. Then you see the organization's pages, and its members see your name and e-mail.</p>
     <section class="part">
       <${PagedTable} name="invitations" label="Invitations" thing="invitation" path="/api/invites" query=${{}} turn=${turn}
         address=${address} searched=${false} columns=${columns} rowKey=${({ id }) => id} empty=${nothing(me)} />
@@ -53,7 +53,7 @@ function Answer({ one, accept, decline }) {
       ${may && html`<${Deed} main label=${`Accept the invitation to ${to}`} act=${() => accept(one)}>Accept<//>`}
       <${Deed} label=${`Decline the invitation to ${to}`} act=${() => decline(one)}>Decline<//>
     </div>
-    ${!may && html`<span class="under">To accept it, open the link that the inviter has for you.</span>`}`;
+    ${!may && html`<span class="under">To accept it, open the link from the person who invited you.</span>`}`;
 }
 
 function nothing(me) {

@@ -45,7 +45,7 @@ export function Members({ address, orgId, organization, me, put }) {
     </section>
     ${may && html`<section class="part"><h2 tabindex="-1">Open invitations</h2>
       <${PagedTable} ...${table} name="invited" label="Open invitations" thing="invitation" path=${`${base}/invites`} turn=${turn}
-        columns=${invited} empty="Nobody is invited now. Who is invited is a member once they accept." />
+        columns=${invited} empty="There are no open invitations. An invited person becomes a member by accepting." />
     </section>`}
     <${Leaving} name=${organization.name} leave=${leave} />
   `;

@@ -144,7 +144,7 @@ function UnknownProduct({ address, scope }) {
   const all = { ...Object.fromEntries(address.query), repoKey: null, suite: null };
   return html`<section class="part first-steps">
     <h2>No such product</h2>
-    <p>Nothing was ever reported of <code>${scope.suite ? productName(scope) : scope.repoKey}</code> here.
+    <p>No report has ever arrived for <code>${scope.suite ? productName(scope) : scope.repoKey}</code>.
       ${" "}<a href=${addressOf("metrics", address.params, all)}>Show all products</a></p>
   </section>`;
 }

@@ -32,7 +32,7 @@ export function NoOrganization({ me, made }) {
     </section>
     <section class="part first-steps">
       <h2>Or make a new one</h2>
-      <p>You will be its owner. Whoever operates the server then turns CI Metrics on for it.</p>
+      <p>You will be its owner. The operator of the server then turns CI Metrics on for it.</p>
       <form class="add-box" onSubmit=${make}>
         <label>Name of the organization <input name="name" required maxlength="255" autocomplete="organization" /></label>
         <button class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Making…" : "Make organization"}</button>

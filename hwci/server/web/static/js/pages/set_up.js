@@ -12,18 +12,18 @@ import { signIn } from "../session.js";
 
 const FIELDS = [
   { name: "email", title: "E-mail", type: "email", autocomplete: "username", required: true },
-  { name: "name", title: "Your name (optional)", autocomplete: "name", hint: "As others see it beside what you decide." },
+  { name: "name", title: "Your name (optional)", autocomplete: "name", hint: "Shown to others beside your reviews." },
   {
     name: "organization",
     title: "New organization (optional)",
     autocomplete: "organization",
-    hint: "Yours from the beginning. Leave it empty if you were invited to one that is there.",
+    hint: "You will own it. Leave it empty if you were invited to an existing one.",
   },
   { name: "password", title: "Password", ...NEW_PASSWORD },
 ];
 
-const WITH_LINK = "You came by a link that the server printed, or that invites you; it works once. You have an account?";
-const WITHOUT_LINK = "Without the link of an invitation this works only where anyone may register.";
+const WITH_LINK = "Your link, from the server or an invitation, works once. You have an account?";
+const WITHOUT_LINK = "Without an invitation link you can register only if this server lets anyone.";
 
 /** The set-up page. */
 export function SetUp() {
@@ -84,8 +84,8 @@ function Refused({ back }) {
       <li>You registered before, perhaps by this link: <a href="/sign-in">sign in</a>.</li>
       <li>You were invited: ask the owner or admin who invited you for a new link. A link works once, within seven days, and
         for the e-mail that was invited.</li>
-      <li>The server is new: as long as it has no user, it prints a new link each time that it starts. A link of an earlier
-        start is of no use.</li>
+      <li>The server is new: as long as it has no user, it prints a new link each time that it starts. Links of
+        earlier starts do not work.</li>
     </ul>
     <button type="button" onClick=${back}>Back to what I typed</button>
   </section>`;

@@ -73,7 +73,7 @@ function refusedWords({ query }) {
   return read(said ?? "") || LOST;
 }
 
-/** Give the words; none: the server did not write them. */
+/** Return the words; none: the server did not write them. */
 function read(said) {
   try {
     return decodeURIComponent(said);

@@ -7,7 +7,7 @@ import { html } from "../html.js";
 const SHOWN = 40; // characters of a value: one may be refused because it is too long
 
 /**
- * Give the parameters of the present address that an answer refuses: `{name, value, message}`. `table`:
+ * Return the parameters of the present address that an answer refuses: `{name, value, message}`. `table`:
  * the name of the table that was asked for, whose state stands in the address under it.
  */
 export function refusedParameters({ issues = [] }, table) {
@@ -22,7 +22,7 @@ export function refusedParameters({ issues = [] }, table) {
 
 /** Which values are refused and why, and the way on. */
 export function RefusedParameters({ parameters }) {
-  return html`<p>This address asks for what is not allowed:</p>
+  return html`<p>This address has values that are not allowed:</p>
     <ul>${parameters.map(({ name, value, message }) => html`<li key=${name}>
       <code>${name}=${value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value}</code> ${asPredicate(message)}</li>`)}</ul>
     <p><a href=${without(parameters)}>Show the page without ${parameters.length === 1 ? "this value" : "these values"}</a></p>`;

@@ -12,7 +12,7 @@ const SIGNS = {
   ended: ["warn", "Not live"],
 };
 
-/** Follow a stream of the API; `on`: `{begun(), event(event)}`. Gives what `Live` shows. */
+/** Follow a stream of the API; `on`: `{begun(), event(event)}`. Return what `Live` shows. */
 export function useFollowing(path, on) {
   const [following, setFollowing] = useState({ state: "connecting", fault: undefined });
   const latest = useRef(on);

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef } from "../html.js";
 const PACE_MILLISECONDS = 3_000;
 
 /**
- * Give what asks for the work: it is done at once, then at most once in a while, and after the last asking
+ * Return what asks for the work: it is done at once, then at most once in a while, and after the last asking
  * in any case. While it `isBusy()`, it is not begun again: that would give up what is under way.
  */
 export function usePaced(work, isBusy) {

@@ -38,7 +38,7 @@ function Row({ row, columns, below }) {
 
 /**
  * A row that goes away with the focus in it gives it to the row that takes its place, the last one to
- * the title of its section. Gives what a table has to tell of.
+ * the title of its section. Return what a table has to tell of.
  */
 function useFocusPassedOn(rows) {
   const held = useRef(null);

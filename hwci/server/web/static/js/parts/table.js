@@ -63,7 +63,7 @@ export function tableState(name, query) {
   return { sort, search: search ?? "", plain: !page && !sort && !search, query: { page, sort, search } };
 }
 
-/** Give what was there last, until there is something again. */
+/** Return what was there last, until there is something again. */
 function useKept(value) {
   const kept = useRef(null);
   if (value) kept.current = value;

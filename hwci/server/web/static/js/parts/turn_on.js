@@ -8,10 +8,10 @@ import { html } from "../html.js";
 export function TurnOn({ orgId }) {
   return html`<section class="part first-steps">
     <h2>First step: turn CI Metrics on</h2>
-    <p>CI Metrics is off for this organization. Whoever operates the server turns it on there, in a terminal; it counts at once:</p>
+    <p>CI Metrics is off for this organization. The operator of the server turns it on in a terminal, with effect at once:</p>
     <p><code>hwci admin ci-metrics enable ${orgId}</code></p>
-    <p class="quiet">Where the server has another database than the default, the command has to name it as
-      ${" "}<code>hwci serve</code> does: with <code>--database FILE</code>.</p>
+    <p class="quiet">If the server's database is not the default one, name it as for
+      ${" "}<code>hwci serve</code>: with <code>--database FILE</code>.</p>
     <button type="button" onClick=${() => window.location.reload()}>Look again</button>
   </section>`;
 }

@@ -9,7 +9,7 @@ import { Field, NEW_PASSWORD, faultsOf } from "../../parts/field.js";
 const FIELDS = [
   {
     name: "currentPassword",
-    title: "Password that you have now",
+    title: "Current password",
     type: "password",
     autocomplete: "current-password",
     required: true,

@@ -45,13 +45,13 @@ export function AddBox({ tokens, field }) {
   };
   return html`<form class="add-box" onSubmit=${add}>
     <label>New box <input name="name" ref=${field} required maxlength="255" autocomplete="off"
-      placeholder="Name, as its run reports say it" /></label>
+      placeholder="Name, as in its run reports" /></label>
     <button class="main" aria-disabled=${busy ? "true" : undefined}>Add box</button>
     ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
   </form>`;
 }
 
-const TAKEN = "There is a box with this name already; the list below has it, and makes it a new install token.";
+const TAKEN = "A box with this name exists. Make a new install token for it in the list below.";
 
 function faultText({ status, message, issues }) {
   if (status === 409) return TAKEN;
@@ -64,7 +64,7 @@ export function InstallToken({ made, done }) {
   useEffect(() => title.current.focus(), []);
   return html`<section class="part token" aria-label="Install token">
     <h2 tabindex="-1" ref=${title}>Install token of ${made.name}</h2>
-    <p>It is shown this once, and works once; it ends <${Time} at=${made.expiresAt} />. A key that the box has already works until the
+    <p>It is shown only once and works once; it expires <${Time} at=${made.expiresAt} />. A key that the box has already works until the
       token is used.</p>
     <${Copyable} label="Install token" text=${made.installToken} />
     <p>On the box, install with it, then keep the box online:</p>

@@ -16,7 +16,7 @@ const STATES = { passed: "passed", failed: "failed", both: "passed and failed", 
 // Where no check says so.
 const UNKNOWN = "no run on the failing commit told its changes and the commit that they begin after";
 const UNCONNECTED = "run reports do not lead from the fix back to the failure without a gap";
-const UNTOLD = "Subjects and files are shown of the commits that some run told of in its changes.";
+const UNTOLD = "Subjects and files are known only for commits that a run listed in its changes.";
 const TITLES = {
   resolved: "From the last pass to the fix",
   flake: "The commit and those around it",

@@ -25,7 +25,7 @@ const STEPS = [
   ["Firmware was under test", "underTest", [
     ["paths_not_configured", "Are firmware and harness paths configured for this product?", YES],
     ["changes_unknown", "Are the changes under test known?", YES],
-    ["changes_incomplete", "Was enough reported of the files changed under test?", YES],
+    ["changes_incomplete", "Were enough of the files changed under test reported?", YES],
     ["changes_not_firmware", "Did a commit under test change firmware?", YES],
   ]],
   ["Firmware alone fixed it", "beforeFix", [
@@ -38,8 +38,8 @@ const STEPS = [
 ];
 const WHERE = { underTest: "under test", beforeFix: "before the fix" };
 const NOT_CHECKED = {
-  flake: "A flake is not checked: the checks are asked of resolved failures only.",
-  pending: "The checks are asked once the failure is resolved: they need the commit that fixed it.",
+  flake: "Flakes are not checked: only resolved failures are.",
+  pending: "The checks run once the failure is resolved: they need the commit that fixed it.",
 };
 
 /** The checks. */

@@ -7,7 +7,7 @@ import { PlainTable } from "../../parts/table.js";
 import { Time } from "../../parts/values.js";
 import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/words.js";
 
-const UNTOLD = "Which files it changed is not known.";
+const UNTOLD = "Its changed files are unknown.";
 
 /** The files and runs of a commit. */
 export function Commit({ evidence, orgId, commit }) {

@@ -6,7 +6,7 @@
 const ALIKE_AT_LEAST = 3; // so many plain commits in a row are folded into one line
 
 /**
- * Give the commits: `{sha, change, ran, state, marks, suspect, range}`. `change`: its subject and files,
+ * Return the commits: `{sha, change, ran, state, marks, suspect, range}`. `change`: its subject and files,
  * where known; `ran`: its runs, null where the test did not run on it; `marks`: what it is to the
  * failure; `suspect`: it lies in the range that broke the test; `range`: the list it is part of.
  */
@@ -35,7 +35,7 @@ export function storyOf(evidence) {
   }));
 }
 
-/** Give the first commit of an unresolved failure's row of failing commits, as far as it is shown. */
+/** Return the first commit of an unresolved failure's row of failing commits, as far as it is shown. */
 export function firstFailing(timeline, failure) {
   let at = timeline.findIndex((commit) => commit.sha === failure.sha);
   if (at < 0 || timeline[at].passed) return failure.sha;
@@ -43,7 +43,7 @@ export function firstFailing(timeline, failure) {
   return timeline[at].sha;
 }
 
-/** Give the commits with rows of plain ones alike folded: `{commit}`, or `{folded: [commit, ...]}`. */
+/** Return the commits with rows of plain ones alike folded: `{commit}`, or `{folded: [commit, ...]}`. */
 export function foldedRows(story, opened) {
   const rows = [];
   for (let at = 0; at < story.length; ) {

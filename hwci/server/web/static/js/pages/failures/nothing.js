@@ -15,10 +15,10 @@ const NONE = {
 /** The words. `clear()` takes all filters back, or those that it is given. */
 export function Nothing({ orgId, scope, filters: { label, testId }, products, clear }) {
   if (products?.length === 0) {
-    return html`No report has come yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a>`;
+    return html`No report has arrived yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a>`;
   }
   if (products && !isKnown(products, scope)) {
-    return html`Nothing was ever reported of <code>${scope.suite ? productName(scope) : scope.repoKey}</code>.
+    return html`No report has ever arrived for <code>${scope.suite ? productName(scope) : scope.repoKey}</code>.
       ${" "}<button type="button" onClick=${() => clear({ repoKey: null, suite: null })}>Show all products</button>`;
   }
   if (testId) return html`<${NothingOf} ...${{ orgId, scope, label, testId, clear }} />`;

@@ -24,7 +24,7 @@ export function RealBugs({ address, base, scope, several, page, orgId, reviews }
     <${PagedTable} name="bugs" label="Real FW bugs caught" thing="bug" path=${`${base}/real-bugs`} query=${scope}
       turn=${reviews.turn} address=${address} first=${page.realBugs} columns=${columns} rowKey=${(row) => row.id}
       empty=${page.otherFailures.total
-        ? "No failure of this period counts as a firmware bug. Those resolved otherwise stand below, with the reason."
+        ? "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason."
         : "No failure of this period is resolved yet: a test that failed has to pass on a later commit, on the same box."} />
   <//>`;
 }

@@ -18,14 +18,14 @@ const REPORT = step("Test on the board, and report", `exec ${TESTS}`);
 export function FirstSteps({ orgId, organization }) {
   return html`
     <section class="part first-steps">
-      <h2>No report has come yet</h2>
+      <h2>No report has arrived yet</h2>
       <p>The first one comes from a desk: in a checkout of the firmware, on a machine that reaches the board and has${" "}
         <code>hwci</code> (<code>pipx install hwci</code>).</p>
       <ol>
         <li>Sign in, and make a key for CI. ${!isAdmin(organization) && "Only an owner or admin can; ask one for a key. "}It is shown
-          nowhere again: the last line shows it, to be kept as the secret <code>HWCI_CI_KEY</code> of the CI.
+          only once: the last line prints it. Keep it as the secret <code>HWCI_CI_KEY</code> of the CI.
           <${Copyable} label="Commands that make a key" text=${keyOf(orgId)} /></li>
-        <li>Announce the commit that is checked out, as if it had just been merged:
+        <li>Announce the checked-out commit, as if it had just been merged:
           <${Copyable} label="Command that announces" text=${NOW} /></li>
         <li>Run the tests and report them, with your own command after <code>--</code> and the name of the bench:
           <${Copyable} label="Command that reports" text=${`hwci exec --box bench-1 ${TESTS}`} /></li>
@@ -46,14 +46,14 @@ function FromThenOn({ orgId, organization }) {
         <${Copyable} label="Step that announces" text=${ANNOUNCE} /></li>
       <li>The job at the bench runs its tests and reports them, its runner being the box:
         <${Copyable} label="Step that reports" text=${REPORT} /></li>
-      <li>Which files are firmware and which are harness stands in the repository's <code>hwci.toml</code>; without it no
+      <li>The repository's <code>hwci.toml</code> lists the firmware and the harness files; without it no
         failure counts as a firmware bug: <code>hwci suite-config apply hwci.toml</code></li>
-      <li>${isAdmin(organization) ? "Add" : "An owner or admin adds"} each bench under ${boxes}: then one sees whether it is online.
-        Reports of benches that are not there count all the same.</li>
+      <li>${isAdmin(organization) ? "Add" : "An owner or admin adds"} each bench under ${boxes}, to see whether it is online.
+        Reports of other benches count all the same.</li>
     </ul>
-    <p class="quiet">Other CI systems run the same commands, with <code>HWCI_URL</code> and <code>HWCI_CI_KEY</code>; what they do
-      not tell by themselves, such as <code>HWCI_REPO_KEY</code>, <code>hwci env</code> asks for there. What keeps a report from
-      arriving, <code>hwci doctor</code> tells on the machine itself. A page with ninety days of history shows <code>hwci demo</code>.</p>
+    <p class="quiet">Other CI systems run the same commands, with <code>HWCI_URL</code> and <code>HWCI_CI_KEY</code>; <code>hwci env</code>
+      lists the other variables that they need, such as <code>HWCI_REPO_KEY</code>. <code>hwci doctor</code> finds what keeps a
+      report from arriving. <code>hwci demo</code> shows a page with ninety days of history.</p>
   </section>`;
 }
 

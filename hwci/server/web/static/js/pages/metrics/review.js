@@ -9,7 +9,7 @@ import { classText } from "../../parts/words.js";
 const SHIFTED_MILLISECONDS = 1_000;
 
 /**
- * The reviews of a page. Gives `{may, turn, said, renew(), entryOf(row), review(row, action)}`: an entry is
+ * The reviews of a page. Return `{may, turn, said, renew(), entryOf(row), review(row, action)}`: an entry is
  * what happens to a row, `{doing, row, fault}`; `turn` counts the times that tables had to be asked anew.
  */
 export function useReviews(orgId, page, trend, may) {

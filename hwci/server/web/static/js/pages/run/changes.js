@@ -13,20 +13,20 @@ const COMMITS_SHOWN = 20;
 export function Changes({ run: { changes } }) {
   const [all, setAll] = useState(false);
   if (!changes) {
-    return html`<${Section} title="Changes" anchor="changes"><${Empty}>What changed since the run before was not told.
-      ${" "}In the checkout of its job, <code>hwci env</code> shows what a report can tell, and what is missing.<//><//>`;
+    return html`<${Section} title="Changes" anchor="changes"><${Empty}>The report does not say what changed since the run before.
+      ${" "}In the checkout of its job, <code>hwci env</code> shows what a report can hold, and what is missing.<//><//>`;
   }
   const { baseSha, commits, truncated } = changes;
   const shown = all ? commits : commits.slice(0, COMMITS_SHOWN);
   return html`<${Section} title="Changes" total=${commits.length} anchor="changes">
     <p class="base">${baseSha
       ? html`Since <${Sha} sha=${baseSha} />, which the same workflow tested before on this branch.`
-      : html`<span class="quiet">Which commit was tested before is not known.</span>`}</p>
+      : html`<span class="quiet">The commit tested before is unknown.</span>`}</p>
     ${commits.length === 0 && html`<${Empty}>No commit came in between.<//>`}
     <ul class="changes">${shown.map((commit) => html`<${Commit} key=${commit.sha} commit=${commit} />`)}</ul>
     ${shown.length < commits.length &&
       html`<button type="button" onClick=${() => setAll(true)}>Show ${counted(commits.length - shown.length, "more commit")}</button>`}
-    ${truncated && html`<p class="quiet">There are more commits than were told.</p>`}
+    ${truncated && html`<p class="quiet">There are more commits; the report lists only these.</p>`}
   <//>`;
 }
 
@@ -46,5 +46,5 @@ function Commit({ commit: { sha, subject, committedAt, files, filesTruncated } }
 
 function filesText(told, isCut) {
   if (!isCut) return counted(told, "file");
-  return told === 0 ? "files not told" : `${count(told)} of its files, not all were told`;
+  return told === 0 ? "files not reported" : `${count(told)} of its files, not all were reported`;
 }

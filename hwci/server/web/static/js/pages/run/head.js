@@ -19,13 +19,13 @@ export function Head({ run }) {
 
 function sentence(run) {
   const { status, helloOk, tests } = run;
-  if (status === "running" && tests.total === 0) return "The box told of no test so far; the report brings what ran.";
+  if (status === "running" && tests.total === 0) return "The box has sent no test yet; the report will have them.";
   if (status === "running") return `${counted(tests.total, "test")} began so far: ${outcomes(tests)}.`;
   if (status === "lost") {
-    return `Nothing was heard of it for ten minutes, and no report came. What its box told until then is kept for
+    return `Not heard from for ten minutes, and no report arrived. What its box sent until then is kept for
       seven days.`;
   }
-  if (!helloOk) return "The box did not answer at the start, so nothing here says anything about the firmware.";
+  if (!helloOk) return "The box did not answer at the start, so this run says nothing about the firmware.";
   if (tests.total === 0) return "It reached the hardware, and no test was recorded.";
   return `It reached the hardware; ${outcomes(tests)}.`;
 }

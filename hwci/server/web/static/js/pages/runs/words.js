@@ -10,8 +10,8 @@ const CONCLUSIONS = { success: "good", failure: "bad" };
 
 /** Where a run stands, in one badge: `[kind, text, title]` of it. */
 export function statusOf({ status, helloOk, conclusion }) {
-  if (status === "running") return ["live", "running", "Its report has not come yet"];
-  if (status === "lost") return ["warn", "lost", "Nothing was heard of it for ten minutes, and no report came"];
+  if (status === "running") return ["live", "running", "Its report has not arrived yet"];
+  if (status === "lost") return ["warn", "lost", "Not heard from for ten minutes, and no report arrived"];
   if (!helloOk) return ["warn", "never reached the hardware", `Its hello failed; it concluded with ${conclusion}`];
   return [CONCLUSIONS[conclusion] ?? "quiet", conclusion, "Reported"];
 }
@@ -22,7 +22,7 @@ export function Status({ run }) {
   return html`<${Badge} kind=${kind} title=${title}>${text}<//>`;
 }
 
-/** How long a run took, or takes by now. What a lost run took, nobody knows. */
+/** How long a run took, or takes by now. A lost run has no duration. */
 export function Duration({ run: { startedAt, endedAt, status } }) {
   const now = useNow(status === "running");
   if (status === "lost") return html`<span class="none" title="It did not end">–</span>`;
