@@ -106,7 +106,7 @@ def test_a_run_of_other_boxes_is_not_opened_as_one_of_this_machine(
     assert code == 0
     assert "bench-9" not in boxes
     assert not opened(taking)
-    said = f"this machine is box bench-9, and the run is reported of {', '.join(sorted(boxes))}. "
+    said = f"this machine is box bench-9, and the run is of {', '.join(sorted(boxes))}. "
     assert f"note: There is no live run: {said}" in err
 
 
