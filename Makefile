@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+CORE := $(addprefix tests/,engine wire reference client ci)
 
-.PHONY: demo test soak check lint types contracts js clocks docs screenshots clean
+.PHONY: demo test quick soak check lint types contracts js clocks docs screenshots clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(STAMP)
@@ -14,6 +15,10 @@ demo: $(STAMP)
 test: check
 	$(BIN)/pytest -n auto --dist loadfile -q --ignore=tests/web
 	$(BIN)/pytest -n 2 --dist loadfile -q tests/web
+
+## Pass the tests that need no process, server or browser, in under a minute. ROOM=engine: of one room.
+quick: $(STAMP)
+	$(BIN)/pytest -n auto --dist loadfile -q -m quick $(if $(ROOM),tests/$(ROOM),$(CORE))
 
 ## Try what is a matter of luck as often as it takes: stories, kills, damaged files, random inputs.
 soak: $(STAMP)

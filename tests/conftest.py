@@ -10,6 +10,7 @@ looks for others.
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,12 +21,20 @@ from tests.support.soak import rounds
 
 pytest_plugins = ["tests.support.passwords"]
 
+STARTERS = {"subprocess", "running", "running_in_thread", "serving", "answering", "git", "page"}
+"""Names in a test file whose tests start processes, servers, repositories or pages."""
+SERVED = {"server", "service", "browser_name"}
+"""Fixtures that do."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of files that try more in `make soak`."""
+    """Mark the tests of files that try more in `make soak`, and those that `make quick` runs."""
     for item in items:
-        if hasattr(getattr(item, "module", None), rounds.__name__):
+        names = vars(getattr(item, "module", None) or ModuleType("none")).keys()
+        if rounds.__name__ in names:
             item.add_marker(pytest.mark.soak)
+        elif not names & STARTERS and not SERVED.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.quick)
 
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])

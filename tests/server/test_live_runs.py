@@ -482,7 +482,7 @@ class TestSweeping:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
         swept = asyncio.Event()
 
-        class ErrorMessage(LiveRuns):
+        class Failing(LiveRuns):
             tried = 0
 
             async def sweep(self) -> None:
@@ -492,7 +492,7 @@ class TestSweeping:
                 swept.set()
 
         async with telling(tmp_path) as told:
-            failing = ErrorMessage(told.storage, told.hands)
+            failing = Failing(told.storage, told.hands)
             beside = sweeping.sweeping(failing, forgetting(told), no_guesses)(web.Application())
             with caplog.at_level(logging.WARNING, "hwci.server"):
                 await anext(beside)

@@ -18,8 +18,11 @@ from tests.web.conftest import Account, Dashboard
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-FOUND = """async (tags) => {
-  const { violations } = await axe.run(document, { runOnly: { type: "tag", values: tags } });
+# A dark page differs from a light one in its colours alone.
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
+RULES = {"light": {"type": "tag", "values": TAGS}, "dark": {"type": "rule", "values": OF_COLOURS}}
+FOUND = """async (runOnly) => {
+  const { violations } = await axe.run(document, { runOnly });
   const told = (node) => `${node.target}: ${node.failureSummary}`;
   return violations.map(({ id, nodes }) => [id, nodes.map(told)]);
 }"""
@@ -33,6 +36,12 @@ CHOSEN = "?label=flake&testId=radio.lora_join&days=90&helloOk=false&from=2020-01
 TABS = 400  # more than the controls of any page
 
 
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """One tab for all tests here."""
+    return tab
+
+
 def see(page: Page) -> None:
     """See that axe finds nothing on the page as it stands, in every look."""
     expect(page.locator(".waiting")).to_have_count(0)
@@ -42,7 +51,7 @@ def see(page: Page) -> None:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            found = page.evaluate(FOUND, TAGS)
+            found = page.evaluate(FOUND, RULES[scheme])
             assert found == [], f"{scheme} {width} {page.url} {json.dumps(found, indent=1)}"
 
 

@@ -24,6 +24,12 @@ LONG_AGO = "2020-01-01T00:00:00Z"
 LEADING = "links => links.map(link => link.pathname.split('/').pop())"
 
 
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """One tab for all tests here."""
+    return tab
+
+
 class Failures:
     """The page in a browser, and the API beside it, at one moment."""
 
@@ -124,7 +130,7 @@ def test_label_period_and_product_are_chosen_and_stand_in_the_address(failures: 
 def test_the_server_sorts_searches_and_turns_over(failures: Failures) -> None:
     page = failures.page
     failures.open(days=90)
-    page.get_by_role("button", name="ErrorMessage runs").click()
+    page.get_by_role("button", name="Failing runs").click()
     failures.shows(failures.ask(days=90, sort="-items"))
 
     page.get_by_label("Search Failures").fill("bench-2 main")
@@ -296,7 +302,7 @@ def test_a_flake_that_failed_twice_on_its_commit_is_one_row_of_two_runs(own: Sit
     tile.get_by_role("link", name="2").click()
 
     expect(total(own.page)).to_have_text("1 failure")
-    expect(own.page.locator("tbody td[data-title='ErrorMessage runs']")).to_have_text("2")
+    expect(own.page.locator("tbody td[data-title='Failing runs']")).to_have_text("2")
     expect(own.page.get_by_text("failing runs one by one: 2 in this period.")).to_be_visible()
 
 

@@ -4,6 +4,7 @@ and lines of text stay short enough to be read.
 """
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -31,6 +32,7 @@ LINES = """nodes => nodes.map(node => {
   words.selectNodeContents(text);
   return new Set([...words.getClientRects()].map(({ top }) => top)).size;
 })"""
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TABLES = ("metrics", "metrics?merges=checked", "failures", "runs")
 RUN_COLUMNS = 11
 # Nothing tells where a name is drawn that the style sheet writes: its own size and place do.
@@ -60,12 +62,13 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize("width", [360, 1280, 2560])
-@pytest.mark.parametrize("path", PATHS)
-def test_no_page_is_wider_than_its_window(
-    page: Page, tmp_path: Path, path: str, width: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+@pytest.fixture
+def page(tab: Page) -> Page:
+    """One tab for all tests here."""
+    return tab
+
+
+def test_no_page_is_wider_than_its_window(page: Page, tmp_path: Path) -> None:
     with site(page, tmp_path) as own:
         key = own.benches.installed("b" * 200)
         tests = [{"id": TEST, "outcome": "pass", "attempts": 1}]
@@ -74,39 +77,37 @@ def test_no_page_is_wider_than_its_window(
         own.benches.report(tests=[failed], **names)
         run = own.benches.opened(key, branch="feature/" + "x" * 200, workflow="w" * 200)
         own.benches.feed(key, run, *tests)
-        own.open(path.format(run=run))
-        expect(page.locator("tbody tr").first).to_be_visible()
+        for path, width in product(PATHS, (360, 1280, 2560)):
+            page.set_viewport_size({"width": width, "height": 800})
+            own.open(path.format(run=run))
+            expect(page.locator("tbody tr").first).to_be_visible()
 
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
-@pytest.mark.parametrize("path", TABLES)
-def test_one_long_word_leaves_every_column_within_the_window(
-    page: Page, tmp_path: Path, path: str
-) -> None:
+def test_one_long_word_leaves_every_column_within_the_window(page: Page, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     with site(page, tmp_path) as own:
         _fill(own, "x" * 255)
-        own.open(path)
-        expect(page.get_by_role("cell", name=re.compile("x{255}")).first).to_be_visible()
-        expect(page.locator(".waiting")).to_have_count(0)
+        for path in TABLES:
+            own.open(path)
+            expect(page.get_by_role("cell", name=re.compile("x{255}")).first).to_be_visible()
+            expect(page.locator(".waiting")).to_have_count(0)
 
-        assert set(page.locator(".table-scroll").evaluate_all(OUT_OF_SIGHT)) == {0}
+            assert set(page.locator(".table-scroll").evaluate_all(OUT_OF_SIGHT)) == {0}, path
 
 
-@pytest.mark.parametrize("path", TABLES)
-def test_an_ordinary_name_is_not_broken_within_a_word(
-    page: Page, tmp_path: Path, path: str
-) -> None:
+def test_an_ordinary_name_is_not_broken_within_a_word(page: Page, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     with site(page, tmp_path) as own:
         _fill(own, "gatewayfirmware")
-        own.open(path)
-        names = page.get_by_role("cell").get_by_text("gatewayfirmware", exact=True)
-        expect(names.first).to_be_visible()
-        expect(page.locator(".waiting")).to_have_count(0)
+        for path in TABLES:
+            own.open(path)
+            names = page.get_by_role("cell").get_by_text("gatewayfirmware", exact=True)
+            expect(names.first).to_be_visible()
+            expect(page.locator(".waiting")).to_have_count(0)
 
-        assert set(names.evaluate_all(LINES)) == {1}
+            assert set(names.evaluate_all(LINES)) == {1}, path
 
 
 def _fill(own: Site, name: str) -> None:
@@ -127,20 +128,20 @@ def _fill(own: Site, name: str) -> None:
         assert reply.status == 204, reply.body
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440, 1920, 2560])
 def test_tables_use_a_wide_screen_and_lines_stay_readable(
-    page: Page, demo: Dashboard, width: int, theme: Literal["light", "dark"]
+    page: Page, demo: Dashboard, width: int
 ) -> None:
-    page.emulate_media(color_scheme=theme)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")
     expect(page.locator("#flaky tbody tr").first).to_be_visible()
 
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    widths = page.locator("main .part").evaluate_all(WIDTHS)
-    assert set(widths) == {min(width, PAGE_MAX) - 2 * MARGIN}
-    assert max(page.locator("main p").evaluate_all(WIDTHS)) <= LINE_MAX
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        widths = page.locator("main .part").evaluate_all(WIDTHS)
+        assert set(widths) == {min(width, PAGE_MAX) - 2 * MARGIN}
+        assert max(page.locator("main p").evaluate_all(WIDTHS)) <= LINE_MAX
 
 
 def test_a_number_and_the_word_after_it_stand_apart(page: Page, demo: Dashboard) -> None:
