@@ -113,7 +113,9 @@ def test_a_link_is_taken_where_the_page_stands_already(
 
     page.goto(link)
 
-    expect(page.get_by_text("Your link, from the server or an invitation, works once")).to_be_visible()
+    expect(
+        page.get_by_text("Your link, from the server or an invitation, works once")
+    ).to_be_visible()
     assert "#" not in page.url, "the token has left the address"
     expect(page.get_by_label("E-mail")).to_have_value("late@example.org")
     page.get_by_role("button", name="Register").click()
