@@ -2,15 +2,16 @@
 """Run the tests that read the clock at every hour of three days: `python -m tests.clocks [HOUR …]`.
 
 A test reads the clock when it compares what it sees with the time of day: it is marked `clock`. The
-days are the last of a year, a leap day, and the day on which European clocks go forward. Needs
-`faketime` (Debian's package of this name). All processes of a test share one offset, and measure
-durations by the real clock.
+days are the last of a year, a leap day, and the day on which European clocks go forward. Tests in a
+browser take longer, and run at five hours of the first of them. Needs `faketime` (Debian's package
+of this name). All processes of a test share one offset, and measure durations by the real clock.
 """
 
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,35 +23,54 @@ DAYS = (
     datetime(2027, 3, 28, tzinfo=UTC),
 )
 MINUTES = 30
+IN_BROWSER_AT = (0, 6, 12, 18, 23)
+AT_ONCE = 2
 MARK = "pytest.mark.clock"
-TESTS = sorted(
-    str(path) for path in Path(__file__).parent.rglob("test_*.py") if MARK in path.read_text()
-)
+HERE = Path(__file__).parent
+
+
+def marked(*folders: str) -> list[str]:
+    """Return the test files of these folders that hold the mark."""
+    found = (path for folder in folders for path in (HERE / folder).rglob("test_*.py"))
+    return sorted(str(path) for path in found if MARK in path.read_text())
+
+
+def plan(hours: Sequence[int]) -> Iterator[tuple[datetime, list[str]]]:
+    """Yield moments with the files to run there."""
+    folders = [path.name for path in HERE.iterdir() if path.is_dir() and path.name != "web"]
+    for day in DAYS:
+        for hour in hours:
+            moment = day + timedelta(hours=hour, minutes=MINUTES)
+            yield moment, marked(*folders)
+            if day == DAYS[0] and hour in IN_BROWSER_AT:
+                yield moment, marked("web")
+
+
+def run(moment: datetime, files: Sequence[str]) -> bool:
+    """Run the marked tests of these files at this moment; return whether they passed."""
+    offset = round((moment - system_clock()).total_seconds())
+    done = subprocess.run(
+        [
+            *("faketime", "-f", f"{offset:+d}"),
+            *(sys.executable, "-m", "pytest", "-q", "-m", "clock", *files),
+        ],
+        env={**os.environ, "FAKETIME_DONT_FAKE_MONOTONIC": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stdout.strip().splitlines()[-1:]
+    print(f"{moment:%Y-%m-%d %H:%M} UTC: {''.join(last) or done.stderr.strip()}", flush=True)
+    if done.returncode:
+        print(done.stdout, flush=True)
+    return done.returncode == 0
 
 
 def main(hours: Sequence[int]) -> int:
     """Run the tests at these hours of each day; return 1 when some failed."""
-    failed = 0
-    for day in DAYS:
-        for hour in hours:
-            moment = day + timedelta(hours=hour, minutes=MINUTES)
-            offset = round((moment - system_clock()).total_seconds())
-            run = subprocess.run(
-                [
-                    *("faketime", "-f", f"{offset:+d}"),
-                    *(sys.executable, "-m", "pytest", "-q", *TESTS),
-                ],
-                env={**os.environ, "FAKETIME_DONT_FAKE_MONOTONIC": "1"},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            failed += run.returncode != 0
-            last = run.stdout.strip().splitlines()[-1:]
-            print(f"{moment:%Y-%m-%d %H:%M} UTC: {''.join(last) or run.stderr.strip()}", flush=True)
-            if run.returncode:
-                print(run.stdout, flush=True)
-    return 1 if failed else 0
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        passed = list(threads.map(lambda one: run(*one), plan(hours)))
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

@@ -18,8 +18,7 @@ from hwci.engine.page.tables import Page, WantedFailures, labelled_failures, met
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
-
-pytestmark = pytest.mark.clock
+from tests.support.soak import rounds
 
 NOW = datetime(2026, 11, 20, 13, 5, 17, tzinfo=UTC)
 EVERY_DAY_OF_A_WEEK = [NOW + timedelta(days=day, hours=3 * day) for day in range(7)]
@@ -62,7 +61,7 @@ def page(bodies: list[Body], days: int, now: datetime) -> Page:
 
 def test_one_seed_and_one_day_give_one_history_at_every_hour() -> None:
     midnight = NOW.replace(hour=0, minute=0, second=0)
-    for hour in range(24):
+    for hour in rounds((0, 1, 12, 23), range(24)):
         assert list(history(midnight + timedelta(hours=hour))) == whole_history(NOW)
     assert whole_history(NOW) != list(history(NOW, seed=8))
     assert whole_history(NOW) != list(history(NOW + timedelta(days=1)))
