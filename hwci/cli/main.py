@@ -14,18 +14,18 @@ from hwci.cli.commands.account import login, logout, password, register, session
 from hwci.cli.commands.admin import admin
 from hwci.cli.commands.boxes import box, boxes
 from hwci.cli.commands.demo import demo
-from hwci.cli.commands.doctor import doctor
-from hwci.cli.commands.env import env
+from hwci.cli.commands.doctor import doctor, env
 from hwci.cli.commands.exec import exec_command
 from hwci.cli.commands.failures import failures
-from hwci.cli.commands.keys import keys
 from hwci.cli.commands.members import invitations, members
-from hwci.cli.commands.merge_announce import HELP as MERGE_ANNOUNCE_HELP
-from hwci.cli.commands.merge_announce import merge_announce
 from hwci.cli.commands.metrics import metrics
-from hwci.cli.commands.organizations import orgs
-from hwci.cli.commands.report_run import HELP as REPORT_RUN_HELP
-from hwci.cli.commands.report_run import report_run
+from hwci.cli.commands.organizations import keys, orgs
+from hwci.cli.commands.reports import (
+    MERGE_ANNOUNCE_HELP,
+    REPORT_RUN_HELP,
+    merge_announce,
+    report_run,
+)
 from hwci.cli.commands.runs import runs
 from hwci.cli.commands.serve import serve
 from hwci.cli.commands.spool import spool

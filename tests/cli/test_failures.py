@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import hwci
-from hwci.cli.terminal import checks, options
-from hwci.cli.terminal.evidence import sections
+from hwci.cli.terminal import evidence, options
 from hwci.client import Client, calls
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.failures import FailureEvidence
@@ -149,16 +148,16 @@ def test_the_checks_are_asked_in_the_words_of_the_dashboard() -> None:
     question = r'^    \["(\w+)", "([^"]+)", (YES|NO)\],$'
 
     told = [(name, words.get(about)) for name, about in re.findall(title, table, re.MULTILINE)]
-    assert told == [(step.title, step.about) for step in checks.STEPS]
+    assert told == [(step.title, step.about) for step in evidence.STEPS]
     assert re.findall(question, table, re.MULTILINE) == [
         (reason, text, passes.upper())
-        for step in checks.STEPS
+        for step in evidence.STEPS
         for reason, (text, passes) in step.questions.items()
     ]
 
 
 def test_every_check_that_the_server_can_ask_has_its_question() -> None:
-    asked = [reason for step in checks.STEPS for reason in step.questions]
+    asked = [reason for step in evidence.STEPS for reason in step.questions]
 
     assert asked == [reason for reason in REASONS if reason is not Reason.DISMISSED]
 
@@ -261,7 +260,7 @@ def test_what_the_evidence_leaves_out_is_counted(signed_in: Command) -> None:
         }
     )
 
-    text = "\n".join(part.plain for part in sections(cut, options.now()))
+    text = "\n".join(part.plain for part in evidence.sections(cut, options.now()))
 
     assert ")  1,200 runs\n" in text
     assert "  … 5 commits not shown\n" in text

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from hwci.cli.commands.keys import keys_layout
+from hwci.cli.commands.organizations import keys_layout
 from hwci.cli.terminal import render
 from hwci.cli.terminal.tables import View, ago, counted, product, when
 from hwci.wire.accounts import Actor

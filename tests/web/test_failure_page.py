@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from hwci.cli.terminal.checks import STEPS
+from hwci.cli.terminal.evidence import STEPS
 from hwci.cli.terminal.tables import duration
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.limits import EVIDENCE_MAX

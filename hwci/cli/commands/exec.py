@@ -19,7 +19,6 @@ from hwci.bench.box_key import NotInstalledError
 from hwci.cli.session.reporter import command_context, sending, show
 from hwci.cli.session.settings import Flags, box_credential
 from hwci.cli.terminal import options
-from hwci.cli.terminal import report_options as run
 from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.options import Branch, NoSummary, RepoKey, Sha, Strict, Suite
 from hwci.cli.terminal.render import note
@@ -53,14 +52,14 @@ def exec_command(
     *,
     command: Command,
     junit: Junit = None,
-    hello_cmd: run.HelloCommand = None,
-    box: run.Box = None,
+    hello_cmd: options.HelloCommand = None,
+    box: options.Box = None,
     repo_key: RepoKey = None,
-    workflow: run.Workflow = None,
+    workflow: options.Workflow = None,
     suite: Suite = None,
-    run_id: run.RunId = None,
-    run_attempt: run.RunAttempt = None,
-    trigger: run.TriggerName = None,
+    run_id: options.RunId = None,
+    run_attempt: options.RunAttempt = None,
+    trigger: options.TriggerName = None,
     branch: Branch = None,
     sha: Sha = None,
     strict: Strict = False,

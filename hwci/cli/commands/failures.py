@@ -10,7 +10,7 @@ from hwci import client
 from hwci.cli.session import ids
 from hwci.cli.session.command import connected
 from hwci.cli.session.connection import Connection
-from hwci.cli.terminal import evidence, options, paging, render, tables
+from hwci.cli.terminal import evidence, options, render, tables
 from hwci.client.explained import not_empty
 from hwci.engine.vocabulary import Label
 from hwci.wire import limits
@@ -46,8 +46,8 @@ def list_failures(
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
-    page: paging.Page = 1,
-    limit: paging.Limit = limits.PAGE_LIMIT_DEFAULT,
+    page: options.Page = 1,
+    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
     json: options.Json = False,
     output: options.Output = None,
 ) -> None:
@@ -79,7 +79,7 @@ def list_failures(
     )
     now = end or options.now()
     view = tables.View(now, suite is not None, tables.only_repo(found.items))
-    paging.show(found, tables.failures(view), form, "failure")
+    render.emit_page(found, tables.failures(view), form, "failure")
 
 
 @failures.command("show")

@@ -16,7 +16,7 @@ from hwci import client
 from hwci.cli.session import ids
 from hwci.cli.session.command import connected
 from hwci.cli.session.connection import Connection
-from hwci.cli.terminal import options, paging, render, run_tables, tables
+from hwci.cli.terminal import options, render, run_tables, tables
 from hwci.client.explained import ExitCode
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.wire import limits
@@ -97,8 +97,8 @@ def list_runs(
     failed_attempt: FailedAttempt = None,
     start: From = None,
     end: To = None,
-    page: paging.Page = 1,
-    limit: paging.Limit = limits.PAGE_LIMIT_DEFAULT,
+    page: options.Page = 1,
+    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
     json: options.Json = False,
     output: options.Output = None,
 ) -> None:
@@ -135,7 +135,7 @@ def list_runs(
             limit=limit,
         )
     )
-    paging.show(found, run_tables.runs(tables.View(options.now())), form, "run")
+    render.emit_page(found, run_tables.runs(tables.View(options.now())), form, "run")
 
 
 @runs.command("show")

@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci suite-config`: check and send which files are the firmware and which the harness of a
-product (spec, "Suite configuration"), from JSON or from the project file.
+"""`hwci suite-config`: check, plan and send which files are the firmware and which the harness of a
+product (spec, "Suite configuration"), from JSON or from the project file. The server decides which
+class a failure would have.
 """
-
-from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.commands.suite_plan import plan
+from hwci import client
+from hwci.cli.session.command import connected
+from hwci.cli.session.connection import Connection
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import ErrorMessage, ExplainedError, explained, wrong_usage
+from hwci.wire import limits
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hwci.ci.git.path_check import CommitKinds, PathCheck, Tracked
+    from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
+    from hwci.wire.metrics import RealFwBugs, SuiteConfigPlan
     from hwci.wire.reports import SuiteConfiguration
 
 suite_config = typer.Typer(
@@ -112,10 +117,7 @@ def check(
     render.note(f"{products} in {tables.counted(len(named), 'file')}: ok.")
 
 
-suite_config.command("plan")(plan)
-
-
-def _tracked(folder: Path | None) -> Tracked | None:
+def _tracked(folder: Path | None) -> "Tracked | None":
     """Look at the checkout; where nobody named one, there need not be one."""
     from hwci.ci.git.path_check import tracked
     from hwci.ci.git.repository import GitError, Repository
@@ -133,7 +135,7 @@ def _tracked(folder: Path | None) -> Tracked | None:
         return None
 
 
-def _warn_of_paths(read: Sequence[SuiteConfiguration]) -> None:
+def _warn_of_paths(read: "Sequence[SuiteConfiguration]") -> None:
     """Warn of what hardly fits the repository of this folder, if it is one."""
     from hwci.ci.git.path_check import check_paths, tracked
     from hwci.ci.git.repository import GitError, Repository
@@ -145,12 +147,12 @@ def _warn_of_paths(read: Sequence[SuiteConfiguration]) -> None:
     _warn(check_paths(read, known))
 
 
-def _warn(found: PathCheck) -> None:
+def _warn(found: "PathCheck") -> None:
     for warning in found.warnings:
         render.note(f"warning: {warning}")
 
 
-def _show(found: PathCheck) -> None:
+def _show(found: "PathCheck") -> None:
     """Write which commits count as what, and where the files are that are neither."""
     render.emit(_kinds(found.commits), found.products, render.Format.TABLE)
     if not found.changed_files:
@@ -164,7 +166,7 @@ def _show(found: PathCheck) -> None:
         render.say(f"Neither: {', '.join(shown)}{f', {more} more' if more else ''}")
 
 
-def _kinds(commits: int) -> tables.Layout[CommitKinds]:
+def _kinds(commits: int) -> "tables.Layout[CommitKinds]":
     return tables.Layout(
         name="commits",
         title=f"The last {commits} commits",
@@ -180,3 +182,114 @@ def _kinds(commits: int) -> tables.Layout[CommitKinds]:
         keys=("repoKey", "suite", "firmware", "harness", "both", "neither"),
         empty="",
     )
+
+
+REVIEWED = {"confirm": "confirmed", "dismiss": "dismissed"}
+
+
+@suite_config.command("plan")
+@connected()
+def plan(
+    server: Connection,
+    files: options.ConfigurationFiles = None,
+    *,
+    days: options.Days = limits.PLAN_DAYS_DEFAULT,
+    as_of: options.AsOf = None,
+    page: options.Page = 1,
+    limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write JSON: a list of the API's answers, by product.")
+    ] = False,
+) -> None:
+    """Show which earlier failures configurations would class otherwise; nothing is sent.
+
+    Needs a sign-in, and no CI key: results are people's to read. A failure that somebody reviewed
+    counts as reviewed, whatever the checks would say.
+
+    For example:
+
+      hwci suite-config plan
+
+      hwci suite-config plan sensor.json --days 365 --json
+    """
+    from hwci.ci.reporting import files_or_found, read_configurations
+
+    context = command_context()
+    read = read_configurations(
+        files_or_found(files, context), "Correct what is named above", context
+    )
+    end = options.time_of(as_of, "--as-of")
+    plans: list[SuiteConfigPlan] = []
+    org_id = server.org_id()
+    for config in read:
+        # All are of one instant: that of the first answer.
+        at = plans[0].period.end if plans else end
+        plans.append(
+            server.send(client.calls.plan_suite_config(org_id, config, days, at, page, limit))
+        )
+    if json:
+        render.emit_json(plans)
+        return
+    for number, found in enumerate(plans):
+        if number:
+            render.say()
+        _show_plan(found)
+        if not found.complete:
+            render.note(
+                f"The server's time was over when it had looked at the newest {found.looked_at} of"
+                f" {found.failures} failures; ask for fewer with --days."
+            )
+        shown = len(found.changes.items)
+        if hint := render.other_pages("failure", found.changes.total, shown, page, limit):
+            render.note(hint)
+
+
+def _show_plan(found: "SuiteConfigPlan") -> None:
+    product = tables.product(found.product.repo_key, found.product.suite)
+    changed = tables.counted(found.changes.total, "failure")
+    render.say(f"{product}, last {found.period.days} days: {changed} would be seen otherwise.")
+    render.say(_counts(found.before, found.after))
+    if found.changes.items:
+        render.emit(_plan_layout(found.changes.items), found.changes.items, render.Format.TABLE)
+
+
+def _counts(before: "RealFwBugs", after: "RealFwBugs") -> str:
+    """Write the tile as it is and as it would be: `real firmware bug 3 → 2, …`."""
+    figures = (
+        ("real_fw_bug", before.real, after.real),
+        ("bench_or_harness", before.bench_or_harness, after.bench_or_harness),
+        ("ambiguous", before.ambiguous, after.ambiguous),
+        ("dismissed", before.dismissed, after.dismissed),
+    )
+    return ", ".join(
+        f"{tables.CLASS_WORDS[name]} {_change(now, then)}" for name, now, then in figures
+    )
+
+
+def _change(now: int, then: int) -> str:
+    arrow = "→" if render.unicode_fits() else "->"
+    return str(now) if now == then else f"{now} {arrow} {then}"
+
+
+def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[ReclassifiedFailure]":
+    columns: list[tables.Column[ReclassifiedFailure]] = [
+        tables.Column("Test", lambda row: row.test_id),
+        tables.Column("Box", lambda row: row.box_key),
+        tables.Column("Branch", lambda row: row.branch),
+        tables.Column("Commit", lambda row: short(row.sha), whole=True),
+        tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at)),
+        tables.Column("Class now", lambda row: _class(row.before)),
+        tables.Column("Class then", lambda row: _class(row.after)),
+    ]
+    if any(row.review for row in rows):
+        columns.append(tables.Column("Stays", lambda row: _review(row.review)))
+    return tables.Layout("plan", "What would change", columns, keys=(), empty="")
+
+
+def _class(found: "ClassAnswer") -> str:
+    words = tables.CLASS_WORDS[found.failure_class]
+    return f"{words}: {found.reason_text}" if found.reason_text else words
+
+
+def _review(review: "ReviewAnswer | None") -> str:
+    return f"{REVIEWED[review.action]} by {review.by.name}" if review else ""

@@ -10,7 +10,7 @@ import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hwci.cli.terminal import merge_tables, render, tables
+from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format
 from hwci.wire import limits
 
@@ -99,8 +99,8 @@ class Block(NamedTuple):
 def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
     """Return the layout of a table."""
     layouts: dict[TableName, Callable[[tables.View], tables.Layout[Any]]] = {
-        TableName.CHECKED_MERGES: merge_tables.checked_merges,
-        TableName.UNCHECKED_MERGES: merge_tables.unchecked_merges,
+        TableName.CHECKED_MERGES: tables.checked_merges,
+        TableName.UNCHECKED_MERGES: tables.unchecked_merges,
         TableName.REAL_BUGS: tables.real_bugs,
         TableName.OTHER_FAILURES: tables.other_failures,
         TableName.FLAKIEST_TESTS: tables.flakiest_tests,

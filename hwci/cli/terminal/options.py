@@ -13,6 +13,7 @@ import typer
 
 from hwci.cli.terminal.render import Format
 from hwci.client.explained import wrong_usage
+from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 
 Url = Annotated[
@@ -62,6 +63,8 @@ Output = Annotated[
     Format | None,
     typer.Option("--output", "-o", help="How to write it: table (default), json, csv or md."),
 ]
+Page = Annotated[int, typer.Option(min=1, help="Which page of the list.")]
+Limit = Annotated[int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of a page.")]
 Days = Annotated[
     int,
     typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days."),
@@ -122,8 +125,52 @@ Strict = Annotated[
         help="Fail when the server refuses or cannot be reached.",
     ),
 ]
-
-
+Workflow = Annotated[str | None, typer.Option(help="Name of the CI workflow [the CI's].")]
+RunId = Annotated[int | None, typer.Option(min=0, help="CI run id [the CI's].")]
+RunAttempt = Annotated[
+    int | None, typer.Option(min=1, help="Attempt of the CI run, from 1 [the CI's].")
+]
+TriggerName = Annotated[Trigger | None, typer.Option(help="What started the run [the CI's].")]
+StartedAt = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Start of the run [earliest time in the result files]."),
+]
+EndedAt = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="End of the run [start plus what the tests took]."),
+]
+Conclusion = Annotated[
+    str | None, typer.Option(help="Result as the CI says it [success, or failure].")
+]
+HelloWord = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ok|failed",
+        help="Did the connectivity check before the tests pass? Only `failed` says no. [ok]",
+    ),
+]
+HelloCommand = Annotated[
+    str | None,
+    typer.Option(metavar="COMMAND", help="A connectivity check to run; its exit status says it."),
+]
+Box = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Box that ran the tests [HWCI_BOX, or the CI's]."),
+]
+CoversShas = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SHA", help="Every commit of the push; repeatable, or a list [git's]."),
+]
+BaseSha = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHA", help="Commit of the last earlier run of this workflow that tested."
+    ),
+]
+ChangesFile = Annotated[
+    str | None, typer.Option(metavar="FILE|-", help="The `changes` object as JSON [git's].")
+]
+NoChanges = Annotated[bool, typer.Option("--no-changes", help="Do not ask git what changed.")]
 NoSummary = Annotated[
     bool, typer.Option("--no-summary", help="Leave no summary on the page of the job.")
 ]

@@ -17,12 +17,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from hwci.client.explained import counted
+from hwci.wire import limits
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console, RenderableType
     from rich.table import Table
 
     from hwci.cli.terminal.tables import Layout
+    from hwci.wire.base import ListPage
 
 Row = TypeVar("Row", bound="BaseModel")
 
@@ -243,3 +247,26 @@ def emit(layout: "Layout[Row]", rows: Sequence[Row], form: Format) -> None:
         draw(grid(layout, rows))
     else:
         note(layout.empty)
+
+
+def emit_page(found: "ListPage[Row]", layout: "Layout[Row]", form: Format, noun: str) -> None:
+    """Write a page of a list, and the way to the others. JSON is the page as the API gives it."""
+    if form is Format.JSON:
+        emit_json(found)
+        return
+    beyond = found.total and not found.items
+    if not (beyond and form is Format.TABLE):
+        emit(layout, found.items, form)
+    if hint := other_pages(noun, found.total, len(found.items), found.page, found.limit):
+        note(hint)
+
+
+def other_pages(noun: str, total: int, shown: int, page: int, limit: int) -> str:
+    """Return the way to what this page does not show."""
+    kept = "" if limit == limits.PAGE_LIMIT_DEFAULT else f" --limit {limit}"
+    if not shown and total:
+        last = -(-total // limit)
+        ends = f"{counted(total, noun)} on {counted(last, 'page')}"
+        return f"Page {page} is beyond the end: {ends}. The last one: --page {last}{kept}"
+    rest = total - (page - 1) * limit - shown
+    return f"… {rest} more: --page {page + 1}{kept}" if rest > 0 else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer
-    from hwci.wire.metrics import FlakyTestAnswer
+    from hwci.wire.metrics import CheckedMergeAnswer, FlakyTestAnswer, UncheckedMerge
 
 Row = TypeVar("Row", bound="BaseModel")
 
@@ -328,3 +328,62 @@ def pending(view: View) -> Layout[FailureAnswer]:
         _FAILURE_KEYS,
         "Nothing: each failure of the period is a flake or resolved, or none was reported.",
     )
+
+
+_MERGE_KEYS = ("repoKey", "suite", "sha", "branch", "mergedAt")
+
+
+def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
+    """Announced merges that no run checked."""
+    return Layout(
+        "unchecked-merges",
+        "Merges not checked on hardware",
+        _merge_columns(view),
+        _MERGE_KEYS,
+        "Every announced merge of the period ran on hardware, or none was announced"
+        " (hwci merge-announce).",
+    )
+
+
+def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
+    """Announced merges that a run checked."""
+    return Layout(
+        "checked-merges",
+        "Merges checked on hardware",
+        [
+            *_merge_columns(view),
+            Column(
+                "First run (UTC)",
+                lambda row: when(row.first_run.started_at, view.now),
+                width=TIME_WIDTH,
+            ),
+            Column("ID", lambda row: str(row.first_run.run_record_id)[:ID_SHOWN], whole=True),
+            Column(
+                "Run",
+                lambda row: f"{row.first_run.run_id} ({row.first_run.run_attempt})",
+                right=True,
+            ),
+            Column("Box", lambda row: row.first_run.box_key),
+        ],
+        (
+            *_MERGE_KEYS,
+            "firstRun.runRecordId",
+            "firstRun.runId",
+            "firstRun.runAttempt",
+            "firstRun.suite",
+            "firstRun.boxKey",
+            "firstRun.sha",
+            "firstRun.startedAt",
+        ),
+        "No announced merge of the period ran on hardware, or none was announced"
+        " (hwci merge-announce).",
+    )
+
+
+def _merge_columns(view: View) -> list[Column[Any]]:
+    return [
+        Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
+        *product_columns(view),
+        Column("Branch", lambda row: row.branch),
+        Column("Commit", lambda row: short(row.sha), whole=True),
+    ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci report-run`: report one attempt of a run, one report per box, from a whole body or from
-what the job, its flags and its result files say (spec, "Run report").
+"""`hwci report-run` reports one attempt of a run, one report per box (spec, "Run report"), and
+`hwci merge-announce` a merge, from a job that needs no hardware (spec, "CI report endpoints",
+rule 4). How reports are made and sent is decided in `hwci.ci.reporting`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import typer
 from hwci.cli.session.reporter import command_context, sending, show
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
-from hwci.cli.terminal import report_options as run
 from hwci.cli.terminal.options import (
     BeforeSha,
     BodyFile,
@@ -44,7 +44,7 @@ Junit = Annotated[
     ),
 ]
 
-HELP = """\
+REPORT_RUN_HELP = """\
 Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
 
 What a flag does not say comes from HWCI_* variables, hwci.toml, the CI system and git: hwci env
@@ -74,25 +74,25 @@ def report_run(
     more_junit: MoreJunit = None,
     junit: Junit = None,
     repo_key: RepoKey = None,
-    workflow: run.Workflow = None,
+    workflow: options.Workflow = None,
     suite: Suite = None,
-    run_id: run.RunId = None,
-    run_attempt: run.RunAttempt = None,
-    trigger: run.TriggerName = None,
+    run_id: options.RunId = None,
+    run_attempt: options.RunAttempt = None,
+    trigger: options.TriggerName = None,
     branch: Branch = None,
     sha: Sha = None,
-    started_at: run.StartedAt = None,
-    ended_at: run.EndedAt = None,
-    conclusion: run.Conclusion = None,
-    hello: run.HelloWord = None,
-    hello_cmd: run.HelloCommand = None,
-    box: run.Box = None,
-    covers_shas: run.CoversShas = None,
+    started_at: options.StartedAt = None,
+    ended_at: options.EndedAt = None,
+    conclusion: options.Conclusion = None,
+    hello: options.HelloWord = None,
+    hello_cmd: options.HelloCommand = None,
+    box: options.Box = None,
+    covers_shas: options.CoversShas = None,
     before_sha: BeforeSha = None,
-    base_sha: run.BaseSha = None,
+    base_sha: options.BaseSha = None,
     merge_branches: MergeBranches = None,
-    changes: run.ChangesFile = None,
-    no_changes: run.NoChanges = False,
+    changes: options.ChangesFile = None,
+    no_changes: options.NoChanges = False,
     body: BodyFile = None,
     dry_run: DryRun = False,
     strict: Strict = False,
@@ -101,7 +101,7 @@ def report_run(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Report one attempt of a run; `HELP` explains it to people."""
+    """Report one attempt of a run; `REPORT_RUN_HELP` explains it to people."""
     from hwci.ci import reporting
 
     command = command_context()
@@ -167,3 +167,62 @@ def _checked(
     if signals.meanwhile is not None:
         return BY_SIGNAL + signals.meanwhile
     return ended.code if ended.cancelled else ExitCode.OK
+
+
+MergedAt = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Time of the merge, with an offset [the CI's, or git's]."),
+]
+
+MERGE_ANNOUNCE_HELP = """\
+Announce a merge, so that it counts even when no bench is online. Needs HWCI_CI_KEY.
+
+What a flag does not say comes from HWCI_* variables, the CI system and git. Without --suite, each
+product of hwci.toml is announced whose trigger_paths the merge touched; without hwci.toml, a run of
+any product can check the merge. An unreachable server is a warning, not a failed build, unless
+--strict.
+
+For example:
+
+  hwci merge-announce
+
+\b
+  hwci merge-announce --repo-key acme/firmware --suite sensor-fw \\
+      --branch main --sha "$(git rev-parse HEAD)" \\
+      --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+
+  hwci merge-announce --body announcement.json --dry-run
+"""
+"""The explanation of the command: the block is kept as it is, so that it can be pasted."""
+
+
+def merge_announce(
+    *,
+    repo_key: RepoKey = None,
+    suite: Suite = None,
+    sha: Sha = None,
+    branch: Branch = None,
+    merged_at: MergedAt = None,
+    before_sha: BeforeSha = None,
+    merge_branches: MergeBranches = None,
+    body: BodyFile = None,
+    dry_run: DryRun = False,
+    strict: Strict = False,
+    deadline: options.Deadline = options.DEADLINE_S,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Announce a merge; `MERGE_ANNOUNCE_HELP` explains it to people."""
+    from hwci.ci import reporting
+
+    flags = reporting.JobFlags(
+        repo_key=repo_key,
+        suite=suite,
+        sha=sha,
+        branch=branch,
+        merged_at=options.time_of(merged_at, "--merged-at"),
+        before_sha=before_sha,
+        merge_branches=options.list_of(merge_branches),
+    )
+    how = sending(Flags(url, profile), deadline, dry_run=dry_run)
+    show(reporting.announce_merges(flags, body, how, command_context()), strict=strict)
