@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_exec import JOB, KEY
-from tests.client.answering import Answer, answering
 from tests.conftest import ELSEWHERE, KEPT
+from tests.support.answering import Answer, answering
 
 OF_THE_PERSON = Path(pwd.getpwuid(os.getuid()).pw_dir)
 

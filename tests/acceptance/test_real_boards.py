@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, running_in_thread
 
 BESIDE = Path(__file__).parents[3] / "shared" / "real" / "zephyr"
 FOLDER = Path(os.environ.get("HWCI_REAL_RESULTS", BESIDE))

@@ -10,7 +10,7 @@ import aiohttp
 
 from hwci.wire import limits
 from tests.attack.scene import Attack, Scene
-from tests.server.running import report
+from tests.support.running import report
 
 AT_ONCE = 8
 PATH = "/api/ci/run-report"

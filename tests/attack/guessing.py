@@ -5,7 +5,7 @@ import asyncio
 from collections import Counter
 
 from tests.attack.scene import Attack, Scene
-from tests.server.running import PASSWORD
+from tests.support.running import PASSWORD
 
 GUESSES, AT_ONCE = 1_000, 20
 TRIES_AN_HOUR = 100

@@ -11,7 +11,7 @@ from contextlib import suppress
 import aiohttp
 
 from tests.attack.scene import Attack, Scene
-from tests.server.running import report
+from tests.support.running import report
 
 REPOSITORY, COMMITS, FILES = (
     {"repo_key": "slow/patterns", "suite": "s", "workflow": "s"},

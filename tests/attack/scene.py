@@ -17,7 +17,7 @@ from uuid import UUID
 
 import aiohttp
 
-from tests.server.running import create_key, new_organization, report, sign_in
+from tests.support.running import create_key, new_organization, report, sign_in
 
 ATTACKER_ADDRESS, VICTIM_ADDRESS = "127.0.0.66", "127.0.0.2"
 RUNS, TESTS = 60, 84

@@ -17,7 +17,7 @@ from hwci.ci.state import State
 from hwci.ci.systems.api import get_json
 from hwci.ci.systems.buildkite import run_id_of
 from tests.ci.answering import Answering, answering
-from tests.ci.recorded import recorded
+from tests.support.recorded import recorded
 
 OLD, NEWER, LATER = ("a" * 40, "b" * 40, "d" * 40)
 TOKEN = "t0ken"

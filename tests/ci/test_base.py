@@ -14,7 +14,7 @@ from hwci.ci.state import State
 from hwci.ci.systems.api import ApiError, get_json
 from tests.ci.answering import answering
 from tests.ci.apis import APIS, LATER, NEWER, OLD, TOKEN, answers_of, asking, job_of
-from tests.ci.recorded import recorded
+from tests.support.recorded import recorded
 
 
 @pytest.mark.parametrize("title", APIS)

@@ -14,7 +14,7 @@ import pytest
 
 from hwci.ci.git.changes import FilesUnknownError, Push, collect, covered, touched
 from hwci.ci.git.repository import GitError, Repository, commit_of
-from tests.ci.histories import Story, git
+from tests.support.clones import Story, git
 
 ROOT = Path(__file__).parents[2]
 ABSENT = "1" * 40

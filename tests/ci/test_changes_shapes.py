@@ -13,8 +13,8 @@ import pytest
 from hwci.ci.git.changes import collect, covered
 from hwci.ci.git.repository import Repository
 from hwci.wire.reports import Changes, CommitItem
-from tests.ci.histories import SHAPES, Shape, Story, git, random_graph
 from tests.ci.history_oracle import Oracle
+from tests.support.clones import SHAPES, Shape, Story, git, random_graph
 from tests.support.soak import rounds
 
 ALL = "+refs/heads/*:refs/remotes/origin/*"

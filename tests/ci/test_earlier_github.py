@@ -33,7 +33,7 @@ from tests.ci.apis import (
     history,
     job_of,
 )
-from tests.ci.recorded import recorded
+from tests.support.recorded import recorded
 
 
 def github(folder: Path, *jobs: Row, this: Row | None = None, **more: str) -> Found:

@@ -27,7 +27,7 @@ from tests.ci.apis import (
     history,
     job_of,
 )
-from tests.ci.recorded import recorded
+from tests.support.recorded import recorded
 
 BY_GITLAB_NEWER, BY_GITLAB_OLD = by("GitLab's API", NEWER), by("GitLab's API", OLD)
 REQUEST = "/projects/88/merge_requests/7/pipelines"

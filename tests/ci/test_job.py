@@ -13,7 +13,7 @@ from hwci.ci.job import Job
 from hwci.ci.project import Product, Project
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport
-from tests.ci.recorded import recorded
+from tests.support.recorded import recorded
 
 HEAD = "a" * 40
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)

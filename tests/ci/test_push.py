@@ -19,9 +19,9 @@ from hwci.ci.reporting.under_test import UnderTest, remember, under_test
 from hwci.ci.state import State
 from tests.ci.answering import Answering, answering
 from tests.ci.apis import APIS, AZURE, BUILDKITE, asking, history, job_of
-from tests.ci.histories import Story
-from tests.ci.recorded import recorded
 from tests.ci.reporting import report_of
+from tests.support.clones import Story
+from tests.support.recorded import recorded
 
 TITLES = ("Azure's API", "Buildkite's API")
 COMMIT = {

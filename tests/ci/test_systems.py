@@ -13,7 +13,7 @@ from hwci.ci.job import Job, hashed_run_id
 from hwci.ci.systems import SYSTEMS
 from hwci.ci.systems.system import slug
 from hwci.engine.vocabulary import Trigger
-from tests.ci.recorded import NAMES, recorded
+from tests.support.recorded import NAMES, recorded
 
 TESTED = "6f1c1e4b2d3a49587766554433221100ffeeddcc"
 BEFORE = "1" * 40

@@ -15,8 +15,8 @@ from hwci.ci.reporting.under_test import UnderTest, remember, under_test
 from hwci.ci.state import State
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import PartOf
-from tests.ci.histories import Story, git
 from tests.ci.reporting import report_of
+from tests.support.clones import Story, git
 
 ABSENT = "1" * 40
 

@@ -17,8 +17,8 @@ from http.client import HTTPConnection
 from http.server import ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-from tests.client.answering import RudeHandler
-from tests.held_port import held_port
+from tests.support.answering import RudeHandler
+from tests.support.held_port import held_port
 
 RETRY_AFTER_S = 1
 FATES = {

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from hwci.ci.systems import SYSTEMS
 from hwci.cli.main import app
-from tests.cli.scene import play
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, running_in_thread
+from tests.support.scene import play
 
 
 class Answer(NamedTuple):

@@ -17,10 +17,10 @@ import pytest
 from hwci.cli.session.credentials import Profile, default_credentials
 from hwci.server.storage.sqlite.connections import open_reader
 from tests.cli.conftest import Command
-from tests.client.answering import Answer as Answered
-from tests.client.answering import answering, unused_url
-from tests.server.asking import ask
-from tests.server.running import (
+from tests.support.answering import Answer as Answered
+from tests.support.answering import answering, unused_url
+from tests.support.asking import ask
+from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
     NAME,

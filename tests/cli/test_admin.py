@@ -11,8 +11,8 @@ import pytest
 
 from hwci.server.security.secret_key import signing_keys
 from tests.cli.conftest import Command
-from tests.server.asking import ask, bearer
-from tests.server.running import RunningServer, new_organization
+from tests.support.asking import ask, bearer
+from tests.support.running import RunningServer, new_organization
 
 PASSWORD = "correct horse battery\n"
 

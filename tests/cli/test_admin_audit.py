@@ -16,8 +16,8 @@ from hwci.server.errors import SettingsError, StorageError
 from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from tests.cli.conftest import Answer, Command
-from tests.server.running import RunningServer, new_organization
 from tests.server.test_version_before import BEFORE
+from tests.support.running import RunningServer, new_organization
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_operating import THREE_LINES, USER, hwci, started
-from tests.server.running import running_in_thread
 from tests.server.test_damage import send
+from tests.support.running import running_in_thread
 
 DATABASE = ("--database", "hwci.db")
 NOWHERE = "7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52"

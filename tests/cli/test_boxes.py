@@ -19,11 +19,11 @@ from hwci.bench.heartbeat import ASKED_MAX_S, PAUSE_MAX_S, pause
 from hwci.client.errors import RateLimitedError
 from tests.cli.conftest import Answer, Command
 from tests.cli.test_operating import HWCI, environment, started
-from tests.client.answering import Answer as Answered
-from tests.client.answering import answering
-from tests.held_port import held_port
-from tests.server.asking import ask, bearer
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.answering import Answer as Answered
+from tests.support.answering import answering
+from tests.support.asking import ask, bearer
+from tests.support.held_port import held_port
+from tests.support.running import RunningServer, running_in_thread
 
 
 @pytest.fixture

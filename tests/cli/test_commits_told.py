@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.histories import Story, git
 from tests.cli.conftest import Command
 from tests.cli.test_exec import KEY, ROOT
 from tests.cli.test_job_reports import body
 from tests.cli.test_reporting import junit
-from tests.client.answering import Answer, answering, unused_url
+from tests.support.answering import Answer, answering, unused_url
+from tests.support.clones import Story, git
 
 ABSENT = "1" * 40
 RUN = ("report-run", "--repo-key", "acme/firmware", "--box", "b", "--junit", "one.xml")

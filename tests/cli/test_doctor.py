@@ -10,11 +10,11 @@ from hwci import __version__
 from hwci.client import Client, calls
 from tests.ci.answering import answering as api_answering
 from tests.ci.apis import history
-from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
-from tests.cli.scene import REPORTS
-from tests.client.answering import Answer, answering, unused_url
-from tests.server.running import RunningServer
+from tests.support.answering import Answer, answering, unused_url
+from tests.support.recorded import recorded
+from tests.support.running import RunningServer
+from tests.support.scene import REPORTS
 
 EPOCH = "Thu, 01 Jan 1970 00:10:00 GMT"
 REFUSAL = b'{"statusCode": 400, "error": "Bad Request", "message": "no"}'

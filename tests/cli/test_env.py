@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.ci.recorded import NAMES, recorded
 from tests.cli.conftest import Command
+from tests.support.recorded import NAMES, recorded
 
 SECRETS = {
     "HWCI_CI_KEY": "svc_hunter2",

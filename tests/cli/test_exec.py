@@ -18,8 +18,8 @@ import pytest
 from hwci.ci.systems import SYSTEMS
 from hwci.client import Client, calls
 from hwci.client.files import locked
-from tests.client.answering import Answer, AnsweringServer, answering, unused_url
-from tests.server.running import RunningServer
+from tests.support.answering import Answer, AnsweringServer, answering, unused_url
+from tests.support.running import RunningServer
 
 ROOT = str(Path(__file__).parents[2])
 KEY = "svc_" + "1" * 64

@@ -16,7 +16,7 @@ from tests.ci.answering import answering as answering_api
 from tests.ci.apis import APIS, NEWER, answers_of
 from tests.cli.test_exec import JOB, KEY, PASSES, Bench, bench, reports, shell, taking
 from tests.cli.test_job_reports import commit, git
-from tests.client.answering import AnsweringServer
+from tests.support.answering import AnsweringServer
 
 __all__ = ["bench", "taking"]
 

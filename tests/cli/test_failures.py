@@ -14,8 +14,8 @@ from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.failures import FailureEvidence
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
-from tests.cli.scene import HOSTILE, PRODUCT, A, B, C, D, E, report
-from tests.server.running import running_in_thread
+from tests.support.running import running_in_thread
+from tests.support.scene import HOSTILE, PRODUCT, A, B, C, D, E, report
 
 pytestmark = pytest.mark.clock
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.ci.recorded import NAMES, recorded
 from tests.cli.conftest import Answer, Command
 from tests.cli.test_reporting import NOWHERE, junit
+from tests.support.recorded import NAMES, recorded
 
 
 def git(folder: Path, *words: str) -> str:

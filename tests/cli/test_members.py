@@ -12,7 +12,7 @@ import pytest
 
 from hwci.cli.session.credentials import default_credentials
 from tests.cli.conftest import Command
-from tests.server.running import (
+from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
     MEMBER_EMAIL,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
 from tests.cli.test_job_reports import body, checkout, git, three_commits
 from tests.cli.test_reporting import NOWHERE
+from tests.support.recorded import recorded
 
 __all__ = ["checkout", "three_commits"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
-from tests.cli.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, running_in_thread
+from tests.support.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge
 
 pytestmark = pytest.mark.clock
 

@@ -11,8 +11,8 @@ import pytest
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.cli.test_spool import ANNOUNCED, body, listed
-from tests.client.answering import Answer, AnsweringServer, answering
-from tests.server.running import RunningServer
+from tests.support.answering import Answer, AnsweringServer, answering
+from tests.support.running import RunningServer
 
 NOWHERE: dict[str, Any] = {"HWCI_URL": None}
 PORTAL = b"<html><head><title>\n Sign in to GuestNet </title></head></html>"

@@ -23,7 +23,7 @@ from hwci.client.dispatch import Dispatch, Letter, Patience, letters_of
 from hwci.client.spool import Spool, fingerprint_of
 from hwci.wire.reports import RunReport
 from tests.cli.bad_proxy import RETRY_AFTER_S, Trap, Way, bad_way
-from tests.server.running import RunningServer, report, running_in_thread
+from tests.support.running import RunningServer, report, running_in_thread
 from tests.support.soak import rounds
 
 REPORTS = rounds(60, 500)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
 from tests.cli.test_reporting import ANNOUNCED, HEAD, junit
-from tests.client.answering import unused_url
+from tests.support.answering import unused_url
+from tests.support.recorded import recorded
 
 TOO_LONG = "x" * 300
 RUN = ("report-run", *HEAD, "--box", "bench-1", "--junit", "one.xml")

@@ -13,10 +13,10 @@ import pytest
 
 from hwci.cli.session.credentials import default_credentials
 from tests.cli.conftest import Answer, Command
-from tests.client.answering import Answer as Answered
-from tests.client.answering import answering
-from tests.server.asking import ask
-from tests.server.running import PASSWORD, RunningServer
+from tests.support.answering import Answer as Answered
+from tests.support.answering import answering
+from tests.support.asking import ask
+from tests.support.running import PASSWORD, RunningServer
 
 NEW = "another good password"
 

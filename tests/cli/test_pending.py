@@ -12,8 +12,8 @@ import pytest
 from hwci.cli.terminal.metrics_page import Scope, pending_command
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
-from tests.cli.scene import PRODUCT, A, E, report
-from tests.server.running import running_in_thread
+from tests.support.running import running_in_thread
+from tests.support.scene import PRODUCT, A, E, report
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -16,10 +16,10 @@ from hwci.ci.state import RunSeries, State
 from hwci.server.app import CreateUser
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command
-from tests.cli.scene import REPORTS, merge
 from tests.cli.test_help import COMMANDS
-from tests.client.answering import unused_url
-from tests.server.running import RunningServer
+from tests.support.answering import unused_url
+from tests.support.running import RunningServer
+from tests.support.scene import REPORTS, merge
 
 HEAD = [
     "--repo-key",

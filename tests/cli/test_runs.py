@@ -11,9 +11,9 @@ import pytest
 from hwci.client import Client, calls
 from hwci.wire.runs import RunEvents, RunHead
 from tests.cli.conftest import Command
-from tests.cli.scene import BOX, HOSTILE, PRODUCT, START, A, B, E, report
-from tests.server.asking import ask
-from tests.server.running import RunningServer
+from tests.support.asking import ask
+from tests.support.running import RunningServer
+from tests.support.scene import BOX, HOSTILE, PRODUCT, START, A, B, E, report
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 

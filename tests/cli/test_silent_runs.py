@@ -18,7 +18,7 @@ from tests.cli.conftest import Command
 from tests.cli.test_exec import JOB, KEY, Bench, reports
 from tests.cli.test_job_reports import commit, git
 from tests.cli.test_reporting import junit
-from tests.client.answering import Answer, AnsweringServer, answering
+from tests.support.answering import Answer, AnsweringServer, answering
 
 LATER = "If the hardware was not reached, --hello-cmd COMMAND tells it"
 

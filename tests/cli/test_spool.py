@@ -16,9 +16,9 @@ from hwci.client.errors import ConnectionFailedError
 from hwci.client.spool import Spool, SpoolError
 from hwci.wire.reports import MergeAnnouncement
 from tests.cli.conftest import Command
-from tests.cli.scene import report
-from tests.client.answering import Answer, answering, unused_url
-from tests.server.running import RunningServer
+from tests.support.answering import Answer, answering, unused_url
+from tests.support.running import RunningServer
+from tests.support.scene import report
 
 WRONG_KEY = "svc_" + "0" * 64
 ANNOUNCED = json.dumps(

@@ -16,9 +16,9 @@ import pytest
 from hwci.client import Client, calls
 from hwci.client.spool import Spool
 from hwci.wire.reports import RunReport
-from tests.cli.scene import report
-from tests.client.answering import Answer, answering, unused_url
-from tests.server.running import RunningServer
+from tests.support.answering import Answer, answering, unused_url
+from tests.support.running import RunningServer
+from tests.support.scene import report
 
 HWCI = (sys.executable, "-m", "hwci")
 WRONG_KEY = "svc_" + "0" * 64

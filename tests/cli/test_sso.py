@@ -16,9 +16,9 @@ import pytest
 
 from hwci.cli.session import loopback
 from tests.cli.conftest import Command
-from tests.server import browsing
-from tests.server.providers import mock_provider, sso_file
-from tests.server.running import RunningServer, running_in_thread
+from tests.support import browsing
+from tests.support.providers import mock_provider, sso_file
+from tests.support.running import RunningServer, running_in_thread
 
 ADA = {"sub": "ada", "email": "ada@example.org", "email_verified": True, "name": "Ada"}
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
+from tests.support.recorded import recorded
 
 TOML = """
 [[product]]

@@ -11,8 +11,8 @@ from hwci.engine.page.plan import Plan, plan
 from hwci.engine.vocabulary import Label
 from hwci.server.services import metrics
 from tests.cli.conftest import Command
-from tests.cli.scene import CONFIGURATION, PRODUCT
-from tests.server.running import RunningServer
+from tests.support.running import RunningServer
+from tests.support.scene import CONFIGURATION, PRODUCT
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.recorded import recorded
 from tests.cli.conftest import Command
 from tests.cli.test_reporting import NOWHERE, junit
-from tests.client.answering import Answer, answering
+from tests.support.answering import Answer, answering
+from tests.support.recorded import recorded
 
 RUN = ("report-run", "--box", "bench-1", "--no-changes", "--junit", "one.xml")
 HERE = {"HWCI_MERGED_AT": "", "HWCI_TRIGGER": "manual", "HWCI_STARTED_AT": "2026-01-31T09:30:00Z"}

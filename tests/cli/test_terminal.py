@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_operating import HWCI, ROOT, environment
-from tests.server.running import EMAIL, PASSWORD, RunningServer
+from tests.support.running import EMAIL, PASSWORD, RunningServer
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 

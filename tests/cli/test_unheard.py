@@ -14,7 +14,7 @@ import pytest
 from hwci.client.spool import Spool
 from tests.cli.test_exec import KEY, ROOT
 from tests.cli.test_reporting import junit
-from tests.client.answering import unused_url
+from tests.support.answering import unused_url
 
 JOB = {
     "HWCI_REPO_KEY": "acme/firmware",

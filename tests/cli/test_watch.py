@@ -22,9 +22,9 @@ from hwci.server.app import sweeping
 from hwci.server.services.runs import streams
 from hwci.wire.runs import RunEvent, RunEvents, RunHead
 from tests.cli.conftest import Command
-from tests.cli.scene import A, report
 from tests.cli.test_operating import HWCI, environment
-from tests.server.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
+from tests.support.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
+from tests.support.scene import A, report
 
 BOX = "live-1"
 TITLE = re.compile(r"Run \d+ \(1\) on live-1")

@@ -21,7 +21,7 @@ from hwci.wire.reports import (
     SuiteConfiguration,
     TestItem,
 )
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, running_in_thread
 
 NOW = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251 - the page looks back from now
 BAD, FIX = "bad0000", "f1c0000"

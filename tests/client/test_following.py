@@ -15,8 +15,8 @@ import pytest
 
 from hwci.client import AsyncClient, Client, _aio, _sync, errors
 from hwci.client.following import RESUMES, SILENCE_SECONDS
-from tests.client.answering import Answer, answering, unused_url
-from tests.server.streaming import RUN, breaking, streaming
+from tests.support.answering import Answer, answering, unused_url
+from tests.support.streaming import RUN, breaking, streaming
 
 ORG = UUID("7b0a3c0e-1111-4222-8333-444455556666")
 EVENTS, CUTS = 150, 12

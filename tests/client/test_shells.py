@@ -18,7 +18,7 @@ import pytest
 
 from hwci.client import AsyncClient, Call, Client, calls, errors
 from hwci.wire.reports import SuiteConfiguration
-from tests.client.answering import Answer, answering, unused_url
+from tests.support.answering import Answer, answering, unused_url
 
 CONFIG = calls.put_suite_config(
     SuiteConfiguration(

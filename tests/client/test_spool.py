@@ -19,8 +19,8 @@ from hwci.client.errors import CredentialMalformedError, ServerAddressError
 from hwci.client.spool import Spool, SpoolError, fingerprint_of, spool_folder
 from hwci.client.spool_files import Kept
 from hwci.wire.reports import MergeAnnouncement, RunReport
-from tests.client.answering import Answer, AnsweringServer, answering, unused_url
-from tests.server.running import report
+from tests.support.answering import Answer, AnsweringServer, answering, unused_url
+from tests.support.running import report
 
 ADDRESS = "https://hwci.example.org"
 OTHER_ADDRESS = "https://hwci.example.net"

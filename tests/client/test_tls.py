@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from hwci.client import AsyncClient, Client, calls, errors
-from tests.client.answering import Answer, AnsweringServer, answering
+from tests.support.answering import Answer, AnsweringServer, answering
 
 OK = Answer(200, b'{"status": "ok"}')
 

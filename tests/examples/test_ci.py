@@ -15,10 +15,10 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # it ships no types
 
 from hwci.client import Client, calls
-from tests.ci.recorded import recorded
 from tests.cli.test_job_reports import git
 from tests.cli.test_reporting import junit
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.recorded import recorded
+from tests.support.running import RunningServer, running_in_thread
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "ci"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, running_in_thread
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

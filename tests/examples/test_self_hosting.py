@@ -16,7 +16,7 @@ import typer.main
 from hwci.cli.main import app
 from hwci.server.app.process import FILES_MOST
 from hwci.server.settings import VARIABLES
-from tests.server.running import running_in_thread
+from tests.support.running import running_in_thread
 
 ROOT = Path(__file__).parents[2]
 UNIT = (ROOT / "examples/self-hosting/hwci.service").read_text()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, running_in_thread
 
 
 @pytest.fixture(scope="module")

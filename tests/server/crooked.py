@@ -18,8 +18,8 @@ import jwt
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.server.providers import CLIENT, SECRET
-from tests.server.running import in_thread
+from tests.support.providers import CLIENT, SECRET
+from tests.support.running import in_thread
 
 Json = dict[str, Any]
 KID = "of-the-day"

@@ -9,10 +9,10 @@ from enum import Enum
 from itertools import count
 from typing import Any
 
-from tests.server.asking import bearer
-from tests.server.joining import join
-from tests.server.running import PASSWORD, RunningServer, report
 from tests.server.tenants import ANNOUNCEMENT, CONFIGURATION, EVENTS, HEAD, Tenant, sign_in_of, tell
+from tests.support.asking import bearer
+from tests.support.joining import join
+from tests.support.running import PASSWORD, RunningServer, report
 
 NUMBERS = count()
 

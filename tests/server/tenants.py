@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from hwci.server.app import SetCiMetrics, operate
-from tests.server.asking import Header, ask, bearer, ci_key
-from tests.server.joining import join
-from tests.server.running import PASSWORD, RunningServer, report
+from tests.support.asking import Header, ask, bearer, ci_key
+from tests.support.joining import join
+from tests.support.running import PASSWORD, RunningServer, report
 
 OURS, THEIRS, OFF = "ours", "theirs", "off"
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -21,8 +21,8 @@ from hwci.server.clock import system_clock
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
 from hwci.server.storage.location import Location
-from tests.server.asking import Reply, ask, bearer
-from tests.server.running import (
+from tests.support.asking import Reply, ask, bearer
+from tests.support.running import (
     Hands,
     RunningServer,
     running_in_thread,

@@ -10,8 +10,8 @@ import jwt
 import pytest
 
 from hwci.server.settings import Registration
-from tests.server.asking import Reply, ask, bearer
-from tests.server.running import (
+from tests.support.asking import Reply, ask, bearer
+from tests.support.running import (
     EMAIL,
     NAME,
     ORGANIZATION,

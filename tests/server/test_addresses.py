@@ -16,7 +16,7 @@ from hwci.server.errors import SettingsError
 from hwci.server.http.addresses import address_of, note_origin, scheme_of
 from hwci.server.http.connections.runner import AROUND, Handle, SpecRunner
 from hwci.server.settings import Network, Settings, read_settings
-from tests.server.asking import Header, ask
+from tests.support.asking import Header, ask
 
 INSIDE = (ip_network("127.0.0.0/8"), ip_network("10.0.0.0/8"), ip_network("::1/128"))
 DOCUMENT = "/api/openapi.json"

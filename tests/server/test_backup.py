@@ -16,8 +16,8 @@ from hwci.server.errors import OperatorUnreachableError, StorageError, StorageLo
 from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.sqlite import copying
-from tests.server.asking import ask, bearer, ci_key
-from tests.server.running import (
+from tests.support.asking import ask, bearer, ci_key
+from tests.support.running import (
     RunningServer,
     new_organization,
     report,

@@ -35,7 +35,7 @@ from hwci.wire.lists import ListRule
 from hwci.wire.reports import RunReport
 from hwci.wire.runs import RunEvents
 from tests.server.readers import Endless, Greedy, Reader
-from tests.server.running import report
+from tests.support.running import report
 
 LIMIT = limits.RUN_REPORT_BYTES
 

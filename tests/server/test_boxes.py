@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import Hands, RunningServer, report, running_in_thread
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import Hands, RunningServer, report, running_in_thread
 
 NO_TOKEN = (
     401,

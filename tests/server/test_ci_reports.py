@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from hwci.wire import limits
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import RunningServer, report, running_in_thread
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import RunningServer, report, running_in_thread
 
 JSON = ("Content-Type", "application/json")
 GZIP = ("Content-Encoding", "gzip")

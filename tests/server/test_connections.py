@@ -25,7 +25,7 @@ from hwci.server.app import process
 from hwci.server.http.connections import connection, listener
 from hwci.server.http.connections.listener import Places
 from hwci.server.http.connections.runner import SpecRunner
-from tests.server.asking import first_reply, read_reply
+from tests.support.asking import first_reply, read_reply
 
 KEEP = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 LAST = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.asking import Header, Reply, ask, bearer
-from tests.server.running import (
+from tests.support.asking import Header, Reply, ask, bearer
+from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
     MEMBER_EMAIL,

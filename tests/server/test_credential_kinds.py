@@ -12,10 +12,10 @@ import aiohttp
 import pytest
 
 from hwci.server.app import ResetPassword, operate
-from tests.server.asking import Header, ask, bearer, ci_key
 from tests.server.matrix import ROWS, By
-from tests.server.running import RunningServer
 from tests.server.tenants import OURS, found, sign_in_of, tell
+from tests.support.asking import Header, ask, bearer, ci_key
+from tests.support.running import RunningServer
 
 MACHINES = {By.CI: "CI key", By.BOX: "box key"}
 

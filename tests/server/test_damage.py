@@ -15,8 +15,8 @@ from hwci.server.errors import StorageError
 from hwci.server.services.operator.commands import ListOrganizations
 from hwci.server.settings import Settings
 from hwci.server.storage.sqlite import checking, condition, store
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import RunningServer, in_thread, report, running_in_thread
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import RunningServer, in_thread, report, running_in_thread
 
 
 def page(url: str, server: RunningServer) -> Reply:

@@ -22,7 +22,7 @@ from hwci.server.app import serving
 from hwci.server.http.connections import connection
 from hwci.server.http.connections.runner import SpecRunner
 from hwci.server.settings import Settings
-from tests.server.asking import Reply, ask, read_reply
+from tests.support.asking import Reply, ask, read_reply
 
 ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"

@@ -18,7 +18,7 @@ from hwci.server.errors import SettingsError
 from hwci.server.http.connections.runner import AROUND, SpecRunner
 from hwci.server.http.figures import Figures
 from hwci.server.settings import Settings
-from tests.server.asking import Reply, ask
+from tests.support.asking import Reply, ask
 
 Figure = Callable[..., float | None]
 REQUESTS = "hwci_http_requests_total"

@@ -15,7 +15,7 @@ from aiohttp.http_parser import HttpRequestParserPy
 from hwci.server.http.connections import runner as protocol
 from hwci.server.http.connections.connection import SpecProtocol
 from hwci.server.http.connections.runner import HARDENING, SpecRunner, require_hardened
-from tests.server.asking import ask
+from tests.support.asking import ask
 
 FLOORS = {
     "aiohttp": (3, 14, 4),  # concatenated gzip members, smuggling

@@ -9,8 +9,8 @@ from hwci.server.app import serving
 from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.sqlite.store import SqliteStorage
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import report, running
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import report, running
 
 TESTS = [
     {"id": f"test-{number}", "outcome": "fail", "attempts": 1, "duration_s": 1.0}

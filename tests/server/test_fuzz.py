@@ -22,9 +22,9 @@ from schemathesis.hooks import unregister
 from schemathesis.openapi.checks import EnsureResourceAvailability
 
 from hwci.server.routes.table import ROUTES
-from tests.cli.scene import play
-from tests.server.asking import ask, bearer
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.asking import ask, bearer
+from tests.support.running import RunningServer, running_in_thread
+from tests.support.scene import play
 
 SEED = 7
 PHASES = ("examples", "coverage", "fuzzing", "stateful")

@@ -20,7 +20,7 @@ from hwci.server.errors import RateLimitedError, UnauthenticatedError
 from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.settings import Settings
-from tests.server.running import ADMIN_EMAIL, EMAIL, PASSWORD, Hands, RunningServer, running
+from tests.support.running import ADMIN_EMAIL, EMAIL, PASSWORD, Hands, RunningServer, running
 
 LOGIN = "/api/auth/login"
 NOBODY = "nobody@example.org"

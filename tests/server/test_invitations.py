@@ -11,9 +11,9 @@ from uuid import UUID
 
 import pytest
 
-from tests.server.asking import Reply, ask, bearer
-from tests.server.joining import accept, decline, invite, join, received
-from tests.server.running import (
+from tests.support.asking import Reply, ask, bearer
+from tests.support.joining import accept, decline, invite, join, received
+from tests.support.running import (
     EMAIL,
     MEMBER_EMAIL,
     NAME,

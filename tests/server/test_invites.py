@@ -18,9 +18,9 @@ from hwci.server.services.people.invites import new_set_up_token
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
-from tests.server.asking import Reply, ask, bearer
-from tests.server.joining import invite
-from tests.server.running import (
+from tests.support.asking import Reply, ask, bearer
+from tests.support.joining import invite
+from tests.support.running import (
     PASSWORD,
     Hands,
     RunningServer,

@@ -16,8 +16,8 @@ from hwci.server.settings import Registration, Settings
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import EMAIL, PASSWORD, RunningServer, report
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import EMAIL, PASSWORD, RunningServer, report
 
 PATH = "/api/ci/run-report"
 JSON = ("Content-Type", "application/json")

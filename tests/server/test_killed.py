@@ -9,8 +9,8 @@ from pathlib import Path
 import aiohttp
 
 from hwci.server.storage.opening import open_storage
-from tests.server.running import RunningServer, report, running
 from tests.server.test_stopping_under_load import service
+from tests.support.running import RunningServer, report, running
 from tests.support.soak import rounds
 
 KILLS, SENDERS = rounds(2, 4), 4

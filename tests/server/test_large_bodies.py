@@ -20,8 +20,8 @@ from hwci.server.http.bodies import buffers as large_bodies
 from hwci.server.http.bodies.body import APART_BYTES
 from hwci.server.http.bodies.buffers import BodyBuffer, LargeBodies
 from hwci.wire import limits
-from tests.server.asking import Reply, ask, bearer, ci_key, connect, first_reply, read_reply
-from tests.server.running import RunningServer, report, running_in_thread
+from tests.support.asking import Reply, ask, bearer, ci_key, connect, first_reply, read_reply
+from tests.support.running import RunningServer, report, running_in_thread
 
 PATH = "/api/ci/run-report"
 JSON = ("Content-Type", "application/json")

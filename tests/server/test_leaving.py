@@ -17,8 +17,8 @@ from hwci.server.services import readings
 from hwci.server.services.ingest import Ingest
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import CiKey
-from tests.server.asking import ask, bearer, connect, read_reply
-from tests.server.running import RunningServer, report, running_in_thread
+from tests.support.asking import ask, bearer, connect, read_reply
+from tests.support.running import RunningServer, report, running_in_thread
 
 SOON = 5.0
 """Half of what a read has when nobody leaves."""

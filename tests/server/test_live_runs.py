@@ -27,10 +27,10 @@ from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Box, Event
 from hwci.wire import limits
 from hwci.wire.runs import RunEvents, RunHead
-from tests.server.asking import ask, ci_key
-from tests.server.benches import Benches
-from tests.server.running import Hands, running_in_thread
 from tests.server.storage.examples import ACME, NOON
+from tests.support.asking import ask, ci_key
+from tests.support.benches import Benches
+from tests.support.running import Hands, running_in_thread
 
 BOOT, FLASH = {"id": "boot"}, {"id": "flash"}
 PASSED = {"outcome": "pass", "attempts": 1}

@@ -20,8 +20,8 @@ from hwci.server.security import passwords
 from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
-from tests.server.asking import Reply, ask
-from tests.server.running import (
+from tests.support.asking import Reply, ask
+from tests.support.running import (
     EMAIL,
     PASSWORD,
     Hands,

@@ -12,9 +12,9 @@ import aiohttp
 import pytest
 
 from hwci.engine.vocabulary import Role
-from tests.server.asking import Reply, ask, bearer
-from tests.server.joining import join
-from tests.server.running import (
+from tests.support.asking import Reply, ask, bearer
+from tests.support.joining import join
+from tests.support.running import (
     EMAIL,
     MEMBER_EMAIL,
     NAME,

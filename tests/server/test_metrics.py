@@ -16,8 +16,8 @@ from hwci.server.app import SetCiMetrics, operate
 from hwci.wire.base import ListPage
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import MetricsPage
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import MEMBER_EMAIL, NAME, RunningServer, report, running_in_thread
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import MEMBER_EMAIL, NAME, RunningServer, report, running_in_thread
 
 START = datetime(2026, 1, 10, tzinfo=UTC)
 AS_OF = "asOf=2026-02-01T00:00:00Z"

@@ -11,8 +11,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from hwci.server.routes.table import ROUTES
 from hwci.wire import limits
-from tests.server.asking import ask
-from tests.server.running import RunningServer
+from tests.support.asking import ask
+from tests.support.running import RunningServer
 
 
 @pytest.fixture(scope="module")

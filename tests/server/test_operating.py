@@ -44,8 +44,8 @@ from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.sqlite.locking import database_lock
-from tests.server.asking import ask, bearer, ci_key
-from tests.server.running import (
+from tests.support.asking import ask, bearer, ci_key
+from tests.support.running import (
     EMAIL,
     PASSWORD,
     Hands,

@@ -12,10 +12,10 @@ from hwci.server.http.route import Call, Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.server.services.access import Member, Person
 from hwci.server.storage.records import Box, CiKey, User
-from tests.server.asking import Header, Reply, ask, bearer, ci_key
-from tests.server.benches import Benches
-from tests.server.running import Hands, RunningServer, new_organization, sign_in
 from tests.server.tenants import CONFIGURATION
+from tests.support.asking import Header, Reply, ask, bearer, ci_key
+from tests.support.benches import Benches
+from tests.support.running import Hands, RunningServer, new_organization, sign_in
 
 OTHER = "other@example.org"
 OFF = "off@example.org"

@@ -12,9 +12,9 @@ import pytest
 
 from hwci.wire.base import ListPage
 from hwci.wire.metrics import FlakyTestHistory, TrendAnswer
-from tests.server.asking import Reply, ask, bearer
-from tests.server.running import RunningServer, running_in_thread
 from tests.server.test_tables import tell
+from tests.support.asking import Reply, ask, bearer
+from tests.support.running import RunningServer, running_in_thread
 
 pytestmark = pytest.mark.clock
 

@@ -29,8 +29,8 @@ from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import User
 from hwci.wire.accounts import Login, PasswordChange, SignedIn
-from tests.server.asking import Header, Reply, ask, bearer, ci_key
-from tests.server.running import (
+from tests.support.asking import Header, Reply, ask, bearer, ci_key
+from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
     MEMBER_EMAIL,

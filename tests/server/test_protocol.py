@@ -10,8 +10,8 @@ from aiohttp import web
 
 from hwci.server.http.connections.connection import SpecServer
 from hwci.server.http.connections.runner import SpecRunner
-from tests.server.asking import ask, bearer, read_reply, say
-from tests.server.running import RunningServer
+from tests.support.asking import ask, bearer, read_reply, say
+from tests.support.running import RunningServer
 
 HOST = b"Host: x\r\n"
 HEAD = b"GET /healthz HTTP/1.1\r\n" + HOST

@@ -26,9 +26,9 @@ from hwci.server.errors import LimiterError, SettingsError
 from hwci.server.security import rate_limiter as windows_of
 from hwci.server.security.rate_limiter import KEYS_MAX, RateLimiter
 from hwci.server.settings import Settings, read_settings
-from tests.held_port import held_port, valkey_server
-from tests.server.asking import Reply, ask
-from tests.server.running import Hands, RunningServer, running, running_in_thread
+from tests.support.asking import Reply, ask
+from tests.support.held_port import held_port, valkey_server
+from tests.support.running import Hands, RunningServer, running, running_in_thread
 
 DOCUMENT = "/api/openapi.json"
 HIDDEN = "The service cannot count requests now, so it takes none; try again in a few seconds"

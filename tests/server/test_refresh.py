@@ -12,8 +12,8 @@ import aiohttp
 import pytest
 
 from hwci.server.storage.sqlite.connections import open_reader
-from tests.server.asking import Reply, ask, bearer
-from tests.server.running import (
+from tests.support.asking import Reply, ask, bearer
+from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
     MEMBER_EMAIL,

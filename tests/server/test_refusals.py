@@ -14,7 +14,7 @@ from hwci.server.http.responses import error_answer
 from hwci.server.security import passwords
 from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
-from tests.server.asking import ask
+from tests.support.asking import ask
 
 
 @pytest.mark.parametrize(

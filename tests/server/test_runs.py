@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from tests.server.asking import ask, bearer
-from tests.server.benches import Benches
-from tests.server.running import PASSWORD, Hands, running_in_thread
+from tests.support.asking import ask, bearer
+from tests.support.benches import Benches
+from tests.support.running import PASSWORD, Hands, running_in_thread
 
 NO_RUN = (404, "Run not found")
 NO_ORGANIZATION = (404, "Organization not found")

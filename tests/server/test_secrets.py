@@ -9,8 +9,8 @@ import pytest
 
 from hwci.server.app import ResetPassword, operate
 from hwci.server.settings import VARIABLES, read_settings
-from tests.server.asking import ask, bearer, ci_key, connect, say
-from tests.server.running import (
+from tests.support.asking import ask, bearer, ci_key, connect, say
+from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
     PASSWORD,

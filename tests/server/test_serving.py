@@ -24,9 +24,9 @@ from hwci.server.errors import ListenError, SettingsError, StorageLockedError
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.settings import Registration, Settings, read_settings
 from hwci.server.storage.opening import open_storage
-from tests.server.asking import ask, bearer
-from tests.server.running import EMAIL, PASSWORD, new_organization, running
-from tests.server.streaming import streaming
+from tests.support.asking import ask, bearer
+from tests.support.running import EMAIL, PASSWORD, new_organization, running
+from tests.support.streaming import streaming
 
 PROCESS = """
 import sys

@@ -21,8 +21,8 @@ from hwci.server.http.bodies import body
 from hwci.server.http.connections import connection
 from hwci.server.http.connections.connection import SpecProtocol
 from hwci.server.http.connections.runner import SpecRunner
-from tests.server.asking import Reply, ask, connect, first_reply, read_reply
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.asking import Reply, ask, connect, first_reply, read_reply
+from tests.support.running import RunningServer, running_in_thread
 
 HEAD_SECONDS = 1.0
 FIRST_BYTE_SECONDS = 60.0

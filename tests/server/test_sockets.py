@@ -19,8 +19,8 @@ from hwci.server.clock import system_clock
 from hwci.server.http import streams as over_http
 from hwci.server.services.runs import streams
 from hwci.wire import limits
-from tests.server.running import EMAIL, Hands
-from tests.server.streaming import (
+from tests.support.running import EMAIL, Hands
+from tests.support.streaming import (
     WAIT_SECONDS,
     Scene,
     after,

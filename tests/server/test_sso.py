@@ -15,11 +15,11 @@ import pytest
 
 from hwci.server.app import SetUserEnabled, operate
 from hwci.server.settings import Registration
-from tests.server.asking import Reply, ask, bearer, read_reply, say
-from tests.server.browsing import Browser, browsing
-from tests.server.joining import accept, invite, received
-from tests.server.providers import mock_provider, sso_file
-from tests.server.running import EMAIL, MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
+from tests.support.asking import Reply, ask, bearer, read_reply, say
+from tests.support.browsing import Browser, browsing
+from tests.support.joining import accept, invite, received
+from tests.support.providers import mock_provider, sso_file
+from tests.support.running import EMAIL, MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 
 LOGIN = "/api/auth/sso/acme/login"
 CALLBACK = "/api/auth/sso/acme/callback"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.held_port import held_port
-from tests.server.browsing import browsing
-from tests.server.providers import certified_provider, sso_file
-from tests.server.running import RunningServer, running_in_thread
 from tests.server.test_sso import CALLBACK, LOGIN, who
+from tests.support.browsing import browsing
+from tests.support.held_port import held_port
+from tests.support.providers import certified_provider, sso_file
+from tests.support.running import RunningServer, running_in_thread
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from hwci.wire.sso import challenge_of
-from tests.server.asking import Reply, ask, bearer
-from tests.server.browsing import browsing
 from tests.server.crooked import PERSON, Crooked, crooked_provider, of_now
-from tests.server.providers import sso_file
-from tests.server.running import Hands, RunningServer, running_in_thread
+from tests.support.asking import Reply, ask, bearer
+from tests.support.browsing import browsing
+from tests.support.providers import sso_file
+from tests.support.running import Hands, RunningServer, running_in_thread
 
 VERIFIER = "v" * 43
 PORT = 40_404

@@ -15,12 +15,12 @@ from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from tests.client.answering import unused_url
-from tests.server.asking import ask
-from tests.server.browsing import Stop, browsing
 from tests.server.crooked import KID, PERSON, Crooked, crooked_provider, of_now, public, rsa_key
-from tests.server.providers import CLIENT, SECRET, sso_file
-from tests.server.running import PASSWORD, Hands, RunningServer, running_in_thread
+from tests.support.answering import unused_url
+from tests.support.asking import ask
+from tests.support.browsing import Stop, browsing
+from tests.support.providers import CLIENT, SECRET, sso_file
+from tests.support.running import PASSWORD, Hands, RunningServer, running_in_thread
 
 LOGIN = "/api/auth/sso/crooked/login"
 NO_PROOF = (401, "Crooked gave no proof of who you are; begin the sign-in again")

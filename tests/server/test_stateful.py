@@ -24,10 +24,10 @@ from hypothesis.stateful import (
 )
 
 from hwci.server.app import SetCiMetrics, operate
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.joining import accept, decline, received
 from tests.server.model import FAILED, FILES, PASSED, Box, Failure, Key, Offer, changes
-from tests.server.running import (
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.joining import accept, decline, received
+from tests.support.running import (
     ADMIN_EMAIL,
     EMAIL,
     MEMBER_EMAIL,

@@ -22,7 +22,7 @@ from pathlib import Path
 from hwci.server.app import process as stopping
 from hwci.server.http.connections import connection, listener
 from hwci.server.http.connections import runner as protocol
-from tests.server.running import RunningServer, report, running
+from tests.support.running import RunningServer, report, running
 from tests.support.soak import rounds
 
 ROUNDS = rounds(2, 10)

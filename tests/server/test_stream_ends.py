@@ -26,8 +26,8 @@ from hwci.server.services.access import Access, Member
 from hwci.server.services.operator.operator import Operator, Secret
 from hwci.server.services.runs import streams
 from hwci.wire import limits
-from tests.server.running import ADMIN_EMAIL, EMAIL, MEMBER_EMAIL, PASSWORD, Hands
-from tests.server.streaming import (
+from tests.support.running import ADMIN_EMAIL, EMAIL, MEMBER_EMAIL, PASSWORD, Hands
+from tests.support.streaming import (
     WAIT_SECONDS,
     Reader,
     Scene,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.server.running import RunningServer
+from tests.support.running import RunningServer
 
 HANDSHAKE = {
     "Connection": "Upgrade",

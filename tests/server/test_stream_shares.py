@@ -24,8 +24,8 @@ from hwci.server.services.access import Access, Member
 from hwci.server.services.runs import streams
 from hwci.server.storage.opening import open_storage
 from hwci.wire import limits
-from tests.server.running import ADMIN_EMAIL
-from tests.server.streaming import WAIT_SECONDS, Scene, bearer, following, refusal, streaming
+from tests.support.running import ADMIN_EMAIL
+from tests.support.streaming import WAIT_SECONDS, Scene, bearer, following, refusal, streaming
 
 PLACES = 6
 HERE, THERE = "192.0.2.1", "192.0.2.2"

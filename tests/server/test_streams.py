@@ -18,8 +18,8 @@ from hwci.server.errors import ConflictError
 from hwci.server.services.runs import event_buffer, streams
 from hwci.server.storage.ports import Reader as StorageReader
 from hwci.wire.runs import RunEvent
-from tests.server.running import report
-from tests.server.streaming import (
+from tests.support.running import report
+from tests.support.streaming import (
     RUN,
     Reader,
     Scene,

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import RunningServer, running_in_thread
 from tests.server.test_metrics import AS_OF, CONFIG, START, run
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import RunningServer, running_in_thread
 
 TABLES: dict[str, type[StrEnum]] = {
     "ci-metrics/unchecked-merges": MergeColumn,

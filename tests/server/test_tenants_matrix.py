@@ -16,10 +16,10 @@ from uuid import uuid4
 import pytest
 
 from hwci.server.routes.table import ROUTES
-from tests.server.asking import PATIENCE_SECONDS, Header, Reply, ask, bearer, ci_key
 from tests.server.matrix import ROWS, By, Row, World
-from tests.server.running import RunningServer
 from tests.server.tenants import OFF, OURS, THEIRS, Tenant, found, kept, register
+from tests.support.asking import PATIENCE_SECONDS, Header, Reply, ask, bearer, ci_key
+from tests.support.running import RunningServer
 
 HANDSHAKE = (
     ("Connection", "Upgrade"),

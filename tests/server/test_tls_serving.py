@@ -27,7 +27,7 @@ from hwci.server.app.tls import tls_context
 from hwci.server.errors import SettingsError
 from hwci.server.http.connections import connection
 from hwci.server.settings import Settings, read_settings
-from tests.server.asking import ask
+from tests.support.asking import ask
 
 YEAR = "max-age=31536000"
 

@@ -17,7 +17,7 @@ import pytest
 
 from hwci.server.app import serving
 from hwci.server.settings import Settings
-from tests.server.running import EMAIL, PASSWORD, Hands, report
+from tests.support.running import EMAIL, PASSWORD, Hands, report
 
 BEFORE = Path(__file__).parent / "before"
 TOLD: dict[str, Any] = json.loads((BEFORE / "schema-4.json").read_text())

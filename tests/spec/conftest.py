@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.server.running import RunningServer, running_in_thread
 from tests.spec.service import Service, new_service
+from tests.support.running import RunningServer, running_in_thread
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from hwci.server.app import SetCiMetrics, operate
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import RunningServer
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import RunningServer
 
 Json = dict[str, Any]
 

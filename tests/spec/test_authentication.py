@@ -8,13 +8,13 @@ import jwt
 import pytest
 
 from hwci.wire.sso import challenge_of
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.browsing import browsing
 from tests.server.crooked import PERSON, crooked_provider
-from tests.server.providers import sso_file
-from tests.server.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
 from tests.spec.quoting import shows
 from tests.spec.service import Json, Service, new_service
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.browsing import browsing
+from tests.support.providers import sso_file
+from tests.support.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
 
 BEARER = "| User bearer token | users (dashboard, CI key management) | header `Authorization: Bearer <ACCESS_TOKEN>` | JWT access token, expires after 15 minutes |"
 OBTAINED = "1. Tokens are obtained by POST `/api/auth/login` with e-mail and password, or through an SSO flow."

@@ -4,9 +4,9 @@
 
 import re
 
-from tests.server.asking import Reply, ask, ci_key
 from tests.spec.quoting import shows
 from tests.spec.service import ANNOUNCE, Json, Service, announcement
+from tests.support.asking import Reply, ask, ci_key
 
 LIST = "| GET | `/api/orgs/:orgId/boxes` | Lists the boxes of an organization; uses the pagination convention. Response item fields: not shown. |"
 SCHEME = "| Box or CI key | boxes, CI | header `X-API-Key: <API_KEY>` | prefix `svc_` followed by 64 hexadecimal characters |"

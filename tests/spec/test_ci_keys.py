@@ -10,8 +10,6 @@ from uuid import uuid4
 import pytest
 
 from hwci.wire.base import parse_time
-from tests.server.asking import ask, bearer, ci_key
-from tests.server.running import RunningServer
 from tests.spec.fields import NAMES_BAD, NAMES_OK
 from tests.spec.quoting import shows
 from tests.spec.service import (
@@ -26,6 +24,8 @@ from tests.spec.service import (
     passed,
     report,
 )
+from tests.support.asking import ask, bearer, ci_key
+from tests.support.running import RunningServer
 
 NAME = "| `name` | string, 1 to 255 characters | Required at creation |"
 API_KEY = "| `apiKey` | string | Returned only in the creation response: prefix `svc_` followed by 64 hexadecimal characters. Never returned again and never in the list. |"

@@ -4,7 +4,6 @@
 
 import pytest
 
-from tests.server.asking import ask, bearer
 from tests.spec.quoting import shows
 from tests.spec.service import (
     ANNOUNCE,
@@ -21,6 +20,7 @@ from tests.spec.service import (
     report,
     sha,
 )
+from tests.support.asking import ask, bearer
 
 ROWS = {
     "| POST | `/api/ci/merge-announce` | merge announcement | 204, no body |": announcement(),

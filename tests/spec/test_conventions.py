@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from tests.server.asking import ask, bearer
 from tests.spec.quoting import shows
 from tests.spec.service import Service, changes, commit, failed, passed
+from tests.support.asking import ask, bearer
 
 IDS = "1. IDs are UUIDs."
 TIMES = "2. Timestamps are ISO 8601 with a time zone offset."

@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.server.asking import Reply, ask, bearer, ci_key, read_reply, say
-from tests.server.running import EMAIL, PASSWORD, RunningServer
 from tests.spec.quoting import shows
 from tests.spec.service import ANNOUNCE, REPORT, Service, announcement, of_server, report
+from tests.support.asking import Reply, ask, bearer, ci_key, read_reply, say
+from tests.support.running import EMAIL, PASSWORD, RunningServer
 
 STATUS_CODE = "| `statusCode` | integer |"
 ERROR = "| `error` | string (HTTP reason phrase) |"

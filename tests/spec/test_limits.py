@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.server.asking import Reply, ask, bearer
 from tests.spec.fields import (
     Path,
     Place,
@@ -30,6 +29,7 @@ from tests.spec.service import (
     configuration,
     passed,
 )
+from tests.support.asking import Reply, ask, bearer
 
 
 def in_announcement() -> tuple[Json, Path]:

@@ -11,11 +11,11 @@ import pytest
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.settings import Settings
-from tests.held_port import valkey_server
-from tests.server.asking import Reply, ask
-from tests.server.running import Hands
 from tests.spec.quoting import shows
 from tests.spec.service import ANNOUNCE
+from tests.support.asking import Reply, ask
+from tests.support.held_port import valkey_server
+from tests.support.running import Hands
 
 GLOBAL = (
     "| Global rate | 100 requests per minute per IP | all endpoints; applied across all replicas of"

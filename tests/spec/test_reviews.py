@@ -4,9 +4,9 @@
 
 import pytest
 
-from tests.server.running import ADMIN_EMAIL, NAME, RunningServer
 from tests.spec.quoting import shows
 from tests.spec.service import Json, Service, changes, commit, failed, of_server, passed, sha
+from tests.support.running import ADMIN_EMAIL, NAME, RunningServer
 
 CONFIRM = "| any resolved failure outside the real-bug list | Confirm | owner or admin | counted as a real firmware bug |"
 DISMISS = "| a real firmware bug | Dismiss | owner or admin | moved to the other list with reason Dismissed by an admin |"

@@ -3,7 +3,6 @@
 """The questions that are answered, and the rules of CI Metrics (spec, "What the service does")."""
 
 from hwci.server.app import SetCiMetrics, operate
-from tests.server.running import RunningServer
 from tests.spec.quoting import shows
 from tests.spec.service import (
     ANNOUNCE,
@@ -18,6 +17,7 @@ from tests.spec.service import (
     report,
     sha,
 )
+from tests.support.running import RunningServer
 
 MERGES = "1. Which merges ran on real hardware?"
 BUGS = "2. Which failures were real firmware bugs?"

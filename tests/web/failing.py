@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.server.asking import ask, ci_key
-from tests.server.running import RunningServer, report, running_in_thread
+from tests.support.asking import ask, ci_key
+from tests.support.running import RunningServer, report, running_in_thread
 
 DRIVER, HARNESS = "d" * 40, "e" * 40
 FILES = 540

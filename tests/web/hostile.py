@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tests.server.asking import Header, ask, bearer, ci_key
-from tests.server.joining import join
-from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
+from tests.support.asking import Header, ask, bearer, ci_key
+from tests.support.joining import join
+from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
 
 _RUN = "window.hacked=1"
 HOSTILE: Sequence[str] = (

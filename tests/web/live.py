@@ -14,8 +14,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from hwci.server.app import serving
 from hwci.server.settings import Settings
-from tests.server.benches import Benches
-from tests.server.running import Hands, RunningServer, in_thread, running_in_thread
+from tests.support.benches import Benches
+from tests.support.running import Hands, RunningServer, in_thread, running_in_thread
 from tests.web.conftest import Account, Dashboard
 
 

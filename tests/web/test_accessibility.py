@@ -12,8 +12,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.server.asking import ask
-from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
+from tests.support.asking import ask
+from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.web.conftest import Account, Dashboard
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.server.app import CommandResult, ResetPassword, SetUserEnabled, operate
-from tests.server.asking import Reply, ask
-from tests.server.running import PASSWORD, RunningServer, running_in_thread
+from tests.support.asking import Reply, ask
+from tests.support.running import PASSWORD, RunningServer, running_in_thread
 from tests.web.conftest import Account, Dashboard
 
 NEW = "another good password"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.running import running_in_thread
+from tests.support.running import running_in_thread
 from tests.web.conftest import Account, Dashboard, module
 from tests.web.slow_proxy import slow_proxy
 

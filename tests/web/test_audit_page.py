@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.asking import ask, bearer
-from tests.server.running import ADMIN_EMAIL, MEMBER_EMAIL
+from tests.support.asking import ask, bearer
+from tests.support.running import ADMIN_EMAIL, MEMBER_EMAIL
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, site
 

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hwci.demo.project import BOXES
-from tests.server.asking import ask
-from tests.server.running import ADMIN_EMAIL, MEMBER_EMAIL
+from tests.support.asking import ask
+from tests.support.running import ADMIN_EMAIL, MEMBER_EMAIL
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, site
 

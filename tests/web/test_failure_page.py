@@ -16,7 +16,7 @@ from hwci.cli.terminal.evidence import STEPS
 from hwci.cli.terminal.tables import duration
 from hwci.engine.vocabulary import REASONS, Reason
 from hwci.wire.limits import EVIDENCE_MAX
-from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer
+from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer
 from tests.web.conftest import Account, Dashboard
 from tests.web.failing import DRIVER, FILES, HARNESS, failing_server, pass_on_the_failing_commit
 from tests.web.live import site

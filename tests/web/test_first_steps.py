@@ -16,7 +16,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # it ships no types
 from playwright.sync_api import Page, expect
 
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, running_in_thread
 from tests.web.conftest import PATIENCE_SECONDS, Account, Dashboard
 
 PASTED = 3  # that are for a desk; the others are steps of CI

@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from hwci.client._sse import EventStream
-from tests.held_port import held_port
-from tests.server.running import Hands, running_in_thread
+from tests.support.held_port import held_port
+from tests.support.running import Hands, running_in_thread
 from tests.web.conftest import Dashboard, module
 from tests.web.live import Comeback, Site, row, sign, site
 from tests.web.slow_proxy import slow_proxy

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.asking import ask, bearer
-from tests.server.running import RunningServer
+from tests.support.asking import ask, bearer
+from tests.support.running import RunningServer
 from tests.web.conftest import Account, Dashboard
 from tests.web.hostile import GUEST, HOSTILE, hostile_server, ids_of, in_address
 

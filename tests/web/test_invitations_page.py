@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.asking import ask
-from tests.server.joining import invite
-from tests.server.running import EMAIL, NAME, ORGANIZATION, PASSWORD, RunningServer
+from tests.support.asking import ask
+from tests.support.joining import invite
+from tests.support.running import EMAIL, NAME, ORGANIZATION, PASSWORD, RunningServer
 from tests.web.conftest import Account, Dashboard
 from tests.web.live import Site, row, site
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from hwci.server.app import SetCiMetrics, operate
 from hwci.server.clock import system_clock
-from tests.server.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
+from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
 from tests.web.conftest import Account, Dashboard
 from tests.web.test_metrics_page import part, rows
 

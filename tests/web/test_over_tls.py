@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from hwci.server.app import serving
 from hwci.server.settings import Settings
-from tests.server.running import EMAIL, NAME, PASSWORD, Hands, in_thread, running_in_thread
 from tests.server.test_tls_serving import make_pair
+from tests.support.running import EMAIL, NAME, PASSWORD, Hands, in_thread, running_in_thread
 
 NO_PROVIDER = "/api/auth/sso/none/login"
 SAID = "Provider not found; GET /api/auth/sso lists those there are"

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from hwci.cli.terminal.tables import duration
 from hwci.engine.facts import run_record_id
-from tests.server.running import report
+from tests.support.running import report
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, sign, site
 

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, BrowserType, Page, Request, expect
 
-from tests.server.asking import ask, bearer
-from tests.server.running import (
+from tests.support.asking import ask, bearer
+from tests.support.running import (
     EMAIL,
     MEMBER_EMAIL,
     PASSWORD,

@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.server.settings import Registration
-from tests.server.asking import ask, bearer
-from tests.server.joining import join
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.asking import ask, bearer
+from tests.support.joining import join
+from tests.support.running import RunningServer, running_in_thread
 from tests.web.conftest import Account, Dashboard
 
 LONG = "a pass phrase of mine"

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hwci.server.settings import Registration
-from tests.server.providers import mock_provider, sso_file
-from tests.server.running import (
+from tests.support.providers import mock_provider, sso_file
+from tests.support.running import (
     EMAIL,
     MEMBER_EMAIL,
     NAME,

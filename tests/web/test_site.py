@@ -11,8 +11,8 @@ import pytest
 
 import hwci.server.web
 from hwci.server.web.site import PAGES, POLICY, STYLES, Site
-from tests.server.asking import Reply, ask
-from tests.server.running import RunningServer, running_in_thread
+from tests.support.asking import Reply, ask
+from tests.support.running import RunningServer, running_in_thread
 
 STATIC = Path(hwci.server.web.__file__).with_name("static")
 SITE = Site()

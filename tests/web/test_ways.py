@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.server.asking import ask, bearer
+from tests.support.asking import ask, bearer
 from tests.web.conftest import Dashboard
 from tests.web.live import site
 

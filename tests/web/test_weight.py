@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.server.asking import ask, bearer
+from tests.support.asking import ask, bearer
 from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard
 
 FIRST_VIEW_BYTES = 100_000

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.asking import ask, ci_key
+from tests.support.asking import ask, ci_key
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, site
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from hwci.client import Client, calls
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
-from tests.server.running import RunningServer
+from tests.support.running import RunningServer
 
 REPO = "acme/firmware"
 SUITE = "sensor-fw"

@@ -11,7 +11,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
-from tests.held_port import held_socket
+from tests.support.held_port import held_socket
 
 DRIPS = 600
 """A dripping answer ends after all: a caller who waits for its end is to fail, not to hang."""

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "environments"
+FOLDER = Path(__file__).parents[1] / "ci/environments"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.env"))
 
 

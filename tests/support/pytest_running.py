@@ -13,7 +13,7 @@ from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 RERUNFAILURES = ("-p", "pytest_rerunfailures", "--reruns=2")
 FLAKY = ("-p", "flaky.flaky_pytest_plugin", "--force-flaky", "--max-runs=3")

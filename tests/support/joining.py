@@ -3,8 +3,8 @@
 
 from typing import Any
 
-from tests.server.asking import Reply, ask, bearer
-from tests.server.running import RunningServer
+from tests.support.asking import Reply, ask, bearer
+from tests.support.running import RunningServer
 
 
 def invite(server: RunningServer, token: str, email: str, role: str = "member") -> Reply:

@@ -4,8 +4,8 @@
 from typing import Any
 from uuid import UUID
 
-from tests.server.asking import Reply, ask, bearer, ci_key
-from tests.server.running import Hands, RunningServer, report
+from tests.support.asking import Reply, ask, bearer, ci_key
+from tests.support.running import Hands, RunningServer, report
 
 _OF_REPORTS_ONLY = ("box_key", "tests", "ended_at", "conclusion", "hello_ok")
 

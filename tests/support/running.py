@@ -26,7 +26,7 @@ from hwci.server.clock import system_clock
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
-from tests.held_port import held_port
+from tests.support.held_port import held_port
 
 EMAIL = "owner@example.org"
 ADMIN_EMAIL = "admin@example.org"

@@ -24,7 +24,7 @@ from hwci.server.settings import Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Happening
-from tests.server.running import (
+from tests.support.running import (
     EMAIL,
     MEMBER_EMAIL,
     PASSWORD,

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.held_port import held_port
+from tests.support.held_port import held_port
 
 CLIENT, SECRET = "hwci-tests", "a secret/with + and %"
 START_SECONDS = 60
