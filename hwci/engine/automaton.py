@@ -42,8 +42,8 @@ class Keeper(Protocol):
 
 
 class CacheBudget:
-    """About so many bytes, shared by all that cache within it. When it is used up, everything is
-    dropped at once: all of it can be computed again.
+    """Bytes, approximately, that all caches share. When they are used up, every cache is emptied:
+    all of it can be computed again.
     """
 
     def __init__(self, size: int) -> None:
@@ -52,7 +52,7 @@ class CacheBudget:
         self._keepers: dict[int, Keeper] = {}
 
     def take(self, keeper: Keeper, size: int) -> None:
-        """Count what `keeper` is about to cache, after all have forgotten if it does not fit."""
+        """Count what `keeper` is about to cache. If it does not fit, empty all caches first."""
         if size > self._left:
             keepers, self._keepers = self._keepers, {}
             self._left = self._size

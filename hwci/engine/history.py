@@ -277,7 +277,7 @@ class History(Protocol):
     def changes_under_test(
         self, repo_key: str, workflow: str, branch: str, sha: str
     ) -> RunChanges | None:
-        """Changes of the first run on a commit (semantics, 5.2 and 5.1); None when not carried."""
+        """Changes of the first run on a commit (semantics, 5.2 and 5.1); None if it sent none."""
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `commits` list the sha, by `order`."""

@@ -81,5 +81,5 @@ class PathList:
             return pattern
 
     def forget(self) -> None:
-        """Drop all decisions, which are kept because a history names the same files again."""
+        """Empty the cache of decisions. It exists because a history names the same files again."""
         self._decided: dict[str, str | None] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The only place where the server reads the time. Services are handed a `Clock`."""
+"""The only place where the server reads the time. Services get a `Clock`."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

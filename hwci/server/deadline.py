@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The time that a request has for its data, waiting and work together (contract, "Everywhere").
 
-This module decides when that time is over: after so many seconds, or when nobody waits for the
-answer any more. It does not know what is waited for.
+This module decides when that time is over: after a number of seconds, or when the caller has left.
+It does not know what the request does.
 """
 
 from time import monotonic
@@ -28,7 +28,7 @@ class Deadline:
         return max(0.0, self._at - monotonic())
 
     def give_up(self) -> None:
-        """End the time now: nobody waits any more."""
+        """End the time now, because the caller has left."""
         self._given_up = True
 
     def check_time(self) -> None:

@@ -27,7 +27,7 @@ class ForbiddenError(RefusedError):
 
 
 class NotFoundError(RefusedError):
-    """There is no such thing, or the caller may not know of it."""
+    """There is no such resource, or the caller may not see it."""
 
 
 class ConflictError(RefusedError):
@@ -55,7 +55,7 @@ class WrongPasswordError(UnfitError):
 
 
 class RateLimitedError(RefusedError):
-    """Too much was asked in too short a time; `retry_after`: seconds until asking again helps."""
+    """Too many requests in too short a time; `retry_after`: seconds until a request may succeed."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
@@ -63,8 +63,8 @@ class RateLimitedError(RefusedError):
 
 
 class MendableError(HwciServerError):
-    """What the operator of the server can mend. `cause`: why it failed; `fix`: what to do next. Its
-    text is one line of both.
+    """An error that the operator of the server can fix. `cause`: why it failed; `fix`: what to do
+    next. Its text is both in one line.
     """
 
     def __init__(self, cause: str, fix: str) -> None:
@@ -77,7 +77,9 @@ class MendableError(HwciServerError):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Return the error of another process from its text; it may pass if no fix is named."""
+        """Return the error of another process from its text. If no fix is named, trying again may
+        help.
+        """
         cause, _, fix = text.rpartition(_THEN)
         return cls(cause, fix) if cause and fix else cls(text, "try again in a moment")
 
@@ -104,7 +106,7 @@ class StorageLockedError(StorageError):
 
 
 class OverloadedError(HwciServerError):
-    """Too much of one kind of work waits already; trying again later helps."""
+    """Too much work of one kind is waiting already; trying again later helps."""
 
 
 class NotReadyError(OverloadedError):
@@ -112,7 +114,7 @@ class NotReadyError(OverloadedError):
 
 
 class StoppingError(OverloadedError):
-    """The server stops; another one, or this one after its restart, can do this."""
+    """The server is stopping; another one, or this one after its restart, can do this."""
 
 
 class LimiterError(HwciServerError):
@@ -120,7 +122,9 @@ class LimiterError(HwciServerError):
 
 
 class ProviderError(HwciServerError):
-    """A provider of single sign-on does not answer, or not as its protocol says; for the log."""
+    """A provider of single sign-on does not answer, or breaks its protocol. The message is for the
+    log.
+    """
 
 
 class SettingsError(MendableError):

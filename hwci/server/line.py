@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work that waits in a line before threads. A job counts until it is done, not until its caller
-stops waiting: one that has begun goes on without the caller.
+"""A queue of jobs before threads. A job counts until it is done, not until its caller stops
+waiting: a job that has begun goes on without the caller.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ class LineClosedError(RuntimeError):
 
 
 class Line:
-    """Threads, and the work that waits for them."""
+    """Threads, and the queue of jobs for them."""
 
     def __init__(self, name: str, count: int = 1) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=name)
@@ -52,7 +52,7 @@ class Line:
         return handed
 
     def close(self) -> None:
-        """Finish what waits, and end."""
+        """Finish the queue, and end."""
         self._threads.shutdown()
 
     def _note_done(self, _: Future[Result]) -> None:

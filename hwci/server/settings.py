@@ -153,7 +153,7 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_REGISTRATION",
         "registration",
         _registration,
-        "Who may register: `open` anyone, `invite` who has an invitation, `closed` nobody.",
+        "Who may register: `open` anyone, `invite` people with an invitation, `closed` nobody.",
     ),
     Variable(
         "HWCI_SECRET_KEY_FILE",
@@ -196,7 +196,7 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_PROMETHEUS",
         "prometheus",
         _yes,
-        "`1`: figures for Prometheus stand at `/metrics`, for whom a proxy lets ask.",
+        "`1`: serve figures for Prometheus at `/metrics`; let a proxy decide who may read them.",
     ),
 )
 

@@ -53,15 +53,15 @@ class SentInvite(Answer):
 
 
 class InvitingOrganization(Answer):
-    """An organization as a person sees it who is invited to it."""
+    """An organization as an invited person sees it."""
 
     id: UUID
     name: str
 
 
 class ReceivedInvite(Answer):
-    """An open invitation as the invited see it. `needs_token`: they can decline it without its
-    token, and not accept it.
+    """An open invitation as the invited person sees it. `needs_token`: accepting it needs its
+    token; declining it does not.
     """
 
     id: UUID

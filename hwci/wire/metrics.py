@@ -306,7 +306,7 @@ class FlakyTestHistory(Answer):
     boxes_total: int
 
     @classmethod
-    def of(cls, row: over_time.Strip) -> Self:
+    def of(cls, row: over_time.FlakyOverTime) -> Self:
         """Make one test over time."""
         return cls(
             repo_key=row.product.repo_key,
@@ -319,9 +319,9 @@ class FlakyTestHistory(Answer):
 
 
 class SuiteConfigPlan(Answer):
-    """What a configuration would change, were it sent: resolved failures of the period by class,
-    and those that the checks would class otherwise. When the time of the request was over, only the
-    newest `looked_at` of all `failures` were looked at, and it is not `complete`.
+    """What a configuration would change if it were sent: resolved failures of the period by class,
+    and those whose class or reason would change. If the time of the request runs out, only the
+    newest `looked_at` of all `failures` are compared, and `complete` is false.
     """
 
     period: PeriodAnswer

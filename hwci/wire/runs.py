@@ -126,7 +126,7 @@ class TestCounts(Answer):
 
 
 class RunAnswer(Answer):
-    """A run record. What only the report has is null until it arrives."""
+    """A run record. Fields that only the report has are null until it arrives."""
 
     id: UUID
     repo_key: str

@@ -111,9 +111,9 @@ def test_a_changed_row_is_named_with_its_organization(cli: Command, free: Path) 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--head", "57"), "is no head of an audit log: it is NUMBER:LINK"),
+        (("--head", "57"), "is not the head of an audit log: write NUMBER:LINK"),
         (("--export", "none.jsonl"), "Cannot read none.jsonl"),
-        (("--export", "bad.jsonl"), "Line 1 is none of an export"),
+        (("--export", "bad.jsonl"), "Line 1 is not a line of an audit log export"),
         (("--export", "bad.jsonl", "--key", "none"), "There is no key none"),
     ],
 )

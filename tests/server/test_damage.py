@@ -59,11 +59,11 @@ def test_after_a_crash_requests_wait_outside_until_the_file_was_looked_over(
         monkeypatch.setattr(store, "look_over", look_later)
     with in_thread(serving(crashed)) as again:
         told = refused(ask(again.url, "GET", "/readyz"))
-        assert told.startswith("The service looks its database over")
+        assert told.startswith("The service is checking its database")
         assert refused(send(again.url, server, 2)) == told
         assert refused(page(again.url, server)) == told
         assert ask(again.url, "GET", "/healthz").status == 200
-        with pytest.raises(StorageError, match="looks its database over"):
+        with pytest.raises(StorageError, match="is checking its database"):
             operate(crashed.database, ListOrganizations())
         go_on.set()
         while ask(again.url, "GET", "/readyz").status != 200:

@@ -228,7 +228,10 @@ async def test_a_server_that_leaves_is_not_ready_and_listens_until_others_have_s
 
     assert not serving_on.done()
     assert (before.status, "connection" in before.headers) == (200, False)
-    assert after.error == (503, "The server stops; ask another one, or again in a few seconds")
+    assert after.error == (
+        503,
+        "The server is stopping; ask another one, or again in a few seconds",
+    )
     assert after.headers["retry-after"] == "5"
     assert (alive.status, alive.headers["connection"]) == (200, "close")
     serving_on.cancel()

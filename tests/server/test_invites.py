@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hwci.server.app import serving
-from hwci.server.services.people.invites import new_set_up_token
+from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
@@ -290,7 +290,7 @@ def test_a_server_on_every_address_names_one_that_can_be_reached(
     with announced([*serve, str(tmp_path / "hwci.db"), *host], 4) as lines:
         url, token = command(lines)
         assert url == f"http://{own}:{lines[0].split()[2].rpartition(':')[2]}"
-        assert lines[3].startswith(f"{url} is this machine alone;")
+        assert lines[3].startswith(f"{url} works on this machine only;")
         assert "HWCI_BASE_URL" in lines[3]
         assert register(url, "first@example.org", inviteToken=token).status == 201
 

@@ -148,7 +148,7 @@ class TestFeeding:
 
         assert benches.feed(key, run, BOOT).error == (
             409,
-            "The run has been reported already; nothing more can be told of it",
+            "The run has been reported already; it takes no more events",
         )
 
     def test_faulty_events_are_400_and_none_is_kept(self, benches: Benches, key: str) -> None:

@@ -31,7 +31,7 @@ from tests.support.held_port import held_port, valkey_server
 from tests.support.running import Hands, RunningServer, running, running_in_thread
 
 DOCUMENT = "/api/openapi.json"
-HIDDEN = "The service cannot count requests now, so it takes none; try again in a few seconds"
+HIDDEN = "The service cannot count requests now, so it accepts none; try again in a few seconds"
 
 
 @asynccontextmanager

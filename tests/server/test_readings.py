@@ -22,7 +22,7 @@ from hwci.server.security.tokens import Claims
 from hwci.server.services import readings
 from hwci.server.services.access import Member
 from hwci.server.services.metrics import Metrics
-from hwci.server.services.readings import Asked, Readings
+from hwci.server.services.readings import ReadingKey, Readings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Membership
@@ -186,8 +186,8 @@ class Told(FullHistory):
         return super().merges(scope, period)
 
 
-def asked(number: int, org: int = 1, version: int = 1) -> Asked:
-    return Asked(UUID(int=org), version, Scope(f"r{number}"), EVER)
+def asked(number: int, org: int = 1, version: int = 1) -> ReadingKey:
+    return ReadingKey(UUID(int=org), version, Scope(f"r{number}"), EVER)
 
 
 @pytest.mark.parametrize("url", ["memory:", "hwci.db"])
@@ -259,7 +259,7 @@ def test_a_reading_that_failed_is_read_again() -> None:
     assert memory.of(asked(1), Told()) is memory.of(asked(1), Told(fail))
 
 
-def kept(memory: Readings, among: Sequence[Asked]) -> list[Asked]:
+def kept(memory: Readings, among: Sequence[ReadingKey]) -> list[ReadingKey]:
     """Give what is kept among these, without asking for anything."""
     return [one for one in among if one in memory._places]
 
@@ -281,7 +281,7 @@ def test_no_more_readings_are_kept_than_allowed_and_the_one_asked_last_stays() -
 
 
 def test_no_more_rows_are_kept_than_allowed_but_for_one_large_reading() -> None:
-    everything = [Asked(UUID(int=org), 1, Scope(), EVER) for org in range(1, 9)]
+    everything = [ReadingKey(UUID(int=org), 1, Scope(), EVER) for org in range(1, 9)]
     large = Readings().of(everything[0], Told(reports=40))
     assert large.size > 40
     memory = Readings(size_max=large.size * 2)
@@ -291,12 +291,12 @@ def test_no_more_rows_are_kept_than_allowed_but_for_one_large_reading() -> None:
         assert kept(memory, everything) == everything[:number][-2:]
 
     memory.of(asked(1), Told())
-    memory.of(Asked(UUID(int=20), 1, Scope(), EVER), Told(reports=400))
+    memory.of(ReadingKey(UUID(int=20), 1, Scope(), EVER), Told(reports=400))
     assert len(memory._places) == 1
 
 
 def test_dates_count_towards_what_is_kept() -> None:
-    everything = [Asked(UUID(int=org), 1, Scope(), EVER) for org in (1, 2)]
+    everything = [ReadingKey(UUID(int=org), 1, Scope(), EVER) for org in (1, 2)]
     history = Told(reports=200)
     fresh = Readings()
     dates = fresh.dates_of(everything[0], history)

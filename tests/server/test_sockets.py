@@ -251,7 +251,7 @@ async def test_who_says_nothing_is_closed_with_4401_and_an_address_signs_nobody_
 async def test_a_place_that_is_none_closes_with_the_status_of_http(scene: Scene) -> None:
     for place, code, words in (
         ("x", 4400, "lastEventId: Should be the id of an event"),
-        ("7", 4409, "What follows event 7 cannot be told"),
+        ("7", 4409, "The stream cannot resume after event 7"),
     ):
         async with opened(scene) as ws:
             await ws.send_json(sign_in(scene.member, lastEventId=place))

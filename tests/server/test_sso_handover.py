@@ -21,7 +21,7 @@ from tests.support.running import Hands, RunningServer, running_in_thread
 VERIFIER = "v" * 43
 PORT = 40_404
 LOGIN = f"/api/auth/sso/crooked/login?port={PORT}&challenge={challenge_of(VERIFIER)}"
-REFUSED = (401, "The code is not valid, has ended or was used before; begin the sign-in again")
+REFUSED = (401, "The code is not valid, has expired or was used before; begin the sign-in again")
 
 
 @pytest.fixture(scope="module")

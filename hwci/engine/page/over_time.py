@@ -80,7 +80,7 @@ def trend(dates: Dates, slots: Slots) -> list[TrendSlot]:
     ]
 
 
-class StripSlot(NamedTuple):
+class SlotAttempts(NamedTuple):
     """The attempts of a test in one slot; slots without an attempt are left out."""
 
     slot: int
@@ -88,24 +88,26 @@ class StripSlot(NamedTuple):
     failed_attempts: int
 
 
-class BoxStrip(NamedTuple):
+class BoxOverTime(NamedTuple):
     """A test on one box, over time."""
 
     box_key: str
-    slots: Sequence[StripSlot]
+    slots: Sequence[SlotAttempts]
 
 
-class Strip(NamedTuple):
+class FlakyOverTime(NamedTuple):
     """A flaky test over time: on all its boxes together, and on the first of them by name."""
 
     product: Product
     test_id: str
-    slots: Sequence[StripSlot]
-    boxes: Sequence[BoxStrip]
+    slots: Sequence[SlotAttempts]
+    boxes: Sequence[BoxOverTime]
     boxes_total: int
 
 
-def strips(history: History, rows: Listing[FlakyTest], slots: Slots) -> Listing[Strip]:
+def flaky_over_time(
+    history: History, rows: Listing[FlakyTest], slots: Slots
+) -> Listing[FlakyOverTime]:
     """Return each test of a slice of "Flakiest tests" over time."""
     tests = [(Product(row.repo_key, row.suite), row.test_id) for row in rows.items]
     runs: dict[TestKey, dict[str, list[BoxRuns]]] = defaultdict(dict)
@@ -113,22 +115,26 @@ def strips(history: History, rows: Listing[FlakyTest], slots: Slots) -> Listing[
         runs[one.product, one.test_id].setdefault(one.box_key, []).append(one)
     items = []
     for product, test_id in tests:
-        boxes = [BoxStrip(box, _slots(ran)) for box, ran in sorted(runs[product, test_id].items())]
+        boxes = [
+            BoxOverTime(box, _slots(ran)) for box, ran in sorted(runs[product, test_id].items())
+        ]
         merged = _merged(slot for box in boxes for slot in box.slots)
-        items.append(Strip(product, test_id, merged, boxes[:BOXES_MAX], len(boxes)))
+        items.append(FlakyOverTime(product, test_id, merged, boxes[:BOXES_MAX], len(boxes)))
     return Listing(items, rows.total)
 
 
-def _merged(slots: Iterable[StripSlot]) -> list[StripSlot]:
-    sums: dict[int, StripSlot] = {}
+def _merged(slots: Iterable[SlotAttempts]) -> list[SlotAttempts]:
+    sums: dict[int, SlotAttempts] = {}
     for at, attempts, failed in slots:
-        before = sums.get(at, StripSlot(at, 0, 0))
-        sums[at] = StripSlot(at, before.attempts + attempts, before.failed_attempts + failed)
+        before = sums.get(at, SlotAttempts(at, 0, 0))
+        sums[at] = SlotAttempts(at, before.attempts + attempts, before.failed_attempts + failed)
     return [sums[at] for at in sorted(sums)]
 
 
-def _slots(runs: Iterable[BoxRuns]) -> list[StripSlot]:
+def _slots(runs: Iterable[BoxRuns]) -> list[SlotAttempts]:
     return sorted(
-        StripSlot(one.slot, attempts_of(one.reports, one.notable), failed_attempts_of(one.notable))
+        SlotAttempts(
+            one.slot, attempts_of(one.reports, one.notable), failed_attempts_of(one.notable)
+        )
         for one in runs
     )

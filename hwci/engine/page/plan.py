@@ -2,8 +2,8 @@
 """What another configuration of a product would change, before it is sent (spec, "Classification").
 
 This module decides which resolved failures are listed: those that the checks would give another
-class or reason. A review stays, whatever the checks give (semantics, 8.2). When the time is over,
-only the newest failures have been compared.
+class or reason. A review stays, whatever the checks give (semantics, 8.2). If the time runs out,
+only the newest failures are compared.
 """
 
 from collections.abc import Sequence

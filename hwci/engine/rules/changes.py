@@ -71,7 +71,7 @@ def _parsed(firmware: tuple[str, ...], harness: tuple[str, ...]) -> tuple[PathLi
 
 
 class UnderTest(NamedTuple):
-    """The changes of the first run on the failing commit, and the product's path lists; each None
+    """The changes of the first run on the failing commit, and the product's path lists; both None
     if unknown.
     """
 

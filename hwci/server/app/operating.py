@@ -51,7 +51,8 @@ def operate(
     secret_key_file: Path | None = None,
     base_url: str | None = None,
 ) -> CommandResult:
-    """Carry out a command: here if the database is free, else in the server that has it.
+    """Carry out a command: in this process if the database is free, else in the server that holds
+    it.
 
     `may_create`: make the database if it does not exist. `secret_key_file`, `base_url`: from the
     settings; a running server uses its own.
@@ -72,7 +73,7 @@ def operate(
 
 
 def check(database: str) -> CheckResult:
-    """Check a database for damage: here if it is free, else in the server that has it.
+    """Check a database for damage: in this process if it is free, else in the server that holds it.
 
     Raises:
         StorageError: it is not ours, or there is no room for the copy that is checked.

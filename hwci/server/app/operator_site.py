@@ -98,7 +98,9 @@ def _operator_app(operator: Operator) -> web.Application:
 
 
 def _refusal(error: HwciServerError) -> web.StreamResponse:
-    """Answer an error. An operator may read what is wrong with database or key."""
+    """Return the answer to an error. An operator may read what is wrong with the database or
+    key.
+    """
     if isinstance(error, MendableError):
         status = refusals.status_of(error)
         return answer(

@@ -48,7 +48,7 @@ def connect(path: Path, database: Path, patience: float | None) -> socket.socket
     must be the caller's own or the database owner's. `patience`: seconds for each step.
 
     Raises:
-        OperatorUnreachableError: nobody answers, or somebody else does.
+        OperatorUnreachableError: nobody answers, or the other end is another user.
     """
     line = socket.socket(socket.AF_UNIX)
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server as a process: how many files and connections it may have open, what systemd is told,
-and how it stops.
+"""The server as a process: how many files and connections it may have open, what it reports to
+systemd, and how it stops.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class Stop:
         self._last_resort.daemon = True
 
     def listen(self) -> None:
-        """From now on a signal sets `requested`, and the process stops in time."""
+        """Start to handle signals: one sets `requested`, and the process stops in time."""
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self._request)
 
@@ -47,7 +47,7 @@ class Stop:
 
 
 def _end() -> None:
-    LOG.error("The server stops with work that did not end in time; nothing acknowledged is lost")
+    LOG.error("The server stops although some work has not ended; nothing acknowledged is lost")
     os._exit(0)  # threads that do not end would be waited for
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server's life: open the database, listen, answer, finish what was taken, close."""
+"""A server's life: open the database, listen, answer, finish accepted requests, close."""
 
 import asyncio
 import ctypes
@@ -23,7 +23,7 @@ from hwci.server.http.connections.access_log import log_requests
 from hwci.server.http.connections.listener import Places
 from hwci.server.http.connections.runner import SpecRunner, require_hardened
 from hwci.server.services.operator.operator import Secret
-from hwci.server.services.people.invites import new_set_up_token
+from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import driver_doubt
@@ -50,7 +50,7 @@ class Server:
 async def serving(
     settings: Settings, *, clock: Clock = system_clock, storage: Storage | None = None
 ) -> AsyncIterator[Server]:
-    """Serve while the block runs; then answer what was taken, and close.
+    """Serve while the block runs; then finish accepted requests, and close.
 
     `storage`: one that the caller closes; else it is opened by the settings.
 
@@ -58,7 +58,7 @@ async def serving(
         StorageError: the database cannot be opened, is damaged, or its audit log cannot be added
             to.
         SettingsError: the secret key cannot be used, or the files for TLS.
-        ListenError: the address is taken, or not of this machine.
+        ListenError: the address is in use, or does not belong to this machine.
     """
     require_hardened()
     tls = tls_context(settings)
@@ -139,8 +139,8 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
     announce(f"or in a browser: {url}/setup#{server.set_up_token}")
     if url not in {settings.base_url, server.url}:
         announce(
-            f"{url} is this machine alone; from others use its name, and say it to the server as"
-            " HWCI_BASE_URL"
+            f"{url} works on this machine only; from others use its host name, and set"
+            " HWCI_BASE_URL to that address"
         )
 
 

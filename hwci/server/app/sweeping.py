@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server does by itself while it runs: it marks lost live runs, deletes what is too old, and
-logs a summary of password guesses. This module decides how often, and that no fault ends it.
+"""The background work of a server: it marks lost live runs, deletes old data, and logs a summary of
+password guesses. This module decides how often it runs, and that no error ends it.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ def sweeping(
     """Return the background work of an application, from its start to its end."""
     sweeps = (
         (live_runs.sweep, SWEEP_SECONDS, "looking for lost runs"),
-        (retention.sweep, FORGET_SECONDS, "forgetting what is old"),
-        (log_guesses, GUESSES_SECONDS, "summing up guesses"),
+        (retention.sweep, FORGET_SECONDS, "deleting old data"),
+        (log_guesses, GUESSES_SECONDS, "logging password guesses"),
     )
 
     async def beside(_: web.Application) -> AsyncIterator[None]:
@@ -45,11 +45,11 @@ def sweeping(
 async def _repeat(sweep: Sweep, seconds: float, what: str) -> None:
     while True:
         await asyncio.sleep(seconds)
-        # However a sweep ends, its fault is logged and the next one follows.
+        # Whatever a sweep raises is logged, and the next one follows.
         (fault,) = await asyncio.gather(sweep(), return_exceptions=True)
         if isinstance(fault, NotReadyError):
             continue  # logged where it was found
         if isinstance(fault, HwciServerError):
             LOG.warning("%s failed; trying again: %s", what, fault)
         elif fault is not None:
-            LOG.error("%s failed of a fault of ours; trying again", what, exc_info=fault)
+            LOG.error("%s failed because of a bug; trying again", what, exc_info=fault)

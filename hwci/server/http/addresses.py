@@ -36,7 +36,7 @@ _KEY = web.RequestKey("origin", Origin)
 
 
 def note_origin(request: web.BaseRequest, trusted: Sequence[Network]) -> None:
-    """Find where a request comes from, once, before anything else needs it."""
+    """Find where a request comes from. Runs once, before anything needs it."""
     address, hops = _read(request.remote or "") or _NOBODY, 0
     schemes = _list(request, "X-Forwarded-Proto") if _among(address, trusted) else []
     for farther in _forwarded(request):

@@ -113,7 +113,7 @@ async def _answered(call: Call) -> Answered:
 
 
 async def _while_there(call: Call) -> Answered:
-    """Return the answer of a handler that only reads; stop it if the caller leaves."""
+    """Return the answer of a handler that only reads. Stop it if the caller leaves."""
     protocol = call.request.protocol
     assert isinstance(protocol, SpecProtocol)
     reading = asyncio.ensure_future(call.perform())

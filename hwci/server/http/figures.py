@@ -41,7 +41,7 @@ class Figures:
         )
         self._seconds = prometheus.Histogram(
             "hwci_http_request_seconds",
-            "Seconds until there was an answer, streams aside",
+            "Seconds until the answer, without streams",
             ("method", "route"),
             registry=self._all,
         )

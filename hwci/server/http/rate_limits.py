@@ -54,5 +54,5 @@ def _refusal(error: HwciServerError, request: web.BaseRequest) -> web.Response:
 
 
 def log_uncounted(error: LimiterError, request: web.BaseRequest) -> None:
-    """Log why requests cannot be counted; the caller is not told."""
+    """Log why requests cannot be counted. The caller does not see it."""
     LOG.error("request %s: %s (%s)", request_id(request), error, error.__cause__)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events on the wire: server-sent events and WebSocket frames (contract, "Runs and streams").
 
-This module decides how events are framed, how a stream is resumed, and that a reader who does not
-read is cut off. Who may follow, and for how long, is decided in `services/runs/streams.py`.
+This module decides how events are framed, how a stream resumes, and that it closes a connection
+whose client does not read. Who may follow, and for how long, is decided in
+`services/runs/streams.py`.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ from hwci.wire.runs import StreamQuery, StreamSignIn
 LOG = logging.getLogger("hwci.server")
 
 DRAIN_SECONDS = 8.0
-"""A reader who has not taken within this what was sent is cut off."""
+"""A client that has not read within this time what was sent is cut off."""
 SIGN_IN_SECONDS = 5.0
 PING_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
@@ -129,11 +130,15 @@ def _block(event: StreamEvent) -> bytes:
 
 
 def _require_handshake(request: web.Request, ws: web.WebSocketResponse) -> None:
-    """Refuse what is no handshake, and one that offers protocols: a token could be among them."""
+    """Refuse a request that is not a handshake, and one that offers protocols: a token could be
+    among them.
+    """
     if request.method != hdrs.METH_GET or not ws.can_prepare(request):
-        raise _header_fault(hdrs.UPGRADE, "Should be websocket: this address speaks nothing else")
+        raise _header_fault(hdrs.UPGRADE, "Should be websocket: this address takes nothing else")
     if hdrs.SEC_WEBSOCKET_PROTOCOL in request.headers:
-        raise _header_fault(hdrs.SEC_WEBSOCKET_PROTOCOL, "Should not be given: none is spoken")
+        raise _header_fault(
+            hdrs.SEC_WEBSOCKET_PROTOCOL, "Should not be sent: the server supports no subprotocol"
+        )
 
 
 async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int | None]:

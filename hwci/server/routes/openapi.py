@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The OpenAPI 3.1 document, made from the route table and the wire's models: it cannot say anything
-else than what the server does.
+"""The OpenAPI 3.1 document, made from the route table and the wire's models: so it always matches
+the server.
 """
 
 import json
@@ -48,7 +48,7 @@ _HEADERS: Json = {
         "schema": {"type": "string", "pattern": "^(Bearer|ApiKey) realm="},
     },
     "Retry-After": {
-        "description": "Seconds after which asking again may help",
+        "description": "Seconds after which a new request may succeed",
         "required": True,
         "schema": {"type": "integer", "minimum": 1},
     },
@@ -77,7 +77,7 @@ _RESUME: Json = {
 
 
 def with_document(routes: Sequence[Route]) -> tuple[Route, ...]:
-    """Add the route that gives the document of all routes, its own included."""
+    """Add the route that returns the document of all routes, its own included."""
 
     @cache
     def data() -> bytes:

@@ -19,7 +19,7 @@ from hwci.server.http.cookies import (
 from hwci.server.http.headers import client_of
 from hwci.server.http.route import Call
 from hwci.server.services.access import Person
-from hwci.server.services.people.accounts import email_key
+from hwci.server.services.people.sessions import email_key
 from hwci.wire.accounts import (
     Login,
     Logout,

@@ -40,7 +40,7 @@ async def callback(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
 
 
 async def exchange(call: Call, body: SsoExchange) -> SignedIn:
-    """Return the sign-in that the browser made to the command line."""
+    """Hand the sign-in over from the browser to the command line."""
     return await call.services.sso.exchange(body, client_of(call.request))
 
 

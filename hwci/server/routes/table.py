@@ -89,7 +89,7 @@ _ACCOUNTS = (
         "POST", "/api/auth/logout", ANYONE, sign_in.logout,
         "End a sign-in, its access tokens too", status=204, also=(403,)
     ),
-    Route("GET", "/api/auth/me", USER, Accounts.me, "Who am I, and where?"),
+    Route("GET", "/api/auth/me", USER, Accounts.me, "Show the caller and their organizations"),
     Route(
         "POST", "/api/auth/password", USER, sign_in.change_password,
         "Change my password; all my other sessions end", own_limit=OwnLimit.LOGIN, also=(409,)
@@ -140,7 +140,7 @@ _ORGANIZATIONS = (
     ),
     Route(
         "POST", "/api/orgs/{orgId}/members", ADMIN, _add_member,
-        "Refused always: nobody becomes a member unasked, so invite them", status=404
+        "Always refused: nobody becomes a member unasked, so invite them", status=404
     ),
     Route(
         "PATCH", "/api/orgs/{orgId}/members/{userId}", ADMIN, Members.change,
@@ -218,7 +218,7 @@ _BOXES = (
     ),
     Route(
         "POST", "/api/box/runs/{runId}/events", Who.BOX, LiveRuns.feed,
-        "Tell which tests of a live run began or ended", body_bytes=limits.RUN_EVENTS_BYTES,
+        "Report which tests of a live run began or ended", body_bytes=limits.RUN_EVENTS_BYTES,
         status=204, also=(404, 409)
     ),
 )
@@ -240,14 +240,14 @@ _RUNS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/runs/{runId}", MEMBER, Runs.show,
-        "Show one run record with all that was told of it", long=True
+        "Show one run record with all that was reported of it", long=True
     ),
 )
 
 _METRICS = (
     Route(
         "GET", "/api/orgs/{orgId}/products", MEMBER, Metrics.products,
-        "List the products that were heard of", metrics=True
+        "List the known products", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/suite-configs", MEMBER, Metrics.configs,
@@ -255,7 +255,7 @@ _METRICS = (
     ),
     Route(
         "POST", "/api/orgs/{orgId}/suite-configs/plan", MEMBER, Metrics.plan,
-        "Tell what a suite configuration would change, were it sent; nothing is kept",
+        "Show what a suite configuration would change if it were sent; nothing is kept",
         body_bytes=limits.SUITE_CONFIG_BYTES, metrics=True, reads=True
     ),
     Route(
@@ -296,7 +296,7 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", MEMBER, Metrics.evidence,
-        "Show one failure with all that its answer rests on", metrics=True
+        "Show one failure with its evidence", metrics=True
     ),
     Route(
         "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/confirm", ADMIN,

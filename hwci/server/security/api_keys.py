@@ -2,7 +2,7 @@
 """Keys of CI and of boxes: prefix `svc_` and 64 hexadecimal digits, kept only in hashed form (spec,
 "Authentication", rules 3 and 4).
 
-A key has 256 random bits, so one round of SHA-256 is enough: there is nothing to guess.
+A key has 256 random bits, so one round of SHA-256 is enough: guessing is hopeless.
 """
 
 import hashlib

@@ -111,9 +111,9 @@ def _signer(keys: Sequence[Key], algorithm: str, kid: str | None) -> Key:
 
 def _require_of_now(claims: Mapping[str, Any], now: float) -> None:
     if not now < float(claims["exp"]) + _LEEWAY_SECONDS:  # written so that NaN has ended
-        raise ValueError("it has ended (exp)")
+        raise ValueError("it has expired (exp)")
     if any(now < float(claims.get(name, 0)) - _LEEWAY_SECONDS for name in ("iat", "nbf")):
-        raise ValueError("it is of the future (iat, nbf)")
+        raise ValueError("it is not valid yet (iat, nbf)")
 
 
 def _require_for_us(claims: Mapping[str, Any], expected: Expected) -> None:

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 MEMORY_KIB, PASSES, LANES = 19_456, 2, 1  # OWASP's minimum for argon2id
 WAITING_MAX = 32
-_FULL = "Too many sign-ins wait; try again in a few seconds"
+_FULL = "Too many sign-ins are waiting; try again in a few seconds"
 
 _ARGON2 = argon2.using(type="ID", memory_cost=MEMORY_KIB, time_cost=PASSES, parallelism=LANES)
 
@@ -47,7 +47,7 @@ class Passwords:
         return found and kept is not None
 
     def close(self) -> None:
-        """Finish what waits and end the thread."""
+        """Finish the queue and end the thread."""
         self._line.close()
 
     async def _run(self, work: Callable[[], Result]) -> Result:

@@ -83,7 +83,7 @@ class RateLimiter:
         self._limiter = MovingWindowRateLimiter(self._storage)
 
     async def take(self, limit: RateLimitItem, *key: str) -> int:
-        """Count one more and return 0, or return the seconds until there is room for it.
+        """Count one more event and return 0, or return the seconds until there is room for it.
 
         Raises:
             LimiterError: Valkey does not answer.
@@ -145,5 +145,5 @@ def _in_valkey(url: str) -> tuple[RedisStorage, Pool]:
 
 def _no_answer() -> LimiterError:
     return LimiterError(
-        "The service cannot count requests now, so it takes none; try again in a few seconds"
+        "The service cannot count requests now, so it accepts none; try again in a few seconds"
     )

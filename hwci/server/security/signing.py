@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens that this service signs and reads again: only ours, only now, only for their purpose.
+"""Tokens that this service signs and reads back.
 
 The only module that knows how they are signed (JWT, HS256). It decides issuer, audience, type and
 end; the other claims are the caller's.
@@ -24,8 +24,8 @@ _OURS = ("iss", "aud", "iat", "exp")
 
 @dataclass(frozen=True, slots=True)
 class FormerKey:
-    """A key that signs no more. Tokens of it are accepted until `until`, so that a stolen key is
-    useless then; without end if None.
+    """A key that no longer signs. Its tokens are accepted until `until`, so that a stolen key is
+    useless then; if None, for ever.
     """
 
     value: bytes = field(repr=False)

@@ -97,8 +97,8 @@ class Access:
         return await self._storage.read(admit, short=True)
 
     async def stands(self, member: Member) -> None:
-        """Check that a member may stay: the session has not ended, and they are still a member, in
-        whatever role.
+        """Check that a member may go on: the session has not ended, and they are still a member, in
+        any role.
 
         Raises:
             UnauthenticatedError: the session has ended.
@@ -142,7 +142,7 @@ def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
 
 def live_box(reader: Reader, digest: bytes) -> Box:
     """Return the box of a key's digest. Raises `UnauthenticatedError`: a wrong key, or one that a
-    new install put an end to.
+    new install has replaced.
     """
     box = reader.box_by_key(digest)
     if box is None or box.key_digest is None or not same_digest(box.key_digest, digest):

@@ -8,7 +8,7 @@ from hwci.wire.base import HealthAnswer
 
 
 class Health:
-    """Answers load balancers and supervisors."""
+    """Health checks for load balancers and supervisors."""
 
     def __init__(self, storage: Storage, limiter: RateLimiter) -> None:
         self._storage = storage
@@ -32,7 +32,9 @@ class Health:
             LimiterError: its limits cannot be counted.
         """
         if self._leaving:
-            raise StoppingError("The server stops; ask another one, or again in a few seconds")
+            raise StoppingError(
+                "The server is stopping; ask another one, or again in a few seconds"
+            )
         await self._storage.ready()
         await self._limiter.ready()
         return HealthAnswer()

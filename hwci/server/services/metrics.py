@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics page, its tables, and failures with their evidence (contract, "CI metrics").
 
-Storage finds facts, the engine decides, the wire gives shapes: this module joins the three within
-one read transaction. It computes no figure, and remembers what it has read.
+Storage finds facts, the engine decides, the wire has the shapes: this module joins the three within
+one read transaction. It computes no figure, and caches what it has read.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from uuid import UUID
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Scope
 from hwci.engine.page import failures, tables
-from hwci.engine.page.over_time import Strip, strips, trend
+from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, trend
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import Reading
 from hwci.engine.page.tables import Listing
@@ -23,7 +23,7 @@ from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
-from hwci.server.services.readings import Asked, Readings
+from hwci.server.services.readings import ReadingKey, Readings
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire import limits
 from hwci.wire import metrics as wire
@@ -81,8 +81,8 @@ class Metrics:
 
         def work(reader: Reader) -> wire.TrendAnswer:
             history = reader.history(member.org_id)
-            asked = _asked(reader, history, member, scope, period)
-            dates = self._readings.dates_of(asked, history)
+            key = _reading_key(reader, history, member, scope, period)
+            dates = self._readings.dates_of(key, history)
             return wire.TrendAnswer.of(trend(dates, slots), query, period)
 
         return await self._storage.read(work, organization=member.org_id)
@@ -143,8 +143,8 @@ class Metrics:
         """Return the same rows over time and boxes."""
         slots = slots_of(query.days, self._period(query))
 
-        def rows(seen: Snapshot) -> Listing[Strip]:
-            return strips(seen.history, _flakiest_tests(query, seen), slots)
+        def rows(seen: Snapshot) -> Listing[FlakyOverTime]:
+            return flaky_over_time(seen.history, _flakiest_tests(query, seen), slots)
 
         return await self._table(member, query, rows, wire.FlakyTestHistory.of)
 
@@ -196,7 +196,7 @@ class Metrics:
     async def plan(
         self, member: Member, body: SuiteConfiguration, query: PlanQuery
     ) -> wire.SuiteConfigPlan:
-        """Return what a configuration would change, were it sent."""
+        """Return what a configuration would change if it were sent."""
         configuration = body.fact()
         period = last_days(query.days, query.as_of or self._clock())
 
@@ -222,23 +222,25 @@ class Metrics:
         return await self._storage.read(work, organization=member.org_id)
 
     def _read(self, reader: Reader, member: Member, scope: Scope, period: Period) -> Snapshot:
-        """Return what was read of a period, now or before."""
+        """Return the reading of a period, cached if possible."""
         history = reader.history(member.org_id)
-        asked = _asked(reader, history, member, scope, period)
-        return Snapshot(history, self._readings.of(asked, history))
+        key = _reading_key(reader, history, member, scope, period)
+        return Snapshot(history, self._readings.of(key, history))
 
     def _period(self, query: PeriodQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())
 
 
-def _asked(reader: Reader, history: History, member: Member, scope: Scope, period: Period) -> Asked:
+def _reading_key(
+    reader: Reader, history: History, member: Member, scope: Scope, period: Period
+) -> ReadingKey:
     """Return the key of a reading; the number of the state is of the same snapshot.
 
     A period is read over its extent, so that a page opened again later costs no second reading
     unless something entered or left the period in between.
     """
     extent = history.extent(scope, period) or period
-    return Asked(member.org_id, reader.version(member.org_id), scope, extent)
+    return ReadingKey(member.org_id, reader.version(member.org_id), scope, extent)
 
 
 def _flakiest_tests(query: FlakyQuery, seen: Snapshot) -> Listing[FlakyTest]:

@@ -109,7 +109,7 @@ class RateLimits:
         if held_up:
             LOG.warning(
                 "passwords are being guessed: %d wrong ones were tried, and %d more tries were"
-                " refused, since this was last looked at",
+                " refused, since the last check",
                 wrong,
                 held_up,
             )

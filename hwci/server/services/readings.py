@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readings that are remembered, so that the pages of a table cost one reading, not one each.
+"""A cache of readings, so that the pages of a table cost one reading, not one each.
 
-A reading is kept by what it was read of: the organization, the number of its history's state, the
-scope and the period. So it is exact: a state that changed has another number, and its readings
-are never asked for again. This module bounds how much is kept; it decides no figure.
+The key of a reading is the organization, the version of its history, the scope and the period. So
+the cache is exact: a history that changed has another version, and its old readings are never asked
+for again. This module bounds the size of the cache; it decides no figure.
 """
 
 from collections import OrderedDict
@@ -21,8 +21,8 @@ ENTRIES_MAX = 16
 SIZE_MAX = 60_000  # rows of all readings together, at about 500 bytes
 
 
-class Asked(NamedTuple):
-    """What a reading is of. `version` was read on the snapshot that the history answers from."""
+class ReadingKey(NamedTuple):
+    """The key of a reading. `version` was read on the snapshot that the history answers from."""
 
     org_id: UUID
     version: int
@@ -51,43 +51,43 @@ class Readings:
         self._entries_max = entries_max
         self._size_max = size_max
         self._lock = Lock()
-        self._places: OrderedDict[Asked, _Place] = OrderedDict()
+        self._places: OrderedDict[ReadingKey, _Place] = OrderedDict()
 
-    def of(self, asked: Asked, history: History) -> Reading:
+    def of(self, key: ReadingKey, history: History) -> Reading:
         """Return the reading, read now if it is not kept."""
-        place = self._place(asked)
+        place = self._place(key)
         if place.reading is None:
-            place.reading = read_period(history, asked.scope, asked.period)
+            place.reading = read_period(history, key.scope, key.period)
         reading = place.reading
         self._make_room()
         return reading
 
-    def dates_of(self, asked: Asked, history: History) -> Dates:
+    def dates_of(self, key: ReadingKey, history: History) -> Dates:
         """Return the dates of what the reading counts."""
-        reading = self.of(asked, history)
-        place = self._place(asked)
+        reading = self.of(key, history)
+        place = self._place(key)
         if place.dates is None:
-            place.dates = read_dates(history, asked.scope, asked.period, reading)
+            place.dates = read_dates(history, key.scope, key.period, reading)
         dates = place.dates
         self._make_room()
         return dates
 
-    def _place(self, asked: Asked) -> _Place:
+    def _place(self, key: ReadingKey) -> _Place:
         with self._lock:
-            if asked not in self._places:
-                self._forget_before(asked)
-            place = self._places.setdefault(asked, _Place())
-            self._places.move_to_end(asked)
+            if key not in self._places:
+                self._forget_before(key)
+            place = self._places.setdefault(key, _Place())
+            self._places.move_to_end(key)
             return place
 
-    def _forget_before(self, asked: Asked) -> None:
+    def _forget_before(self, key: ReadingKey) -> None:
         """Drop readings of earlier states."""
         for kept in list(self._places):
-            if kept.org_id == asked.org_id and kept.version < asked.version:
+            if kept.org_id == key.org_id and kept.version < key.version:
                 del self._places[kept]
 
     def _make_room(self) -> None:
-        """Drop those that were not used for longest; the last one stays, whatever its size."""
+        """Drop the least recently used ones; the last one stays, whatever its size."""
         with self._lock:
             size = sum(place.size for place in self._places.values())
             while len(self._places) > 1 and (

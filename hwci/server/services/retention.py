@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deletes what is too old, by the times of `hwci.wire.limits`, a part at a time, so that other
-writers need not wait for the whole.
+"""Deletes old data, by the times of `hwci.wire.limits`, a part at a time, so that other writers
+need not wait for all of it.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ Drop = Callable[[datetime, int], int]
 
 
 class Retention:
-    """Deletes what nobody can use any more."""
+    """Deletes data that nobody can use any more."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
         self._clock = clock
 
     async def sweep(self) -> None:
-        """Delete all that is too old by now."""
+        """Delete everything that is too old."""
         await self._delete(lambda w: w.drop_events, limits.EVENTS_KEPT, ROWS_AT_ONCE)
         await self._delete(lambda w: w.drop_lost_runs, limits.LOST_RUNS_KEPT, RUNS_AT_ONCE)
         await self._delete(lambda w: w.drop_invites, limits.INVITES_KEPT, ROWS_AT_ONCE)

@@ -24,7 +24,7 @@ REVIEW_SECONDS = 5.0
 
 
 class Reviews:
-    """What owners and admins say of resolved failures."""
+    """Reviews of resolved failures by owners and admins."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
@@ -33,7 +33,7 @@ class Reviews:
     async def review(
         self, member: Member, failure_id: UUID | None, action: ReviewAction | None
     ) -> ResolvedFailureAnswer:
-        """Review a failure (`action` None: reset) and give it as it is now.
+        """Review a failure (`action` None: reset) and return it as it is now.
 
         Raises:
             NotFoundError: there is no such failure.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What storage promises of people, organizations and sign-ins. It is a part of the port: how a
-transaction is asked for, and whom a query is about, `ports.py` says.
+"""The part of the storage port for people, organizations and sign-ins. `ports.py` says how a
+transaction works and which organization a query is about.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Accounts(Protocol):
         """Return an organization by id."""
 
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
-        """Return what a user is in an organization, or None."""
+        """Return the membership of a user in an organization, or None."""
 
     def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
         """List the organizations of a user, newest first."""
@@ -48,7 +48,7 @@ class Accounts(Protocol):
         """Return whether there is any user yet."""
 
     def user_by_identity(self, issuer: str, subject: str) -> User | None:
-        """Return the user that a provider of single sign-on names so."""
+        """Return the user with this id at a provider of single sign-on."""
 
     def has_identity(self, user_id: UUID) -> bool:
         """Return whether a provider of single sign-on is linked to a user."""
@@ -100,27 +100,29 @@ class AccountsWriter(Accounts, Protocol):
         """Make a user a member. Raises `ClashError("user")` when it is one."""
 
     def set_role(self, org_id: UUID, user_id: UUID, role: Role) -> bool:
-        """Change what a member is; False when the user is none."""
+        """Change the role of a member; False if the user is not a member."""
 
     def remove_membership(self, org_id: UUID, user_id: UUID) -> bool:
-        """Make a member a stranger; False when the user is none."""
+        """Remove a member; False if the user is not a member."""
 
     def add_identity(self, identity: Identity) -> None:
-        """Link a provider's name to a user. Raises `ClashError("identity")` when it is linked."""
+        """Link a provider's id to a user. Raises `ClashError("identity")` if it is linked
+        already.
+        """
 
     def add_invite(self, invite: Invite) -> None:
         """Keep an invitation. A new set-up token takes the place of the earlier ones."""
 
     def use_invite(self, digest: bytes, at: datetime) -> bool:
-        """Use an invitation up, if it is unused and has not expired; at most one is told True."""
+        """Use an invitation up, if it is unused and has not expired; at most one caller gets
+        True.
+        """
 
     def withdraw_invites(self, org_id: UUID, email_key: str) -> None:
-        """Forget every unused invitation of an e-mail to an organization."""
+        """Delete every unused invitation of an e-mail to an organization."""
 
     def drop_invites(self, before: datetime, most: int) -> int:
-        """Forget invitations that were used or expired by then, so many at the most; return how
-        many.
-        """
+        """Delete invitations that were used or expired by then, up to a number; return how many."""
 
     def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
         """Turn CI Metrics on or off; False when there is no such organization."""
@@ -159,13 +161,13 @@ class SessionsWriter(Sessions, Protocol):
     def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
         """Use a token up, if it was not used, has not expired and its sign-in has not ended.
 
-        Of several who try, at once or not, at most one is told True.
+        Of several callers, at once or not, at most one gets True.
         """
 
     def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
-        """Forget the tokens of a user that have expired by then, and the sign-ins that no token is
-        left of: their access tokens, which live shorter, have ended too.
+        """Delete the tokens of a user that have expired by then, and the sign-ins without a token
+        left: their access tokens, which live shorter, have ended too.
         """
 
     def drop_refresh_tokens(self, before: datetime, most: int) -> int:
-        """Do the same for the tokens of all users, so many at the most; gives how many."""
+        """Do the same for the tokens of all users, up to a number; return how many."""

@@ -24,14 +24,14 @@ from hwci.server.storage.records import AuditEntry
 
 GENESIS = bytes(32)
 BEFORE_ALL = -(2**63)
-"""A number before that of any row, also of one that somebody put before the first."""
+"""A number before that of any row, even of one inserted before the first."""
 FAULTS_TOLD = 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ROW, _HEAD = b"row", b"head"
 
 
 class Written(NamedTuple):
-    """An entry as it is kept. `at`: microseconds since 1970; `details`: JSON."""
+    """An entry as stored. `at`: microseconds since 1970; `details`: JSON."""
 
     org_id: bytes
     id: bytes
@@ -83,17 +83,17 @@ class AuditKey:
         return hmac.digest(self.value, _ROW + link, "sha256")
 
     def head_seal(self, tip: Tip) -> bytes:
-        """Return the seal of a log that ends so."""
+        """Return the seal of a log that ends with this entry."""
         end = _digest(str(tip.number), tip.link, tip.seal or b"")
         return hmac.digest(self.value, _HEAD + end, "sha256")
 
     def fits(self, head_seal: bytes | None, tip: Tip) -> bool:
-        """Return whether this key sealed a log that ends so."""
+        """Return whether this key sealed a log that ends with this entry."""
         return head_seal is not None and hmac.compare_digest(head_seal, self.head_seal(tip))
 
 
 def written_of(org_id: UUID, entry: AuditEntry) -> Written:
-    """Return an entry as it is kept."""
+    """Return an entry as stored."""
     return Written(
         org_id.bytes,
         entry.id.bytes,
@@ -107,7 +107,7 @@ def written_of(org_id: UUID, entry: AuditEntry) -> Written:
 
 
 def entry_of(written: Written) -> AuditEntry:
-    """Return the entry that is kept so."""
+    """Return the entry of a stored one."""
     details: Mapping[str, object] = json.loads(written.details)
     return AuditEntry(
         UUID(bytes=written.id),
@@ -153,8 +153,8 @@ class AuditFault(NamedTuple):
 
 
 class AuditWalk:
-    """Looks at a log row by row. `kept`: number and link of a row as somebody noted them earlier;
-    without a key only links are looked at.
+    """Checks a log row by row. `kept`: number and link of a row, noted earlier; without a key only
+    links are checked.
     """
 
     def __init__(self, key: AuditKey | None, kept: tuple[int, bytes] | None = None) -> None:
@@ -173,18 +173,18 @@ class AuditWalk:
         return self.last.number if self.rows else BEFORE_ALL
 
     def take(self, row: AuditRow) -> None:
-        """Look at the next row."""
+        """Check the next row."""
         if row.link != link_of(self.last, row.number, row.written):
             self._tell_unlinked(row)
         else:
             self._look_at_seal(row)
         if self._kept is not None and self._kept[0] == row.number and self._kept[1] != row.link:
-            self._tell(row, "it, or a row before it, is another than the one that was noted")
+            self._tell(row, "it, or a row before it, differs from the one that was noted")
         self.rows += 1
         self.last = row.tip
 
     def end(self, head_seal: bytes | None) -> None:
-        """Look at where the log ends."""
+        """Check the end of the log."""
         after = self.last.number + 1
         if self._key is not None and not self._key.fits(head_seal, self.last):
             what = "the log does not end before it as it was sealed: rows were cut off or added"
@@ -196,7 +196,7 @@ class AuditWalk:
     def _tell_unlinked(self, row: AuditRow) -> None:
         expected = self.last.number + 1
         if row.number > expected:
-            what = f"it is missing, and with it all up to row {row.number - 1}"
+            what = f"it is missing, as are all rows up to {row.number - 1}"
             self._keep(AuditFault(expected, None, what))
         else:
             self._tell(row, "it is not as it was written, or does not follow on the row before")

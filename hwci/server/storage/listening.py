@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who hears of new events, whatever the driver.
+"""Listeners for new events, for every driver.
 
-This module decides that hearing harms no writer: a listener is called by its own event loop, which
-reports what it raises. It does not know how a driver learns of a commit.
+A listener cannot harm a writer: its own event loop calls it, and reports what it raises. It does
+not know how a driver learns of a commit.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ Heard = Callable[[UUID], None]
 
 
 class Listeners:
-    """Those who listen to one store."""
+    """The listeners of one store."""
 
     def __init__(self) -> None:
         self._listening: dict[object, tuple[asyncio.AbstractEventLoop, Heard]] = {}
 
     def listen(self, heard: Heard) -> Callable[[], None]:
-        """Have `heard` called in the present event loop; gives what ends it."""
+        """Call `heard` in the present event loop; return the function that stops it."""
         key = object()
         self._listening[key] = (asyncio.get_running_loop(), heard)
 
@@ -30,7 +30,7 @@ class Listeners:
         return end
 
     def tell(self, org_ids: Iterable[UUID]) -> None:
-        """Tell that events of these organizations are committed, from any thread."""
+        """Notify listeners, from any thread, that events of these organizations are committed."""
         told = list(org_ids)
         for key, (loop, _) in list(self._listening.items()):
             with suppress(RuntimeError):  # the loop has ended: nobody hears there any more

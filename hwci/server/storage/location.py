@@ -34,7 +34,7 @@ class Location:
 
     @property
     def key_file(self) -> Path | None:
-        """Where the key that signs access tokens is made, unless told otherwise."""
+        """Where the key that signs access tokens is made by default."""
         return None if self.file is None else Path(f"{self.file}.key")
 
     @property
@@ -59,5 +59,5 @@ class Location:
 
 
 def part_of(file: Path) -> Path:
-    """Name the file that a copy grows in, beside the one that it will be."""
+    """Return the file that a copy is written to before it is renamed to this one."""
     return file.with_name(f"{file.name}.hwci-part")

@@ -42,7 +42,7 @@ def open_storage(where: str | Path) -> Storage:
 
 
 def missing_steps(where: str | Path) -> Sequence[str]:
-    """Name the steps that a database file lacks of the present schema. Nothing is changed.
+    """Return the migrations that a database file lacks. Nothing is changed.
 
     Raises:
         StorageError: the file is not ours, or newer.
@@ -66,7 +66,7 @@ def check_storage(where: str | Path) -> Checked:
 
 
 def restore_storage(where: str | Path, copy: Path) -> Path | None:
-    """Put a backup in the place of a database; give what the former file is called now.
+    """Put a backup in the place of a database; return the new name of the former file.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
@@ -74,7 +74,9 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
     """
     path = _file(Location(str(where)))
     with database_lock(path) as note:
-        arriving = read_audit_key(key_file(copy))  # one of no use is told before anything moves
+        arriving = read_audit_key(
+            key_file(copy)
+        )  # an unusable one is refused before anything moves
         kept = put_back(path, copy, damage_of_sent)
         put_back_key(path, kept, arriving)
         note_damage(note, ())
@@ -82,8 +84,8 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
 
 
 def begin_audit_anew(where: str | Path, told: Callable[[UUID], AuditEntry]) -> int | None:
-    """Go on with the audit log of a database under a new key; `told` makes the entry that says so
-    to an organization. Return the number of the first row, None when the present key fits.
+    """Continue the audit log of a database under a new key; `told` makes the entry about it for an
+    organization. Return the number of the first row; None if the present key fits.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.

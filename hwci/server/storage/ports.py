@@ -66,7 +66,7 @@ class KeysWriter(Keys, Protocol):
         """Keep a new key."""
 
     def revoke_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> CiKey | None:
-        """Revoke a key (an earlier revocation time stays) and give it; None when unknown."""
+        """Revoke a key (an earlier revocation time stays) and return it; None if unknown."""
 
     def touch_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> None:
         """Record the use of a key."""
@@ -97,24 +97,24 @@ class BoxesWriter(Boxes, Protocol):
         """Keep a new box. Raises `ClashError("name")`: the organization has one of this name."""
 
     def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
-        """Return a box a new install token in place of an earlier one; False when there is no box.
-        The box's key goes on working.
+        """Set the install token of a box, in place of an earlier one; False if there is no such
+        box. The box's key still works.
         """
 
     def install_box(
         self, org_id: UUID, box_id: UUID, install_digest: bytes, key_digest: bytes, at: datetime
     ) -> bool:
-        """Use the install token up and give the box its key in place of an earlier one, if the
-        token is the box's and has not expired; at most one is told True.
+        """Use the install token up and set the box's key in place of an earlier one, if the token
+        is the box's and has not expired; at most one caller gets True.
         """
 
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
-        """Record that a box was heard of, and with it every live run of it that is not lost."""
+        """Record that a box was heard from, and so every live run of it that is not lost."""
 
 
 class Runs(Protocol):
-    """Run records and their events, for reading. `heard_since`: a live run that was not heard of
-    after it is lost.
+    """Run records and their events, for reading. `heard_since`: a live run that was not heard from
+    since then is lost.
     """
 
     def runs(
@@ -128,16 +128,16 @@ class Runs(Protocol):
         """Return one run record as the list shows it."""
 
     def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
-        """Return a run record with all that was told of it."""
+        """Return a run record with all that was reported of it."""
 
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
         """Return a run that a box opened and that is not reported yet."""
 
     def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
-        """Count the tests that were told of a live run."""
+        """Count the tests that a box has reported of a live run."""
 
     def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
-        """Return the live runs of all organizations whose loss was not told yet."""
+        """Return the lost live runs of all organizations whose loss has no event yet."""
 
     def events(
         self, org_id: UUID, after: int, limit: int, run_record_id: UUID | None = None
@@ -155,28 +155,28 @@ class RunsWriter(Runs, Protocol):
         """Keep a live run; one with the same id keeps its tests."""
 
     def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
-        """Keep how tests of a live run stand, in place of how they stood."""
+        """Keep the present state of tests of a live run, in place of the earlier one."""
 
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
-        """Record that a live run was heard of; a lost one is live again."""
+        """Record that a live run was heard from; a lost one is live again."""
 
     def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
-        """Record that the loss of a live run was told."""
+        """Record that the loss of a live run has its event."""
 
     def drop_live_run(self, org_id: UUID, run_record_id: UUID) -> None:
-        """Forget a live run: its report has come. Nothing happens when there is none."""
+        """Delete a live run: its report has arrived. Nothing happens if there is none."""
 
     def drop_lost_runs(self, before: datetime, most: int) -> int:
-        """Forget live runs of all organizations, with their tests, whose loss was told and that
-        were last heard of by then, so many at the most, and give how many.
+        """Delete live runs of all organizations, with their tests, whose loss has its event and
+        that were last heard from by then, up to a number; return how many.
         """
 
     def add_event(self, org_id: UUID, happening: Happening) -> None:
-        """Append an event; who listens to the organization hears of it after the commit."""
+        """Append an event; listeners of the organization are notified after the commit."""
 
     def drop_events(self, before: datetime, most: int) -> int:
-        """Forget events of all organizations that are older, so many at the most, and give how
-        many; the newest of each stays.
+        """Delete events of all organizations that are older, up to a number; return how many. The
+        newest of each organization stays.
         """
 
 
@@ -187,8 +187,8 @@ class Records(Protocol):
         """Answer the engine's questions narrowly, from indexes."""
 
     def version(self, org_id: UUID) -> int:
-        """Number the state that `history` tells of: it grows with every committed write that may
-        change an answer, so two snapshots with one number tell the same.
+        """Return the version of the history: it grows with every committed write that may change an
+        answer, so two snapshots with one version answer the same.
         """
 
     def facts(self, org_id: UUID) -> Facts:
@@ -216,10 +216,10 @@ class RecordsWriter(Records, Protocol):
         """Keep a configuration; the product's earlier one is replaced."""
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
-        """Keep a review at a failure; `review.number` is ignored and given anew, growing."""
+        """Keep a review at a failure; `review.number` is ignored: it gets the next number."""
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
-        """Forget the reviews kept at these failures."""
+        """Delete the reviews kept at these failures."""
 
 
 class Audit(Protocol):
@@ -245,7 +245,7 @@ class AuditWriter(Audit, Protocol):
 
 
 class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Protocol):
-    """Everything that can be read in one snapshot."""
+    """All reads of one snapshot."""
 
 
 class Writer(
@@ -259,7 +259,7 @@ class Writer(
     AuditWriter,
     Protocol,
 ):
-    """Everything that can be read and written in one transaction."""
+    """All reads and writes of one transaction."""
 
 
 class Storage(Protocol):
@@ -275,8 +275,8 @@ class Storage(Protocol):
         """Run `work` on one consistent snapshot. It ends when the caller stops waiting, or when its
         time is over (`deadline.py`), whichever question it asks then.
 
-        `short`: `work` looks up a few rows by key (who is calling, is the store there). It has a
-        lane of its own, so that nobody waits for a page to be computed to be let in.
+        `short`: `work` looks up a few rows by key (who is calling, is the store there). It has
+        threads of its own, so that authentication never waits for a page to be computed.
         `organization`: whom it is for. One read of each is done at a time, the others wait.
 
         Raises:
@@ -296,8 +296,8 @@ class Storage(Protocol):
         """
 
     def listen(self, heard: Callable[[UUID], None]) -> Callable[[], None]:
-        """Have `heard` called, in the event loop, with an organization's id after each commit that
-        appended events of it, whichever server made it. Gives what ends the listening.
+        """Call `heard`, in the event loop, with an organization's id after each commit that
+        appended events of it, whichever server made it. Return the function that stops it.
         """
 
     async def backup(self, to: Path) -> None:
@@ -316,7 +316,7 @@ class Storage(Protocol):
         """
 
     async def ready(self) -> None:
-        """Return when the store can serve. Raises `StorageError` with the reason when not."""
+        """Return if the store can serve. Raises `StorageError` with the reason if not."""
 
     async def close(self) -> None:
-        """Finish what was begun and let go of files and threads."""
+        """Finish what was begun and release files and threads."""

@@ -17,7 +17,7 @@ from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus, Trigg
 Item = TypeVar("Item")
 
 NOBODY = UUID(int=0)
-"""The id of no record: looking for it asks whether a store answers."""
+"""The id of no record: looking it up checks whether a store answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Invite:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user as a provider of single sign-on names them."""
+    """The id of a user at a provider of single sign-on."""
 
     issuer: str
     subject: str
@@ -191,7 +191,7 @@ class RunHead:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """A run that a box opened and that is not reported yet. `lost`: its loss was told."""
+    """A run that a box opened and that is not reported yet. `lost`: its loss has its event."""
 
     id: UUID
     org_id: UUID
@@ -248,7 +248,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunWhole:
-    """A run record with all that was told of it: `items` as reported, or `live` as told so far."""
+    """A run record with all that was reported of it: `items` of its report, or `live` so far."""
 
     record: RunRecord
     covers_shas: tuple[str, ...]

@@ -64,13 +64,15 @@ def live(run: LiveRun, tests: Sequence[LiveTest], heard_since: datetime) -> RunW
 
 
 def live_status(run: LiveRun, heard_since: datetime) -> RunStatus:
-    """Return whether a live run is lost: a told loss is one until the run is heard of again."""
+    """Return whether a live run is lost: once its loss has an event, until it is heard from
+    again.
+    """
     lost = run.lost or run.heard_at <= heard_since
     return RunStatus.LOST if lost else RunStatus.RUNNING
 
 
 def head_of(report: Report) -> RunHead:
-    """Return what a report says of its run from the start, which is the run as CI knows it."""
+    """Return the head of a report's run, with the run id that CI gave it."""
     return RunHead(
         repo_key=report.repo_key,
         suite=report.suite,

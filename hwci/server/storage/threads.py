@@ -22,13 +22,13 @@ from hwci.server.storage.turns import Turns
 Result = TypeVar("Result")
 
 WAITING_MAX = 256
-_FULL = "Too many requests wait for the database; try again in seconds"
+_FULL = "Too many requests are waiting for the database; try again in a few seconds"
 _NOT_BEGUN = (
     "The database was busy with earlier requests for too long, and nothing of this one was done;"
-    " try again in seconds"
+    " try again in a few seconds"
 )
 _TOO_LONG = (
-    "This would take longer than a request may; try again in seconds, and ask for less at once,"
+    "This would take longer than a request may; try again later, and ask for less at once,"
     " such as fewer days or one product"
 )
 
@@ -65,7 +65,7 @@ class Threads:
                     raise OverloadedError(_NOT_BEGUN)
                 return await waiting
             finally:
-                waiting.cancel()  # nobody waits any more, for what it gives or raises
+                waiting.cancel()  # nobody waits any more for its result
                 handed.cancel()  # one that has begun cannot be
         except asyncio.CancelledError:
             deadline.give_up()
@@ -78,7 +78,7 @@ class Threads:
             ) from error
 
     def close(self) -> None:
-        """Finish what waits, and end."""
+        """Finish the queue, and end."""
         self._line.close()
 
     async def _at_its_turn(

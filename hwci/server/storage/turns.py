@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose turn it is: of the work of one organization one piece at a time, in the order of coming.
+"""Turns: each organization has one piece of work done at a time, first come, first served.
 
 Who waits for a turn holds no thread, so other organizations go ahead. This module decides how many
 may wait; it does not know what for.
@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from hwci.server.errors import OverloadedError
 
 WAITING_OF_ONE_MAX = 64
-_FULL = "Too many requests of this organization wait for the database; try again in seconds"
+_FULL = "Too many requests of this organization are waiting; try again in a few seconds"
 
 
 class _Turn:

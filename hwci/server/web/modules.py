@@ -44,7 +44,7 @@ def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> di
     is imported and not there, two modules of one name here, and a module of another form than ours.
     """
     _see_that_they_differ(sources)
-    _see_that_they_stand_apart(apart, sources)
+    _require_apart(apart, sources)
     owners = _owners(sources, begin, apart)
     members: dict[str, list[str]] = {}
     for name in _in_order(owners, sources):
@@ -66,7 +66,7 @@ def loaded_with(first: Iterable[str], sources: Sources) -> Sequence[str]:
 
 
 def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> Mapping[str, str]:
-    """Say of each module that is joined to others in which file it goes."""
+    """Return the file of each module that is joined to others."""
     later = {one for name in sources for one in _imported(name, _IMPORT_LATER, sources)}
     if whole := later.intersection(apart):
         raise ValueError(f"{', '.join(whole)} is sent as it is, and cannot be imported later")
@@ -89,8 +89,10 @@ def _see_that_they_differ(sources: Sources) -> None:
             raise ValueError(f"{other} and {name} would both be {_variable(name)}: rename one")
 
 
-def _see_that_they_stand_apart(apart: Collection[str], sources: Sources) -> None:
-    """See that what is sent as it is names no module that has no file of its own."""
+def _require_apart(apart: Collection[str], sources: Sources) -> None:
+    """Raise ValueError if a module that is sent as it is imports one that has no file of its
+    own.
+    """
     for name in apart:
         named = (_imported(name, form, sources) for form in (_NAMED, _IMPORT_LATER))
         if others := set().union(*named).difference(apart):
@@ -185,7 +187,7 @@ def _words(names: str) -> list[str]:
 
 
 def _variable(name: str) -> str:
-    """Name what a module exports: in a file, and by the file to others."""
+    """Return the name of an exported value: in a file, and by the file to others."""
     return re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
@@ -195,6 +197,6 @@ def _beside(name: str, path: str) -> str:
 
 
 def _path(name: str, file: str) -> str:
-    """Write by which path a file names another: the way back from `_beside`."""
+    """Return the path by which a file names another: the inverse of `_beside`."""
     path = posixpath.relpath(name, posixpath.dirname(file))
     return path if path.startswith(".") else f"./{path}"

@@ -327,5 +327,7 @@ def test_a_damaged_line_of_an_export_is_named(database: Path) -> None:
     no_seal = re.sub("Seal.*", 'Seal":"zz"}', lines[-1])
     for number, line in ((3, lines[2][:-9]), (len(lines), no_seal)):
         damaged = [*lines[: number - 1], line, *lines[number:]]
-        with pytest.raises(ConflictError, match=f"Line {number} is none of an export"):
+        with pytest.raises(
+            ConflictError, match=f"Line {number} is not a line of an audit log export"
+        ):
             verify_export(damaged, key, None)

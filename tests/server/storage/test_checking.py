@@ -213,7 +213,7 @@ class TestAfterAStopThatWasNotClean:
         storage = open_storage(await crashed_copy(path, tmp_path))
         await storage.look_over()
         for use in (storage.ready(), fill(storage), storage.read(lambda r: r.version(ORG))):
-            with pytest.raises(NotReadyError, match="looks its database over"):
+            with pytest.raises(NotReadyError, match="is checking its database"):
                 await use
         go_on.set()
         await settled(storage)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A large body is parsed in a process of its own, which ends with it: it takes no time from the
-event loop, whatever it holds, and all of its memory is freed.
+"""Parses a large body in a process of its own, so that parsing never blocks the event loop and all
+of its memory is freed.
 
 This module decides what such a process may use and how it answers. Each body starts a new one, as
 `python -m` with the model's name; the body is its stdin, the pickled model or refusal its stdout.
@@ -95,7 +95,7 @@ def _exchange(reader: subprocess.Popen[bytes], pieces: list[bytearray]) -> objec
 
 
 def _unread(what: str, why: object) -> OverloadedError:
-    LOG.error("A body is not read: its process %s (%s)", what, why)
+    LOG.error("A body was not read: its process %s (%s)", what, why)
     return OverloadedError("The server cannot read a large body now; try again in a few seconds")
 
 

@@ -55,12 +55,12 @@ def require_json(request: web.Request, *, gzip: bool) -> bool:
 
 
 async def read_body(request: web.Request, limit: int, buffer: BodyBuffer) -> None:
-    """Read the body into its buffer; one whose announced length is too large is not begun.
+    """Read the body into its buffer. If its announced length is too large, read nothing.
 
     Raises:
         OverloadedError: there is no buffer.
         TooLargeError: it is over its limit.
-        TooSlowError: it does not arrive in time, or drips.
+        TooSlowError: it does not arrive in time, or comes in too slowly.
     """
     if (request.content_length or 0) > limit:
         raise TooLargeError(limit)
@@ -80,7 +80,7 @@ async def read_body(request: web.Request, limit: int, buffer: BodyBuffer) -> Non
     except TimeoutError:
         raise _too_slow(_seconds(buffer), drips=till < begun + _seconds(buffer)) from None
     except (web.RequestPayloadError, ConnectionError) as fault:
-        raise body_fault("The body could not be read to its end") from fault
+        raise body_fault("The connection ended before the end of the body") from fault
 
 
 def _seconds(buffer: BodyBuffer) -> float:

@@ -91,7 +91,7 @@ class BodyBuffer:
                 raise
         finally:
             self._bodies.movable.discard(self)
-        if self._evicted:  # perhaps just as what it waited for came
+        if self._evicted:  # perhaps at the moment when the wait ended
             raise OverloadedError(_FULL)
 
     async def wait_turn(self) -> None:
@@ -181,7 +181,7 @@ class LargeBodies:
 
     def call_next(self) -> None:
         """Call the next body, if none is being parsed: of the organization, and of its key, that
-        had the fewest turns. Nothing is awaited, so no cancellation can leave the others uncalled.
+        had the fewest turns. It awaits nothing, so no cancellation can leave the others waiting.
         """
         if self.read is None and self.line:
             self.read = min(self.line, key=lambda buffer: buffer.turns)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the bytes of a body to a model: inflation, JSON, field rules (contract, "Everywhere").
 
-This module takes the time and memory that the bytes need. Whether the event loop, a thread or a
-process does it is decided in `body.py`.
+`body.py` decides whether this runs in the event loop, a thread or a process.
 """
 
 import zlib

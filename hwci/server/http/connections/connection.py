@@ -87,7 +87,7 @@ class SpecProtocol(web.RequestHandler):
         self._taken_due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for the first byte, not for long. A caller who never asked gets no answer."""
+        """Set a deadline for the first byte. A caller who never sent one gets no answer."""
         super().connection_made(transport)
         self._head_due = self._server.loop.call_later(HEAD_SECONDS, self.force_close)
 
@@ -178,7 +178,9 @@ class SpecProtocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer what no handler did: malformed or late HTTP, else a 500 that leaks nothing."""
+        """Answer malformed or late HTTP, which reaches no handler; else a 500 that leaks
+        nothing.
+        """
         status = _status_of(status, exc, message)
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             LOG.error("request %s failed", request_id(request), exc_info=exc)
@@ -288,7 +290,7 @@ def _unread(transport: asyncio.Transport) -> bool:
 
 
 def _status_of(status: int, exc: BaseException | None, message: str | None) -> int:
-    """Return the status of what no handler answered; the framework knows only 400 and 500."""
+    """Return the status of an error outside handlers; the framework knows only 400 and 500."""
     if isinstance(exc, LineTooLong):
         return 414 if exc.args[1] == LINE_BYTES else 431
     if message == _TOO_MANY_HEADERS:

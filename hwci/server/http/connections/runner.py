@@ -22,7 +22,7 @@ from hwci.server.http.connections.access_log import RequestLog
 from hwci.server.http.connections.listener import Listener, Places, bound
 from hwci.server.http.responses import PEOPLE_USE_TLS, status_answer
 
-# Inflation is ours (`body.py`); a body that is not read is waited for briefly.
+# `body.py` inflates; the framework waits only briefly for a body that is not read.
 HARDENING: dict[str, Any] = {
     "auto_decompress": False,
     "keepalive_timeout": 75.0,

@@ -135,7 +135,7 @@ def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> Aud
             else:
                 walk.take(_row(AuditLine.model_validate_json(line)))
         except (ValidationError, ValueError):
-            raise ConflictError(f"Line {number} is none of an export of the audit log") from None
+            raise ConflictError(f"Line {number} is not a line of an audit log export") from None
     walk.end(seal)
     return _report(walk, key)
 
@@ -144,7 +144,7 @@ def _report(walk: AuditWalk, key: AuditKey | None) -> AuditReport:
     findings = [_finding(fault) for fault in walk.faults]
     total = walk.faults_total
     if key is None:
-        missing = "the key of the log is missing: whether it was sealed so cannot be seen"
+        missing = "the key of the log is missing: its seals cannot be checked"
         findings.append(AuditFinding(number=walk.last.number, org_id=None, what=missing))
         total += 1
     return AuditReport(
@@ -167,7 +167,7 @@ def _read_head(noted: str | None) -> tuple[int, bytes] | None:
         return int(number), bytes.fromhex(link)
     except ValueError:
         raise ConflictError(
-            f"{noted!r} is no head of an audit log: it is NUMBER:LINK, as `verify` prints it"
+            f"{noted!r} is not the head of an audit log: write NUMBER:LINK, as `verify` prints it"
         ) from None
 
 
@@ -223,5 +223,5 @@ def _id_bytes(text: str) -> bytes:
 
 
 def _text(value: str) -> str:
-    """Return text that can be shown; somebody else may have written what is not UTF-8."""
+    """Return text that can be shown; another program may have written bytes that are not UTF-8."""
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -35,8 +35,9 @@ from hwci.server.services.operator.commands import (
     SetUserEnabled,
     VerifyAudit,
 )
-from hwci.server.services.people.accounts import email_key, new_user
+from hwci.server.services.people.accounts import new_user
 from hwci.server.services.people.organizations import add_organization
+from hwci.server.services.people.sessions import email_key
 from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, AuditEntry, User
@@ -182,7 +183,9 @@ class Operator:
 
     async def _rotate_secret(self, command: RotateSecret) -> CommandResult:
         if self._secret.file is None:
-            raise ForbiddenError("This server keeps its signing key nowhere; restart it")
+            raise ForbiddenError(
+                "This server keeps its signing key in memory only; restart it to change the key"
+            )
         now = self._clock()
         # No token of any kind lives longer than an access token.
         until = None if command.drop_former else now + limits.ACCESS_TOKEN_LIFETIME

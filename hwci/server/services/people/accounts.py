@@ -13,10 +13,11 @@ from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.tokens import AccessTokens, token_digest
-from hwci.server.services.people.invites import join, usable_invite
+from hwci.server.services.people.invitations import join, usable_invite
 from hwci.server.services.people.organizations import add_organization, own_organization
 from hwci.server.services.people.sessions import (
     Started,
+    email_key,
     renewed,
     rotate,
     signed_in,
@@ -36,11 +37,6 @@ REFUSALS = {
 
 _NO_LOGIN = "Invalid e-mail or password"
 _NO_REFRESH = "The refresh token is unknown, has ended or was used before; sign in again"
-
-
-def email_key(email: str) -> str:
-    """Return the key of an e-mail's account: e-mails that differ in case are one account."""
-    return email.strip().casefold()
 
 
 class Accounts:

@@ -207,7 +207,7 @@ class RelyingParty:
         try:
             told = _CLAIMS.validate_json(await self._fetch(asked))
         except ValidationError as fault:
-            raise ProviderError("its userinfo is no JSON object") from fault
+            raise ProviderError("its userinfo is not a JSON object") from fault
         if told.get("sub") != subject:
             raise ProviderError("its userinfo is of somebody else (sub)")
         return told
@@ -224,7 +224,7 @@ def _read(model: type[_Model], data: bytes, what: str) -> _Model:
 def _subject(text: str) -> str:
     found = _fitting(_NAME, text)
     if found is None:
-        raise ProviderError("its ID token names somebody by what is no name (sub)")
+        raise ProviderError("the sub claim of its ID token is empty, too long or not valid text")
     return found
 
 

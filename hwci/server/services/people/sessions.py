@@ -22,6 +22,11 @@ _DISABLED = "This account is disabled; ask the operator of this service"
 _EXPIRES_IN = int(limits.ACCESS_TOKEN_LIFETIME.total_seconds())
 
 
+def email_key(email: str) -> str:
+    """Return the key of an e-mail's account: e-mails that differ in case are one account."""
+    return email.strip().casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
     """A new sign-in. `membership`: the organization that its answer shows."""

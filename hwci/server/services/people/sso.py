@@ -47,14 +47,14 @@ _TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge")
 _CODE_CLAIMS = ("sub", "sid", "challenge")
 _ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
 
-_NOT_BEGUN = (
-    "This sign-in was not begun in this browser, or more than 10 minutes ago; begin it again"
+_NOT_STARTED = (
+    "This sign-in was not started in this browser, or more than 10 minutes ago; begin it again"
 )
-_NO_CODE = "The code is not valid, has ended or was used before; begin the sign-in again"
+_NO_CODE = "The code is not valid, has expired or was used before; begin the sign-in again"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class SignInStart:
     """A sign-in that has begun: where the browser goes, and the ticket that it brings back; empty
     if the command line gets a refusal.
     """
@@ -64,7 +64,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class SignInEnd:
     """A sign-in that has come back: where the browser goes. `refresh_token`: for a sign-in of the
     browser; the command line gets a code in the address instead.
     """
@@ -106,7 +106,7 @@ class Sso:
             ]
         )
 
-    async def begin(self, name: str, query: wire.SsoLoginQuery) -> Begun:
+    async def begin(self, name: str, query: wire.SsoLoginQuery) -> SignInStart:
         """Begin a sign-in.
 
         Raises:
@@ -115,7 +115,7 @@ class Sso:
         """
         party = self._party(name)
         binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
-        said = {
+        claims = {
             "provider": name,
             **asdict(binding),
             "port": str(query.port or ""),
@@ -125,12 +125,12 @@ class Sso:
             with _provider_faults(party, "cannot be reached now; try again in a minute"):
                 url = await party.authorization_url(binding, self._redirect_uri(name))
         except UnauthenticatedError as refusal:
-            return Begun(_refusal_url(refusal, said))
-        return Begun(url, self._signer.sign(_TICKET, said, TICKET_LIFETIME))
+            return SignInStart(_refusal_url(refusal, claims))
+        return SignInStart(url, self._signer.sign(_TICKET, claims, TICKET_LIFETIME))
 
     async def finish(
         self, name: str, ticket: str, query: wire.SsoCallbackQuery, client: str
-    ) -> Arrived:
+    ) -> SignInEnd:
         """Finish a sign-in. `ticket`: the browser's, from its beginning; or empty.
 
         Raises:
@@ -140,36 +140,36 @@ class Sso:
                 waits.
         """
         party = self._party(name)
-        said = self._signer.read(_TICKET, ticket, _TICKET_CLAIMS)
-        if said is None or said["provider"] != name:
-            raise UnauthenticatedError(_NOT_BEGUN)
+        claims = self._signer.read(_TICKET, ticket, _TICKET_CLAIMS)
+        if claims is None or claims["provider"] != name:
+            raise UnauthenticatedError(_NOT_STARTED)
         try:
             redirect_uri = self._redirect_uri(name)
-            return await self._finished(party, redirect_uri, said, query, client)
+            return await self._finished(party, redirect_uri, claims, query, client)
         except (ForbiddenError, UnauthenticatedError) as refusal:
-            return Arrived(_refusal_url(refusal, said))
+            return SignInEnd(_refusal_url(refusal, claims))
 
     async def _finished(
         self,
         party: RelyingParty,
         redirect_uri: str,
-        said: Mapping[str, str],
+        claims: Mapping[str, str],
         query: wire.SsoCallbackQuery,
         client: str,
-    ) -> Arrived:
-        """Sign in a person. `said`: the claims of the ticket. Raises the refusal."""
+    ) -> SignInEnd:
+        """Sign in a person. `claims`: the claims of the ticket. Raises the refusal."""
         # A refusal signs nobody in and needs no proof: some providers leave out the state.
         _require_consent(party, query.error)
-        if not same_token(query.state, said["state"]):
-            raise UnauthenticatedError(_NOT_BEGUN)
-        binding = Binding(said["state"], said["nonce"], said["verifier"])
+        if not same_token(query.state, claims["state"]):
+            raise UnauthenticatedError(_NOT_STARTED)
+        binding = Binding(claims["state"], claims["nonce"], claims["verifier"])
         with _provider_faults(party, "gave no proof of who you are; begin the sign-in again"):
             await party.require_issuer(query.iss)
             if query.code is None:
                 raise ProviderError("the browser came back with neither code nor error")
             person = await party.person(query.code, binding, redirect_uri)
-        if said["port"]:
-            return await self._hand_over(person, said)
+        if claims["port"]:
+            return await self._hand_over(person, claims)
         now, policy = self._clock(), self._settings.registration
 
         def work(writer: Writer) -> sessions.Started:
@@ -177,19 +177,19 @@ class Sso:
 
         started = await self._storage.write(work)
         device_token = self._tokens.issue_device(started.user.email_key)
-        return Arrived(f"{self._settings.base_url}/", started.refresh_token, device_token)
+        return SignInEnd(f"{self._settings.base_url}/", started.refresh_token, device_token)
 
     async def exchange(self, body: wire.SsoExchange, client: str) -> SignedIn:
-        """Return the command line its sign-in, once.
+        """Return the sign-in of a command line, once.
 
         Raises:
             UnauthenticatedError: the code has ended, was used, or is somebody else's.
             ForbiddenError: the user was disabled meanwhile.
         """
-        said = self._signer.read(_CODE, body.code, _CODE_CLAIMS)
-        if said is None or not same_token(wire.challenge_of(body.verifier), said["challenge"]):
+        claims = self._signer.read(_CODE, body.code, _CODE_CLAIMS)
+        if claims is None or not same_token(wire.challenge_of(body.verifier), claims["challenge"]):
             raise UnauthenticatedError(_NO_CODE)
-        user_id, session_id, now = UUID(said["sub"]), UUID(said["sid"]), self._clock()
+        user_id, session_id, now = UUID(claims["sub"]), UUID(claims["sid"]), self._clock()
 
         def work(writer: Writer) -> sessions.Started:
             # The code is for this session: if it exists, the code was used.
@@ -200,7 +200,7 @@ class Sso:
 
         return sessions.signed_in(self._tokens, await self._storage.write(work))
 
-    async def _hand_over(self, person: Person, said: Mapping[str, str]) -> Arrived:
+    async def _hand_over(self, person: Person, claims: Mapping[str, str]) -> SignInEnd:
         """Send the browser to the command line with a code that only the one who began can use."""
         now, policy = self._clock(), self._settings.registration
 
@@ -208,9 +208,9 @@ class Sso:
             return user_of(writer, person, policy, now)
 
         user = await self._storage.write(work)
-        promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": said["challenge"]}
+        promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": claims["challenge"]}
         code = self._signer.sign(_CODE, promised, _CODE_LIFETIME)
-        return Arrived(_loopback(said, code=code))
+        return SignInEnd(_loopback(claims, code=code))
 
     def _party(self, name: str) -> RelyingParty:
         if name not in self._parties:
@@ -221,21 +221,21 @@ class Sso:
         return f"{self._settings.base_url}/api/auth/sso/{name}/callback"
 
 
-def _loopback(said: Mapping[str, str], **brought: str) -> str:
+def _loopback(claims: Mapping[str, str], **brought: str) -> str:
     """Return the address at which the command line waits."""
-    return f"http://127.0.0.1:{said['port']}/callback?{urlencode(brought)}"
+    return f"http://127.0.0.1:{claims['port']}/callback?{urlencode(brought)}"
 
 
-def _refusal_url(refusal: HwciServerError, said: Mapping[str, str]) -> str:
-    """Return the address by which the command line hears of a refusal, so that it does not wait.
-    The challenge shows it that these are our words: who else opens that address does not know it.
+def _refusal_url(refusal: HwciServerError, claims: Mapping[str, str]) -> str:
+    """Return the address that carries a refusal to the command line, so that it does not wait. The
+    challenge proves that the refusal is ours: nobody else who opens that address knows it.
 
     Raises:
         HwciServerError: the refusal, if no command line waits.
     """
-    if not said["port"]:
+    if not claims["port"]:
         raise refusal
-    return _loopback(said, error=str(refusal), challenge=said["challenge"])
+    return _loopback(claims, error=str(refusal), challenge=claims["challenge"])
 
 
 def _require_consent(party: RelyingParty, error: str | None) -> None:

@@ -8,9 +8,10 @@ from datetime import datetime
 
 from hwci.server.errors import ForbiddenError
 from hwci.server.services.audit import entry_of, record_everywhere
-from hwci.server.services.people.accounts import REFUSALS, email_key, new_user
-from hwci.server.services.people.invites import still_stands
+from hwci.server.services.people.accounts import REFUSALS, new_user
+from hwci.server.services.people.invitations import still_stands
 from hwci.server.services.people.relying_party import Person
+from hwci.server.services.people.sessions import email_key
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Identity, User

@@ -83,8 +83,8 @@ def providers_of(settings: Settings) -> Mapping[str, Provider]:
     """Return the providers that the operator names; without a file there are none.
 
     Raises:
-        SettingsError: as `read_providers`, or nobody says where a provider sends people back to
-            (contract, "Auth": "never taken from a request").
+        SettingsError: as `read_providers`, or `HWCI_BASE_URL`, to which providers send people back,
+            is not set (contract, "Auth": "never taken from a request").
     """
     if settings.sso_file is None:
         return {}

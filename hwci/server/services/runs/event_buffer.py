@@ -48,8 +48,8 @@ def check_place(after: int, extent: tuple[int, int]) -> None:
     fault = "is not kept any more" if after + 1 < oldest else "does not exist yet"
     if not oldest - 1 <= after <= newest:
         raise ConflictError(
-            f"What follows event {after} cannot be told: it {fault}."
-            " List the runs, then follow without an event to go on after"
+            f"The stream cannot resume after event {after}: it {fault}."
+            " List the runs, then follow without the id of an event"
         )
 
 

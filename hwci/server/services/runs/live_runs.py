@@ -25,11 +25,11 @@ _TOO_MANY_TESTS = (
     f"A live run may have {limits.LIVE_TESTS_MAX:,} tests, and this one would have more; send the"
     " rest with its report"
 )
-_FED_TOO_LATE = "The run has been reported already; nothing more can be told of it"
+_FED_TOO_LATE = "The run has been reported already; it takes no more events"
 
 
 def heard_since(now: datetime) -> datetime:
-    """Return the time after which a live run was heard of if it is not lost by now."""
+    """Return the time since when a live run must have sent something, else it is lost."""
     return now - limits.RUN_LOST_AFTER
 
 

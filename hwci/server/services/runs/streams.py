@@ -24,7 +24,7 @@ CHECK_SECONDS = 4.0
 """A sign-in or membership that ended is noticed within this time."""
 COME_BACK_SECONDS = 15
 _GIVE_WAY = (
-    "Others wait for a place and your organization holds the most;"
+    "Others are waiting for a place and your organization holds the most;"
     f" try again in {COME_BACK_SECONDS} seconds"
 )
 _TOKEN_ENDED = "The access token has ended; renew it, then go on after the last event"
@@ -69,7 +69,7 @@ class Stream:
 
     @property
     def holders(self) -> _Holders:
-        """Whom its place is counted for."""
+        """The organization and address that its place counts for."""
         return self.member.org_id, self._subscription.address
 
     @property
@@ -82,7 +82,8 @@ class Stream:
         self.place = await self._buffer.place(self._subscription.after)
 
     async def next(self) -> Sequence[StreamEvent]:
-        """Return the next events, in order; none after a time of silence, or if nobody is there.
+        """Return the next events, in order; none after a time of silence, or if the follower has
+        left.
 
         Raises:
             UnauthenticatedError: the token or the session has ended.
@@ -162,7 +163,7 @@ class Streams:
     def require_open(self) -> None:
         """Raise `StoppingError` once streams are closed."""
         if self._closing:
-            raise StoppingError("The server stops; follow again in a few seconds")
+            raise StoppingError("The server is stopping; follow again in a few seconds")
 
     def close(self) -> None:
         """End all streams, and let none begin."""
@@ -206,7 +207,7 @@ class Streams:
 
 
 def _whose_place(held: Sequence[Stream], newcomer: _Holders) -> Stream | None:
-    """Return the stream whose place a newcomer may have; None if nobody holds more than they would.
+    """Return the stream that a newcomer displaces; None if nobody would then hold more than they.
 
     Organizations are compared first, then addresses, so neither many accounts of one organization
     nor many organizations of one address keep others out.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port says what each method promises
-"""Members, invitations and providers' names of users in memory."""
+"""Members, invitations, and ids of users at providers, in memory."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

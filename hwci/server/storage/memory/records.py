@@ -31,7 +31,7 @@ class MemoryRecords:
         return self._state.sent.setdefault(org_id, Sent())
 
     def _changing(self, org_id: UUID) -> Sent:
-        """Return what is kept, to change what its history tells."""
+        """Return what is kept, to change it."""
         self._state.versions[org_id] = self.version(org_id) + 1
         return self._kept(org_id)
 

@@ -128,7 +128,7 @@ def _fits(record: RunRecord, wanted: RunFilter) -> bool:
 
 
 def _tells(whole: RunWhole, wanted: RunFilter) -> bool:
-    """Whether its report tells of the test, and what was asked of it."""
+    """Whether its report holds the test, with the result that the filter names."""
     if wanted.test_id is None:
         return True
     items = [item for item in whole.items if item.id == wanted.test_id]

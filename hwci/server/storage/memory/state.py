@@ -45,7 +45,7 @@ class Sent:
         )
 
     def facts(self) -> Facts:
-        """Return it as the engine's facts."""
+        """Return the engine's facts."""
         return Facts(
             announcements=tuple(self.announcements.values()),
             reports=tuple(self.reports.values()),

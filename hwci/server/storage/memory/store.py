@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port says what each method promises
-"""Storage that is not kept: the same promises as on disk, but that of surviving the process.
+"""Storage in memory: the same promises as on disk, except that nothing survives the process.
 
 This room decides the identities of semantics 1.5 in the plainest way, and derives nothing: its
 history is the engine's definition over all facts. A transaction works on a copy that takes the

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of accounts: people, organizations, sign-ins, CI keys and the audit log, and what they got
-later. `migrations.py` says when they came.
+"""Tables of accounts: people, organizations, sign-ins, CI keys and the audit log, and later
+additions to them. `migrations.py` says when they came.
 """
 
 ACCOUNTS = """

@@ -177,7 +177,7 @@ class KeyRows(Rows):
 
 
 def user_of(row: tuple[Any, ...]) -> User:
-    """Return the user that a row holds, its columns in the table's order."""
+    """Return the user of a row, its columns in the table's order."""
     user_id, email, email_key, name, password_hash, created_at, disabled_at = row
     return User(
         UUID(bytes=user_id),

@@ -66,9 +66,9 @@ class AuditRows(Rows):
 
 
 def begin_anew(database: Path, told: Callable[[UUID], AuditEntry]) -> int | None:
-    """Go on under a new key where the present one does not fit, with an entry for each organization
-    that tells so; return the number of the first row, None when the present key fits. The lock of
-    the database must be held.
+    """Continue under a new key if the present one does not fit, with an entry about it for each
+    organization. Return the number of the first row; None if the present key fits. The lock of the
+    database must be held.
     """
     try:
         with closing(open_writer(database)) as connection:

@@ -2,7 +2,8 @@
 """What the audit log has in the schema beyond its entries: links, seals, the head, and the guards
 that let nobody change or remove an entry. `migrations.py` says when they came.
 
-Whoever may write the file may also drop the guards: they stop mistakes, and the chain finds deeds.
+Whoever may write the file may also drop the guards: they stop mistakes, and the chain shows
+tampering.
 """
 
 import logging
@@ -49,7 +50,7 @@ ROW = "SELECT number, " + ", ".join(
 
 
 def link_old_rows(raw: sqlite3.Connection) -> None:
-    """Return the entries that are there already their links."""
+    """Set the links of entries from before there was a chain."""
     before = Tip()
     for number, *values in raw.execute(f"{ROW} FROM audit_entry ORDER BY number").fetchall():
         before = Tip(number, link_of(before, number, written_row(values)))

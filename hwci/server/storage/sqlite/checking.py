@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from constants of this room
-"""Looks for damage: shortly after a stop that was not clean, and as long as it takes when asked to.
+"""Looks for damage: briefly after an unclean stop, and thoroughly on request.
 
 This module decides what counts as damage and what can be computed anew. A whole check works in a
 copy that is gone afterwards: it changes nothing, holds up nobody, and needs as much room beside the
@@ -35,7 +35,7 @@ from hwci.server.storage.sqlite.records import KEPT
 LOG = logging.getLogger("hwci.server")
 
 LOOK_SECONDS = 30.0
-_MOST = 20  # of one kind that are told
+_MOST = 20  # listed of one kind
 
 _DERIVED = {
     "mention": ("repo_key, sha, branch, started_at, way, position, report_id", "tested"),
@@ -67,7 +67,9 @@ Stopped = Callable[[], bool]
 
 
 def look_over(path: Path, condition: Condition, stopped: Stopped) -> None:
-    """Look for damage of the file's structure, so long at the most, and tell its condition."""
+    """Look for damage of the file's structure, up to a time limit, and note the result in its
+    condition.
+    """
     end = time.monotonic() + LOOK_SECONDS
     try:
         with closing(open_reader(path)) as reader:

@@ -32,7 +32,7 @@ VERDICT_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 
 
 class Told(NamedTuple):
-    """What an item says of its test."""
+    """The result of a test item."""
 
     outcome: Outcome
     attempts: int
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 
 _PLAIN = Told(Outcome.PASS, 1, Verdict.UNKNOWN)
-"""What most items say: such an item leaves no row, the report's test list holds it."""
+"""The result of most items: such an item has no row, as the report's test list holds it."""
 
 Stamp = tuple[int, int, int, str]
 """A place as its columns: time, way, position, sha. Stamps compare as places do."""
@@ -117,7 +117,7 @@ def pack_item(item: TestItem) -> tuple[int, int, int] | None:
 
 
 def unpack_item(columns: Sequence[int] | None) -> Told:
-    """Return what an item said, from its row or from there being none."""
+    """Return the result of an item from its row, or from having none."""
     if columns is None:
         return _PLAIN
     outcome, attempts, verdict = columns

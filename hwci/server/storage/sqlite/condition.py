@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the database file can be used, and what the next process has to know of it.
+"""Whether the database file can be used, and what the next process must know about it.
 
 This module decides when nothing is read or written any more: while the file is looked over after a
-stop that was not clean, and for good once damage was seen, since nobody can tell which numbers are
-touched. What is known is noted in the lock file, so a restart forgets no damage. It does not look
-at the file itself (`checking.py`).
+stop that was not clean, and for good once damage was seen, since any number may be wrong. What is
+known is noted in the lock file, so a restart forgets no damage. It does not look at the file itself
+(`checking.py`).
 """
 
 import logging
@@ -30,8 +30,8 @@ _OPEN = "open"
 _DAMAGED = "damaged: "
 
 _LOOKED_OVER = (
-    "The service looks its database over, as it was not stopped properly; try again in a few "
-    "seconds"
+    "The service is checking its database, as it was not stopped properly; try again in a few"
+    " seconds"
 )
 _NOT_SERVED = "The database of the service is damaged; its operator has to restore it"
 _NO_ROOM = "The disk of the database is full; its operator has to make room"

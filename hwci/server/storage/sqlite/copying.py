@@ -49,12 +49,12 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
 
 
 def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]]) -> Path | None:
-    """Put a copy in the place of the database at `path`, whose lock must be held; give what its
-    former file is called now, None when there was none. At no moment is there no database.
+    """Put a copy in the place of the database at `path`, whose lock must be held. Return the new
+    name of its former file, None if there was none. At no moment is there no database.
 
     Raises:
-        StorageError: it is no whole database of ours, or a newer one, or cannot be written, or
-            `damage_of` it is told.
+        StorageError: it is not a whole database of ours, or newer, or cannot be written, or
+            `damage_of` finds damage.
     """
     _require_copy(path, copy)
     with _part(path) as part:
@@ -73,7 +73,7 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
 @contextmanager
 def scratch_copy(path: Path, stopped: Stopped) -> Iterator[Path]:
     """Return a copy of a database as of one moment, which is gone afterwards, beside it. Nothing is
-    changed, not even that a log beside it tells of a stop that was not clean.
+    changed, not even the log beside it, which shows an unclean stop.
 
     Raises:
         StorageError: it cannot be written, or `stopped` said so.

@@ -62,7 +62,7 @@ class Derivation:
         self._arrivals: dict[tuple[Track, Stamp], int] = {}
 
     def watch(self, product_id: int, report: Report) -> None:
-        """Note how things stand where a report has a say, before any row is changed."""
+        """Note the present state of everything that a report affects, before any row is changed."""
         for mention in mentions(report):
             spot = Spot(mention.sha, report.branch)
             if spot not in self._places:
@@ -117,7 +117,7 @@ class Derivation:
         return None if row is None else (row[0], row[1], row[2], row[3])
 
     def _settle_places(self) -> tuple[list[Move], list[Spot]]:
-        """Write the places that changed; give the moves, and the commits that came or went."""
+        """Write the places that changed. Return the moves, and the commits that came or went."""
         moves: list[Move] = []
         others: list[Spot] = []
         for spot, old in self._places.items():

@@ -57,7 +57,7 @@ class FailureTable:
         self._org = org
 
     def recount(self, failure_id: bytes, natural: Natural, place: Stamp) -> bool:
-        """Count a failure from its items. Tells whether it is new and has no next pass yet."""
+        """Count a failure from its items. Return whether it is new and has no next pass yet."""
         items = self._connection.rows(_ITEMS, (self._org, failure_id))
         if not items:
             self.drop(failure_id)

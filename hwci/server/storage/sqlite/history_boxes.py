@@ -3,7 +3,7 @@
 """What tests did by box and slot: asked of the tests that are drawn alone.
 
 Which of them a report ran is in its test list, which most reports share; what is not a pass at the
-first attempt has rows of its own. Slots are told by the database, as `slots.Slots` tells them.
+first attempt has rows of its own. The database computes slots as `periods.Slots` does.
 """
 
 from collections import Counter, defaultdict

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from constants of this room
-"""A report comes in: the one way in which report rows change, and what is derived with them.
+"""The only way in which report rows change, together with what is derived from them.
 
 This module decides the order of the steps: how things stood, then rows, then what follows
 (`derive.py`). All of it is one transaction of the caller.
@@ -16,7 +16,7 @@ from hwci.server.storage.sqlite.reports import KeptReport
 
 
 def put_report(connection: Connection, org: bytes, report: Report) -> None:
-    """Keep a report in place of those that it replaces, with all that follows."""
+    """Keep a report in place of those that it replaces, and update what is derived."""
     gone = reports.replaced_by(connection, org, report)
     derivation = Derivation(connection, org, report.repo_key)
     for kept in gone:
@@ -33,8 +33,8 @@ def put_report(connection: Connection, org: bytes, report: Report) -> None:
 
 
 def derive_anew(connection: Connection, org: bytes) -> None:
-    """Forget everything derived of an organization and compute it from the kept reports: whole
-    tables, and what stands derived beside facts in the rows of reports and items.
+    """Delete everything derived of an organization and compute it from the kept reports: whole
+    tables, and the derived columns of reports and items.
     """
     for table in ("mention", "place", "run_changes", "changes_commit", "failure"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))

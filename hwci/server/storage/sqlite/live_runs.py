@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port says what each method promises
-"""Live runs in SQLite, and how their tests stand."""
+"""Live runs in SQLite, and the state of their tests."""
 
 from collections.abc import Sequence
 from datetime import datetime

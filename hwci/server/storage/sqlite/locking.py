@@ -22,7 +22,7 @@ _HEADER_BYTES = 100
 _NOTE_BYTES = 1000
 
 FORMER = ".before-restore-"
-"""What a database that a backup took the place of has after its name, and a number."""
+"""Suffix, before a number, of a database that a backup has replaced."""
 
 
 class Header(NamedTuple):
@@ -86,7 +86,7 @@ def refuse_newer(path: Path, version: int, known_version: int) -> None:
 
 
 class LockNote:
-    """What the process that holds a database leaves to the next one, in the lock file."""
+    """What the process that holds a database notes in the lock file for the next one."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -126,7 +126,7 @@ def refuse_second_names(path: Path) -> None:
 
 @contextmanager
 def database_lock(path: Path) -> Iterator[LockNote]:
-    """Hold a database file for this process alone; gives the note of who had it before.
+    """Lock a database file for this process; yield the note of the process before.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds it.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
-"""Members, invitations and provider's names of users in SQLite.
+"""Members, invitations, and ids of users at providers, in SQLite.
 
 This module decides no policy: it keeps rows, and an invitation is used up by one statement.
 """
@@ -62,7 +62,7 @@ class MemberRows(Rows):
 
 
 class IdentityRows(Rows):
-    """Users as providers of single sign-on name them."""
+    """Ids of users at providers of single sign-on."""
 
     def user_by_identity(self, issuer: str, subject: str) -> User | None:
         statement = f"{_IDENTIFIED} WHERE i.issuer = ? AND i.subject = ?"

@@ -291,26 +291,26 @@ def platform(database: Database) -> None:
 
 @MIGRATIONS(name="0003_retention")
 def retention(database: Database) -> None:
-    """Index what is forgotten by its age."""
+    """Index by age what is deleted when it is old."""
     _execute(database, RETENTION)
 
 
 @MIGRATIONS(name="0004_run_filters")
 def run_filters(database: Database) -> None:
-    """Index runs by what they are looked for by."""
+    """Index runs by the columns that people filter by."""
     _execute(database, RUN_FILTERS)
 
 
 @MIGRATIONS(name="0005_digests")
 def add_digests(database: Database) -> None:
-    """Return what CI and people sent a digest. What was kept before has none: NULL."""
+    """Add a digest to what CI and people sent. Earlier rows have none: NULL."""
     for table in ("announcement", "report", "suite_config", "review"):
         database.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
 
 
 @MIGRATIONS(name="0006_invitations")
 def invitations(database: Database) -> None:
-    """Return invitations an id, and find them by it and by their organization."""
+    """Add an id to invitations, and find them by it and by their organization."""
     _execute(database, INVITATIONS)
 
 

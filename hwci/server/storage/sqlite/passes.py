@@ -84,7 +84,7 @@ def passed_among(
 
 
 class Walked(NamedTuple):
-    """A report met on a walk along a branch: the place of its commit, and its tests."""
+    """A report on a walk along a branch: the place of its commit, and its tests."""
 
     place: Stamp
     ran: int

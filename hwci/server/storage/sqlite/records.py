@@ -40,7 +40,7 @@ class RecordRows(Rows):
         return 0 if row is None else int(row[0])
 
     def _changed(self, org_id: UUID) -> None:
-        """Number the state anew, after a write to what its history tells."""
+        """Raise the version of the history after a write that may change its answers."""
         self._connection.execute(
             "INSERT INTO history_version (org_id, version) VALUES (?, 1)"
             " ON CONFLICT (org_id) DO UPDATE SET version = version + 1",
@@ -90,7 +90,7 @@ class RecordRows(Rows):
         self._changed(org_id)
 
     def _add_digests(self, org: bytes) -> None:
-        """Return rows that the version before kept their digests; those of reports have theirs."""
+        """Add digests to rows that the version before kept; `reports.py` adds those of reports."""
         for table, columns in KEPT.items():
             self._connection.execute_many(
                 f"UPDATE {table} SET digest = ? WHERE rowid = ?",

@@ -2,9 +2,9 @@
 # ruff: noqa: S608 - statements are put together from constants of this room
 """Run reports as rows, whole: what was put comes back, field by field.
 
-This module decides how a report is taken apart and put together, and that one which is put together
-otherwise than it was sent is given to nobody. A test that passed at its first attempt leaves no row
-of its own: the report's test list holds it. It derives nothing (`derive.py`).
+This module decides how a report is taken apart and put together, and raises an error if it differs
+from the report that was sent. A test that passed at its first attempt leaves no row of its own: the
+report's test list holds it. It derives nothing (`derive.py`).
 """
 
 import struct
@@ -120,7 +120,7 @@ def _insert_items(
     report: Report,
     tests: Sequence[int],
 ) -> dict[int, bytes]:
-    """Keep the items that need a row; give the failures among them that count."""
+    """Keep the items that need a row. Return the failures among them that count."""
     rows = []
     failing: dict[int, bytes] = {}
     started_at = codec.to_micros(report.started_at)
@@ -146,9 +146,9 @@ def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
 
 
 def replaced_by(connection: Connection, org: bytes, report: Report) -> list[KeptReport]:
-    """Return the stored reports that this one puts an end to (semantics, 1.5 and 1.9).
+    """Return the stored reports that this one replaces (semantics, 1.5 and 1.9).
 
-    That is the one with its identity, and the parts that it ends.
+    These are the one with its identity, and the parts that it ends.
     """
     same_run = (org, report.repo_key, report.run_attempt, report.box_key)
     found = connection.rows(
@@ -199,7 +199,7 @@ def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
 
 
 def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool]:
-    """Return of each report whether it has a digest, which it then fits, or what is wrong."""
+    """Yield for each report whether it has a digest (and matches it), or what is wrong."""
     test_names = _test_names(connection, org)
     for row in connection.execute(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
         try:
@@ -279,7 +279,7 @@ def _whole(
         if row[22] in {None, digests.of_whole(org, report)} and row[23] == report.repo_key:
             return report
     except _UNREADABLE:
-        pass  # what is told of it is the same
+        pass  # the message is the same
     run = f"run {row[8]} attempt {row[9]} of {row[5]} on {row[17]}"
     raise DamagedError(f"Report {row[0]} ({run}) is not what was sent")
 

@@ -27,8 +27,8 @@ _FAILED_ATTEMPT = f"{_ITEM} (i.outcome = 1 OR i.attempts > 1))"
 
 
 def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter) -> Query | None:
-    """Narrow a query for the keys of reports, `r`, to those that tell of the test as wanted; None:
-    there is none.
+    """Narrow a query for the keys of reports, `r`, to those whose test fits the filter; None if
+    none can.
     """
     if wanted.test_id is None:
         return query

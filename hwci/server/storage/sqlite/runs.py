@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
-"""Run records in SQLite: which there are, how their tests stand in numbers, and one of them whole.
+"""Run records in SQLite: the list, the counts of their tests, and one record whole.
 
 A list is made in two steps, so that only the records of one page are counted: numbers of rows in
 their order, by index; then what stands in these rows.
@@ -116,7 +116,7 @@ class RunRows(LiveRunRows):
             narrowed = of_test(self._connection, org, query, wanted)
             if narrowed is not None:
                 queries.append(narrowed)
-        # What is live has not said yet whether it reached its hardware, nor how its tests end.
+        # A live run has not reported yet whether it reached its hardware, nor how its tests end.
         of_reports = wanted.hello_ok is not None or wanted.test_id is not None
         if wanted.status is not RunStatus.REPORTED and not of_reports:
             query = _where("l", _LIVE_KEYS, org, _tests(wanted) | {"suite =": wanted.suite})

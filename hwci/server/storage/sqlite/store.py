@@ -148,12 +148,12 @@ class SqliteStorage(Storage):
         return await self._run(self._writing, job, deadline, organization)
 
     def listen(self, heard: Heard) -> Callable[[], None]:
-        """Have `heard` called after each commit that appended events. No one else writes here."""
+        """Call `heard` after each commit that appended events. No other process writes here."""
         return self._listeners.listen(heard)
 
     async def backup(self, to: Path) -> None:
-        """Write a whole copy of the database to a new file, in a thread of its own; who stops
-        waiting for it stops it.
+        """Write a whole copy of the database to a new file, in a thread of its own. It stops if its
+        caller stops waiting.
         """
         stopped = threading.Event()
         try:
@@ -171,13 +171,17 @@ class SqliteStorage(Storage):
             self._looking_over.add_done_callback(self._looked_over)
 
     def _looked_over(self, looking: "asyncio.Future[None]") -> None:
-        """Let everybody in after a look that failed of a fault of ours, as after one cut short."""
+        """Allow use after a check that failed because of a bug, as after one that ran out of
+        time.
+        """
         if not looking.cancelled() and (fault := looking.exception()) is not None:
             LOG.error("The database %s was not looked over", self._path, exc_info=fault)
             self._condition.checked()
 
     async def check(self) -> Checked:
-        """Look for damage in a copy, in the thread that copies; who stops waiting stops it."""
+        """Look for damage in a copy, in the thread that copies. It stops if its caller stops
+        waiting.
+        """
         stopped = threading.Event()
         try:
             found = await self._copying.run(lambda: check(self._path, stopped.is_set))
@@ -189,14 +193,14 @@ class SqliteStorage(Storage):
         return found
 
     async def ready(self) -> None:
-        """Return when the database answers. The writer is left to those who write."""
+        """Return if the database answers. This does not use the writer's connection."""
         self._condition.require_usable()
         self._condition.require_there()
         self._condition.require_room()
         await self.read(lambda reader: reader.organization(NOBODY), short=True)
 
     async def close(self) -> None:
-        """Finish what was begun, then close the file and let go of its lock."""
+        """Finish what was begun, then close the file and release its lock."""
         await asyncio.to_thread(self._close)
 
     async def _run(

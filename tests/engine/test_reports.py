@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Order of commits on a branch: first mention (semantics, 3)."""
+"""What one report says: the order of commits by first mention (semantics, 3), and parts (1.9)."""
 
+from dataclasses import replace
+
+import pytest
+
+from hwci.engine.facts import Part
 from hwci.engine.history import Place
-from hwci.engine.rules.reports import Mention, mentions
+from hwci.engine.rules.reports import Mention, ReplacedParts, mentions, replaced_parts
 from tests.engine.timeline import changes, lane, minute, order_of, report, seen
+
+WHOLE = report("a:P", 0, run_id=7)
 
 
 def test_a_report_mentions_base_then_covered_then_listed_then_its_own_commit() -> None:
@@ -73,3 +80,20 @@ def test_places_differ_between_repositories() -> None:
 
     assert past.history.place("board", "main", "c") == Place(minute(0), 3, 0, "c")
     assert past.labels(lane()) == "c:resolved"
+
+
+@pytest.mark.parametrize(
+    ("part", "run", "first", "ended"),
+    [
+        (None, 7, True, ReplacedParts(7, 1)),
+        (Part(40, 1, 1), 40, True, ReplacedParts(40, 1)),
+        (Part(40, 1, 3), 40, True, ReplacedParts(40, 3)),
+        (Part(40, 2, 3), 40, False, None),
+    ],
+)
+def test_a_first_part_stands_for_the_run_and_ends_the_parts_beyond(
+    part: Part | None, run: int, first: bool, ended: ReplacedParts | None
+) -> None:
+    sent = replace(WHOLE, part_of=part)
+
+    assert (sent.ci_run_id, sent.is_first_part, replaced_parts(sent)) == (run, first, ended)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hwci.engine.facts import Product, Report
 from hwci.engine.history import Scope
-from hwci.engine.page.over_time import Strip, strips
+from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time
 from hwci.engine.page.tables import ALL_FLAKY, Sort, WantedTests, flakiest_tests
 from hwci.engine.periods import Period, Slots
 from hwci.engine.vocabulary import FlakyColumn, Outcome
@@ -45,9 +45,9 @@ def drawn(
     scope: Scope = ALL,
     limit: int = 99,
     wanted: WantedTests = ALL_FLAKY,
-) -> Sequence[Strip]:
+) -> Sequence[FlakyOverTime]:
     rows = flakiest_tests(past.read(scope, slots.period), 0, limit, wanted)
-    found = strips(past.history, rows, slots)
+    found = flaky_over_time(past.history, rows, slots)
     assert found.total == rows.total
     return found.items
 
