@@ -43,7 +43,7 @@ def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> di
     are; they import no others. Raises ValueError for a circle of modules, a module or a name that
     is imported and not there, two modules of one name here, and a module of another form than ours.
     """
-    _see_that_they_differ(sources)
+    _require_distinct(sources)
     _require_apart(apart, sources)
     owners = _owners(sources, begin, apart)
     members: dict[str, list[str]] = {}
@@ -81,7 +81,7 @@ def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> M
     }
 
 
-def _see_that_they_differ(sources: Sources) -> None:
+def _require_distinct(sources: Sources) -> None:
     known: dict[str, str] = {}
     for name in sources:
         other = known.setdefault(_variable(name), name)
