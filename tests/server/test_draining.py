@@ -248,9 +248,9 @@ async def test_a_server_that_has_listened_for_as_long_as_it_should_ends() -> Non
 
 PROCESS = """
 import asyncio, sys, time
-from hwci.server.app import run, stopping
+from hwci.server.app import process, run
 from hwci.server.settings import Settings
-stopping.STOP_SECONDS = float(sys.argv[2])
+process.STOP_SECONDS = float(sys.argv[2])
 def announce(line):
     if "serves" in line:
         if sys.argv[3] == "stuck":

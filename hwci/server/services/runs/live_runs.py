@@ -13,7 +13,7 @@ from hwci.engine.vocabulary import RunEventType, RunStatus
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services.access import live_box
-from hwci.server.services.run_answers import run_content, test_content
+from hwci.server.services.runs.records import heard_since, run_content, test_content
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
 from hwci.server.storage.run_records import record_id_of
@@ -26,11 +26,6 @@ _TOO_MANY_TESTS = (
     " rest with its report"
 )
 _FED_TOO_LATE = "The run has been reported already; it takes no more events"
-
-
-def heard_since(now: datetime) -> datetime:
-    """Return the time since when a live run must have sent something, else it is lost."""
-    return now - limits.RUN_LOST_AFTER
 
 
 class LiveRuns:
