@@ -278,7 +278,7 @@ async def test_an_answer_of_one_provider_is_not_one_of_another(server: RunningSe
         mixed_up = await browser.open(stop.url.replace("/acme/", "/other/"))
 
         assert mixed_up.message[0] == 401
-        assert "not begun in this browser" in mixed_up.message[1], "the other one is not asked"
+        assert "not started in this browser" in mixed_up.message[1], "the other one is not asked"
 
 
 def test_a_provider_that_there_is_not_is_404(server: RunningServer) -> None:
