@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hwci.client import Client
     from hwci.client.delivery.sending import Destination
     from hwci.client.errors import HwciError
-    from hwci.client.spool import Spool
+    from hwci.client.store import BenchStore
 
 TRY_S = 10.0
 
@@ -221,14 +221,12 @@ def _earlier(context: JobContext) -> list[Finding]:
 
 
 def _earlier_run(context: JobContext, request: GetJson) -> list[Finding]:
-    from hwci.ci.reporting.base import BASE_FIX
+    from hwci.ci.reporting.base import BASE_FIX, past_runs
     from hwci.ci.reporting.under_test import base_of
-    from hwci.ci.state import State as Memory
-    from hwci.ci.state import state_folder
     from hwci.ci.systems import api_of
     from hwci.wire.hashes import short
 
-    base, notes = base_of(context.job, Memory(state_folder(context.command.environ)), request)
+    base, notes = base_of(context.job, past_runs(context.job), request)
     if not notes:
         what = "none that tested is known yet"
         if base.value is not None:
@@ -263,40 +261,40 @@ def _sentence(fix: str) -> str:
 def _spool(to: Destination) -> Finding:
     """Check what waits, and whether more could be kept."""
     from hwci.client.delivery import unsent
-    from hwci.client.spool import SpoolError
+    from hwci.client.store import StoreError
 
-    spool, nothing_kept = to.spool, "nothing is kept when the server is away"
-    if spool is None:
+    store, nothing_kept = to.store, "nothing is kept when the server is away"
+    if store is None:
         what = f"this user has no home: {nothing_kept}"
         return Finding("spool", State.WARN, what, "Set HWCI_SPOOL_DIR")
-    if not _writable(spool.folder):
-        what = f"{spool.folder} cannot be written: {nothing_kept}"
+    if not _writable(store.folder):
+        what = f"{store.folder} cannot be written: {nothing_kept}"
         return Finding("spool", State.WARN, what, "Set HWCI_SPOOL_DIR to a folder of this user")
     try:
-        waiting, unopened = spool.waiting(), spool.unopened()
-        refused = [*spool.refused(), *spool.superseded()]
-    except SpoolError as fault:
+        reports = store.reports()
+    except StoreError as fault:
         return Finding("spool", State.WARN, f"{fault}: {nothing_kept}", fault.fix)
-    if not waiting and not refused and not unopened:
-        return Finding("spool", State.OK, f"{spool.folder} is empty")
-    aside = unsent.set_aside(refused)
-    what = ", ".join(filter(None, (f"{counted(len(waiting), 'report')} waiting", aside)))
-    what += f", in {spool.folder}"
-    if unopened:
-        what += f", {counted(len(unopened), 'file')} that cannot be read"
+    if not reports:
+        return Finding("spool", State.OK, f"{store.folder} is empty")
+    waiting = [one for one in reports if one.state == "waiting"]
+    aside = [one for one in reports if one.state not in {"waiting", "unreadable"}]
+    counts = (f"{counted(len(waiting), 'report')} waiting", unsent.set_aside(aside))
+    what = f"{', '.join(filter(None, counts))}, in {store.folder}"
+    if unread := len(reports) - len(waiting) - len(aside):
+        what += f", {counted(unread, 'file')} that cannot be read"
     if waiting:
         what += f", the oldest for {max(0.0, time.time() - waiting[0].created) / 3600:.1f} hours"
     fixes = ["Look (hwci spool list), and send: hwci spool flush"]
-    fixes += [f"Or: {unsent.ways_back(refused)}"] if refused else []
-    return Finding("spool", State.WARN, what, ". ".join((*fixes, *_for_others(spool, to))))
+    fixes += [f"Or: {unsent.ways_back(aside)}"] if aside else []
+    return Finding("spool", State.WARN, what, ". ".join((*fixes, *_for_others(store, to))))
 
 
-def _for_others(spool: Spool, to: Destination) -> list[str]:
+def _for_others(store: BenchStore, to: Destination) -> list[str]:
     """Return what waits for another server or key than this."""
     from hwci.client._address import parse_address
     from hwci.client.delivery import unsent
     from hwci.client.errors import ServerAddressError
-    from hwci.client.spool import fingerprint_of
+    from hwci.client.store import fingerprint_of
 
     if not to.known:
         return []
@@ -304,8 +302,8 @@ def _for_others(spool: Spool, to: Destination) -> list[str]:
         address = str(parse_address(to.url))
     except ServerAddressError:
         return []
-    key, elsewhere = _usable_key(to), len(spool.elsewhere(address))
-    keyed = spool.others_waiting(address, fingerprint_of(key)) if key else 0
+    key, elsewhere = _usable_key(to), store.elsewhere(address)
+    keyed = store.others_waiting(address, fingerprint_of(key)) if key else 0
     return [
         *([unsent.for_other_key(keyed)] if keyed else []),
         *([unsent.for_other_server(elsewhere)] if elsewhere else []),

@@ -27,6 +27,7 @@ class Call(Generic[T]):
     """One request. `answer` None: the answer has no body.
 
     `repeatable` false: the request is never sent a second time.
+    `compressed`: the body is gzip already.
     The body stays out of `repr`, as it may hold a password.
     """
 
@@ -38,3 +39,4 @@ class Call(Generic[T]):
     query: tuple[tuple[str, str], ...] = ()
     body: bytes | None = field(default=None, repr=False)
     repeatable: bool = True
+    compressed: bool = False

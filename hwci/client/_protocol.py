@@ -123,16 +123,24 @@ def build_request(call: Call[T], credentials: Credentials, request_id: str) -> R
         "Accept-Encoding": "identity",
         "x-request-id": request_id,
     }
-    body = call.body
-    if body is not None:
+    call = packed(call)
+    if call.body is not None:
         headers["Content-Type"] = "application/json"
-        # Only the CI report endpoints inflate (contract, "Everywhere").
-        if call.credential is Credential.CI_KEY and len(body) > GZIP_FROM_BYTES:
-            headers["Content-Encoding"] = "gzip"
-            body = gzip.compress(body, GZIP_LEVEL, mtime=0)
+    if call.compressed:
+        headers["Content-Encoding"] = "gzip"
     headers.update(_credential_header(call.credential, credentials))
     target = f"{call.path}?{urlencode(call.query)}" if call.query else call.path
-    return Request(call.method, target, headers, body)
+    return Request(call.method, target, headers, call.body)
+
+
+def packed(call: Call[T]) -> Call[T]:
+    """Compress the body of a call, where that is large and the server inflates it: only the CI
+    report endpoints do (contract, "Everywhere").
+    """
+    body = call.body or b""
+    if call.compressed or call.credential is not Credential.CI_KEY or len(body) <= GZIP_FROM_BYTES:
+        return call
+    return replace(call, body=gzip.compress(body, GZIP_LEVEL, mtime=0), compressed=True)
 
 
 def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 """Sending reports until the server has them, within a deadline (contract, "Command line").
 
 This module decides in which order reports are tried, what an answer means for the others, and how
-long to wait; what the answers are called is decided in `errors.py`. A report leaves the spool when
+long to wait; what the answers are called is decided in `errors.py`. A report leaves the store when
 the server has it, is set aside when the server refuses it, and stays for another day otherwise.
 """
 
@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
 from hwci.client.errors import ApiError, ConnectionFailedError, HwciError
-from hwci.client.spool import ASKED_MAX_S, Spool, SpoolError
-from hwci.client.spool_files import Kept, Refused
+from hwci.client.store import ASKED_MAX_S, BenchStore, PendingReport, StoreError
 
 if TYPE_CHECKING:
+    from hwci.client._call import Call
     from hwci.client._sync import Client
 
 REFUSALS = frozenset({400, 404, 409, 413, 415})
@@ -64,29 +63,19 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """A report on its way. `kept` None: it could not be put on the disk, and `unkept` says why."""
-
-    name: str
-    call: Call[None] | None
-    kept: Kept | None = None
-    unkept: SpoolError | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Unsent:
-    """A report that the server did not take, and why. `refused`: it is set aside here. `fault`
-    None: it was refused to another process, or its file is damaged.
+    """A report that the server did not take, and why. `aside`: how it is set aside here. `fault`
+    None: it was refused to another process, or it is damaged.
     """
 
-    letter: Letter
+    report: PendingReport
     fault: HwciError | None
-    refused: Refused | None = None
+    aside: PendingReport | None = None
 
     @property
     def damaged(self) -> bool:
-        """Tell whether no server has seen it, as its file cannot be read."""
-        return self.refused is not None and self.refused.damaged
+        """Return whether no server has seen it, as it cannot be read."""
+        return self.aside is not None and self.aside.state == "damaged"
 
 
 @dataclass(slots=True)
@@ -95,11 +84,11 @@ class Outcome:
     another process sent them, or put them aside as a later report came.
     """
 
-    sent: list[Letter] = field(default_factory=list)
+    sent: list[PendingReport] = field(default_factory=list)
     refused: list[Unsent] = field(default_factory=list)
     left: list[Unsent] = field(default_factory=list)
-    untried: list[Letter] = field(default_factory=list)
-    elsewhere: list[Letter] = field(default_factory=list)
+    untried: list[PendingReport] = field(default_factory=list)
+    elsewhere: list[PendingReport] = field(default_factory=list)
     asked_s: float = 0.0
     """For so long the server asked to be left alone, before anything was tried."""
     beside: int = 0
@@ -111,29 +100,21 @@ class Outcome:
         return [*self.refused, *self.left]
 
 
-def letters_of(spool: Spool, address: str, fingerprint: str | None) -> list[Letter]:
-    """Give what waits for a server and a key, or for any key, oldest first. What failed more often
-    comes later: what a proxy never lets pass holds back none of the others.
-    """
-    waiting = sorted(spool.waiting_for(address, fingerprint), key=lambda kept: kept.tries)
-    return [Letter(kept.name, None, kept) for kept in waiting]
-
-
 class Dispatch:
     """Sends reports to one server with one key. The client should try each call once only.
 
-    `spool` None: there is no place to keep any. `outcome`: what became of them so far.
+    `store` None: there is no place to keep any. `outcome`: what became of them so far.
     """
 
     def __init__(
         self,
         client: "Client",
-        spool: Spool | None,
+        store: BenchStore | None,
         patience: Patience,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._client = client
-        self._spool = spool
+        self._store = store
         self._patience = patience
         self._sleep = sleep
         self._ends = time.monotonic() + patience.deadline_s
@@ -142,13 +123,13 @@ class Dispatch:
         self._asked = 0.0
 
     def send(
-        self, letters: Sequence[Letter], asked_s: float = 0.0, *, once: bool = False
+        self, reports: Sequence[PendingReport], asked_s: float = 0.0, *, once: bool = False
     ) -> Outcome:
         """Send reports in their order, again and again while the deadline lasts, or `once` each.
         `asked_s`: for so long the server asked to be left alone.
         """
         self.outcome, self._faults = Outcome(asked_s=asked_s), {}
-        pending, failures = list(letters), 0
+        pending, failures = list(reports), 0
         delay: float | None = asked_s
         while pending and delay is not None and self._wait(delay):
             before = len(pending)
@@ -157,12 +138,12 @@ class Dispatch:
             chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
             pause = self._asked + self._patience.pause(failures, chance)
             delay = None if hopeless or once else pause
-        for letter in pending:
-            fault = self._faults.get(id(letter))
+        for report in pending:
+            fault = self._faults.get(id(report))
             if fault is None:
-                self.outcome.untried.append(letter)
+                self.outcome.untried.append(report)
             else:
-                self.outcome.left.append(Unsent(letter, fault))
+                self.outcome.left.append(Unsent(report, fault))
         return self.outcome
 
     def _wait(self, delay: float) -> bool:
@@ -184,71 +165,71 @@ class Dispatch:
             return TRY_S
         return max(TRY_LEAST_S, self._ends - time.monotonic())
 
-    def _round(self, pending: list[Letter]) -> tuple[list[Letter], bool]:
-        """Try each once. Gives what is left, and whether trying again is of no use."""
-        left: list[Letter] = []
+    def _round(self, pending: list[PendingReport]) -> tuple[list[PendingReport], bool]:
+        """Try each once. Return what is left, and whether trying again is of no use."""
+        left: list[PendingReport] = []
         self._asked = 0.0
-        for number, letter in enumerate(pending):
+        for number, report in enumerate(pending):
             if number and self.is_over():
                 return [*left, *pending[number:]], False
-            settled, fault = self._try(letter)
+            settled, fault = self._try(report)
             if not settled:
-                left.append(letter)
+                left.append(report)
             if fault is not None and not settled and _ends_round(fault):
                 return [*left, *pending[number + 1 :]], not _passing(fault)
         return left, False
 
-    def _try(self, letter: Letter) -> tuple[bool, HwciError | None]:
-        """Send a report once. Gives whether it is settled, and what went wrong."""
-        if letter.kept is None or self._spool is None:
-            assert letter.call is not None
-            if self._spool is not None:
-                with suppress(OSError, SpoolError):  # then nothing there can be sent either
-                    self._spool.overtake(letter.call, self._client.address)
-            return self._carry(letter, letter.call)
+    def _try(self, report: PendingReport) -> tuple[bool, HwciError | None]:
+        """Send a report once. Return whether it is settled, and what went wrong."""
+        if not report.kept or self._store is None:
+            assert report.call is not None
+            if self._store is not None:
+                with suppress(StoreError):  # then nothing there can be sent either
+                    self._store.overtake(report, self._client.address)
+            return self._carry(report, report.call)
         try:
-            with self._spool.taken(letter.kept) as call:
+            with self._store.taken(report) as call:
                 if call is not None:
-                    return self._carry(letter, call)
-        except OSError:  # the disk fails: what is still in hand is sent all the same
-            return (False, None) if letter.call is None else self._carry(letter, letter.call)
-        if self._spool.holds(letter.kept):
+                    return self._carry(report, call)
+            now = self._store.found(report)
+        except StoreError:  # the disk fails: what is still in hand is sent all the same
+            return (False, None) if report.call is None else self._carry(report, report.call)
+        if now is not None and now.state == "waiting":
             return False, None  # another process sends it, or one of its identity, right now
-        refused = self._spool.refusal(letter.kept)
-        if refused is None:
-            self.outcome.elsewhere.append(letter)
+        if now is None or now.state == "superseded":
+            self.outcome.elsewhere.append(report)
         else:
-            self.outcome.refused.append(Unsent(letter, None, refused))
+            self.outcome.refused.append(Unsent(report, None, now))
         return True, None
 
-    def _carry(self, letter: Letter, call: Call[None]) -> tuple[bool, HwciError | None]:
+    def _carry(self, report: PendingReport, call: "Call[None]") -> tuple[bool, HwciError | None]:
         try:
             self._client.send(call, within=self._left())
         except HwciError as fault:
-            return self._failed(letter, fault), fault
-        if letter.kept is not None and self._spool is not None:
-            with suppress(OSError):  # then it is sent again, which changes nothing
-                self._spool.sent(letter.kept)
-        self.outcome.sent.append(letter)
+            return self._failed(report, fault), fault
+        if self._store is not None:
+            with suppress(StoreError):  # then it is sent again, which changes nothing
+                self._store.sent(report)
+        self.outcome.sent.append(report)
         return True, None
 
-    def _failed(self, letter: Letter, fault: HwciError) -> bool:
-        """Note what went wrong. Gives whether it is settled: the server refuses the report."""
-        kept, spool = letter.kept, self._spool
+    def _failed(self, report: PendingReport, fault: HwciError) -> bool:
+        """Note what went wrong. Return whether it is settled: the server refuses the report."""
+        store = self._store if report.kept else None
         if _refuses(fault):
-            refused = None
-            if kept is not None and spool is not None:
-                with suppress(OSError):  # then it stays, and is refused again
-                    spool.set_aside(kept, str(fault))
-                refused = spool.refusal(kept)
-            self.outcome.refused.append(Unsent(letter, fault, refused))
+            aside = None
+            if store is not None:
+                with suppress(StoreError):  # then it stays, and is refused again
+                    store.refuse(report, str(fault))
+                    aside = store.found(report)
+            self.outcome.refused.append(Unsent(report, fault, aside))
             return True
-        self._faults[id(letter)] = fault
+        self._faults[id(report)] = fault
         asked = min(ASKED_MAX_S, _asked(fault))
         self._asked = max(self._asked, asked)
-        if kept is not None and spool is not None:
-            with suppress(OSError):  # it stays without the note
-                spool.put_off(kept, str(fault), asked)
+        if store is not None:
+            with suppress(StoreError):  # it stays without the note
+                store.put_off(report, str(fault), asked)
         return False
 
 

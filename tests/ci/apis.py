@@ -6,16 +6,15 @@ gives: each has a build job and a job `hil`, which is the one that asks.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from hwci.ci.detect import find_job
 from hwci.ci.job import Job
-from hwci.ci.reporting.base import find_base
+from hwci.ci.reporting.base import find_base, series_of
 from hwci.ci.sourced import Sourced
-from hwci.ci.state import State
 from hwci.ci.systems.api import get_json
 from hwci.ci.systems.buildkite import run_id_of
+from hwci.client.store import PastRuns, ReportedRun
 from tests.ci.answering import Answering, answering
 from tests.support.recorded import recorded
 
@@ -360,15 +359,24 @@ def job_of(server: Answering, title: str, *, token: bool = True, **more: str) ->
     return find_job({}, environ, None, None)
 
 
+def knowing(job: Job, *runs: tuple[int, str, bool]) -> PastRuns:
+    """Return what a bench knows that reported runs of a job's series: each by its number and its
+    commit, and whether it tested.
+    """
+    series = series_of(job)
+    assert series is not None
+    return PastRuns(series, tuple(ReportedRun(*run) for run in runs))
+
+
 # What is found
 
 Found = tuple[Sourced[str | None], tuple[str, ...]]
 
 
-def find(title: str, answers: dict[str, Any], folder: Path, **more: str) -> Found:
+def find(title: str, answers: dict[str, Any], **more: str) -> Found:
     """Find the base of the job that asks an API which answers so."""
     with answering(answers) as server:
-        return find_base(job_of(server, title, token=True, **more), State(folder), asking(server))
+        return find_base(job_of(server, title, token=True, **more), PastRuns(), asking(server))
 
 
 def by(title: str, sha: str) -> Found:

@@ -2,27 +2,24 @@
 """Since when a run counts what changed: who is asked, in which order, and who is believed."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 from hwci.ci.detect import find_job
 from hwci.ci.job import product_run_id
-from hwci.ci.reporting.base import find_base, series_of
+from hwci.ci.reporting.base import find_base
 from hwci.ci.sourced import Sourced
-from hwci.ci.state import State
 from hwci.ci.systems.api import ApiError, get_json
+from hwci.client.store import PastRuns
 from tests.ci.answering import answering
-from tests.ci.apis import APIS, LATER, NEWER, OLD, TOKEN, answers_of, asking, job_of
+from tests.ci.apis import APIS, LATER, NEWER, OLD, TOKEN, answers_of, asking, job_of, knowing
 from tests.support.recorded import recorded
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_the_api_of_the_ci_names_the_last_run_before_this_one_that_succeeded(
-    title: str, tmp_path: Path
-) -> None:
+def test_the_api_of_the_ci_names_the_last_run_before_this_one_that_succeeded(title: str) -> None:
     with answering(answers_of(title)) as server:
-        base, notes = find_base(job_of(server, title), State(tmp_path), asking(server))
+        base, notes = find_base(job_of(server, title), PastRuns(), asking(server))
 
     assert base == Sourced(NEWER, title)
     assert notes == ()
@@ -34,20 +31,15 @@ def test_the_api_of_the_ci_names_the_last_run_before_this_one_that_succeeded(
 
 def find_after(
     title: str,
-    tmp_path: Path,
     ended: str,
     remembered: Mapping[int, tuple[str, bool]],
     **more: str,
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base where the newer run ended in a way, and a bench remembers runs."""
-    state = State(tmp_path)
     with answering(answers_of(title, ended)) as server:
         job = job_of(server, title, token=True, **FIRST_ATTEMPT, **more)
-        lane = series_of(job)
-        assert lane is not None
-        for run_id, (sha, hello_ok) in remembered.items():
-            state.tested(lane, run_id, sha, hello_ok=hello_ok, changes=None)
-        return find_base(job, state, asking(server))
+        runs = ((run_id, *run) for run_id, run in remembered.items())
+        return find_base(job, knowing(job, *runs), asking(server))
 
 
 FIRST_ATTEMPT = {
@@ -58,13 +50,11 @@ FIRST_ATTEMPT = {
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_run_that_failed_and_that_this_bench_never_saw_is_no_base(
-    title: str, tmp_path: Path
-) -> None:
+def test_a_run_that_failed_and_that_this_bench_never_saw_is_no_base(title: str) -> None:
     """Its build may have failed: the bug that it brought is still under test."""
     api = APIS[title]
 
-    base, (note,) = find_after(title, tmp_path, api.failed, {api.old: (OLD, True)})
+    base, (note,) = find_after(title, api.failed, {api.old: (OLD, True)})
 
     assert base == Sourced(OLD, "state file")
     assert f"{title} does not tell what {api.name} on {NEWER[:12]} tested" in note
@@ -72,68 +62,64 @@ def test_a_run_that_failed_and_that_this_bench_never_saw_is_no_base(
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_run_that_failed_on_this_bench_is_the_base(title: str, tmp_path: Path) -> None:
+def test_a_run_that_failed_on_this_bench_is_the_base(title: str) -> None:
     api = APIS[title]
     remembered = {api.old: (OLD, True), api.newer: (NEWER, True)}
 
-    assert find_after(title, tmp_path, api.failed, remembered) == (Sourced(NEWER, title), ())
+    assert find_after(title, api.failed, remembered) == (Sourced(NEWER, title), ())
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_what_another_product_tested_on_this_bench_says_nothing_of_this_one(
-    title: str, tmp_path: Path
-) -> None:
-    api, state = APIS[title], State(tmp_path)
+def test_what_another_product_tested_on_this_bench_says_nothing_of_this_one(title: str) -> None:
+    api = APIS[title]
     with answering(answers_of(title, api.failed)) as server:
         gateway, sensor = (
             job_of(server, title, token=True, **FIRST_ATTEMPT, HWCI_SUITE=suite)
             for suite in ("gateway", "sensor")
         )
-        lane = series_of(gateway)
-        assert lane is not None
-        state.tested(lane, api.newer, NEWER, hello_ok=True, changes=None)
         told = {
-            job.value("suite"): find_base(job, state, asking(server))[0].value
-            for job in (gateway, sensor)
+            job.value("suite"): find_base(job, past, asking(server))[0].value
+            for job, past in (
+                (gateway, knowing(gateway, (api.newer, NEWER, True))),
+                (sensor, knowing(sensor)),
+            )
         }
 
     assert told == {"gateway": NEWER, "sensor": None}
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_run_is_remembered_by_the_number_of_its_product(title: str, tmp_path: Path) -> None:
+def test_a_run_is_remembered_by_the_number_of_its_product(title: str) -> None:
     """Where a repository has several, their runs in one build are apart."""
     api = APIS[title]
     of_it = product_run_id(api.newer, "sensor")
     remembered = {of_it: (NEWER, True)}
 
-    found = find_after(title, tmp_path / "1", api.failed, remembered, HWCI_SUITE="sensor")
-    other = find_after(title, tmp_path / "2", api.failed, remembered, HWCI_SUITE="gateway")
+    found = find_after(title, api.failed, remembered, HWCI_SUITE="sensor")
+    other = find_after(title, api.failed, remembered, HWCI_SUITE="gateway")
 
     assert found == (Sourced(NEWER, title), ())
     assert other[0].value is None
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_run_that_lost_this_bench_is_passed_over(title: str, tmp_path: Path) -> None:
+def test_a_run_that_lost_this_bench_is_passed_over(title: str) -> None:
     api = APIS[title]
 
     for ended in (api.passed, api.failed):
         remembered = {api.newer: (NEWER, False)}
-        assert find_after(title, tmp_path, ended, remembered) == (Sourced(OLD, title), ())
+        assert find_after(title, ended, remembered) == (Sourced(OLD, title), ())
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_where_a_person_numbers_the_runs_this_bench_knows_them_by_their_commits(
-    title: str, tmp_path: Path
-) -> None:
+def test_where_a_person_numbers_the_runs_this_bench_knows_them_by_their_commits(title: str) -> None:
     """Two jobs of a build that test on one box have a number each, which the CI does not know."""
     failed, own = APIS[title].failed, {"HWCI_RUN_ID": "1954321098799"}
 
-    tested = find_after(title, tmp_path / "1", failed, {91: (NEWER, True)}, **own)
-    lost = find_after(title, tmp_path / "2", failed, {91: (NEWER, False)}, **own)
-    unknown = find_after(title, tmp_path / "3", failed, {91: ("e" * 40, True)}, **own)
-    not_numbered = find_after(title, tmp_path / "4", failed, {91: (NEWER, True)})
+    tested = find_after(title, failed, {91: (NEWER, True)}, **own)
+    lost = find_after(title, failed, {91: (NEWER, False)}, **own)
+    unknown = find_after(title, failed, {91: ("e" * 40, True)}, **own)
+    not_numbered = find_after(title, failed, {91: (NEWER, True)})
 
     assert tested == (Sourced(NEWER, title), ())
     assert lost == (Sourced(OLD, title), ())
@@ -142,11 +128,11 @@ def test_where_a_person_numbers_the_runs_this_bench_knows_them_by_their_commits(
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_doubt_that_nobody_dispels_says_what_to_do(title: str, tmp_path: Path) -> None:
+def test_a_doubt_that_nobody_dispels_says_what_to_do(title: str) -> None:
     """Nor does a bench that missed a run which did test, as others test here, too."""
     nothing: dict[int, tuple[str, bool]] = {}
     for remembered in (nothing, {1: (LATER, True)}):
-        base, (note,) = find_after(title, tmp_path, APIS[title].failed, remembered)
+        base, (note,) = find_after(title, APIS[title].failed, remembered)
 
         assert base == Sourced(None, "default")
         assert f"{APIS[title].name} on {NEWER[:12]}" in note
@@ -155,16 +141,11 @@ def test_a_doubt_that_nobody_dispels_says_what_to_do(title: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_without_a_token_nobody_is_asked_and_the_want_of_a_base_is_told(
-    title: str, tmp_path: Path
-) -> None:
+def test_without_a_token_nobody_is_asked_and_the_want_of_a_base_is_told(title: str) -> None:
     with answering(answers_of(title)) as server:
-        job, state = job_of(server, title, token=False, **FIRST_ATTEMPT), State(tmp_path)
-        base, (note,) = find_base(job, state, asking(server))
-        lane = series_of(job)
-        assert lane is not None
-        state.tested(lane, 1, OLD, hello_ok=True, changes=None)
-        known = find_base(job, state, asking(server))
+        job = job_of(server, title, token=False, **FIRST_ATTEMPT)
+        base, (note,) = find_base(job, PastRuns(), asking(server))
+        known = find_base(job, knowing(job, (1, OLD, True)), asking(server))
 
     assert base == Sourced(None, "default")
     assert note.startswith(f"{title} was not asked which run tested before this one: that needs ")
@@ -175,11 +156,9 @@ def test_without_a_token_nobody_is_asked_and_the_want_of_a_base_is_told(
 
 @pytest.mark.parametrize("title", APIS)
 @pytest.mark.parametrize("answer", [403, 500, 302, b"", b"{", b"[" * 100_000, b"\xff"])
-def test_an_api_that_gives_no_answer_is_told_and_passed_over(
-    title: str, answer: object, tmp_path: Path
-) -> None:
+def test_an_api_that_gives_no_answer_is_told_and_passed_over(title: str, answer: object) -> None:
     with answering(dict.fromkeys(APIS[title].answers, answer)) as server:
-        base, notes = find_base(job_of(server, title), State(tmp_path), asking(server))
+        base, notes = find_base(job_of(server, title), PastRuns(), asking(server))
 
     assert base.value is None
     assert len(notes) == 1
@@ -187,11 +166,11 @@ def test_an_api_that_gives_no_answer_is_told_and_passed_over(
     assert [asked.path for asked in server.asked if asked.path == "/elsewhere"] == []
 
 
-def test_an_api_that_is_away_is_told(tmp_path: Path) -> None:
+def test_an_api_that_is_away_is_told() -> None:
     with answering({}) as server:
         job = job_of(server, "GitHub's API")
 
-    base, (note,) = find_base(job, State(tmp_path), get_json)
+    base, (note,) = find_base(job, PastRuns(), get_json)
 
     assert base.value is None
     assert "no answer" in note
@@ -199,14 +178,10 @@ def test_an_api_that_is_away_is_told(tmp_path: Path) -> None:
         get_json("file:///etc/passwd", {})
 
 
-def test_a_run_that_was_cancelled_after_it_had_tested_counts(tmp_path: Path) -> None:
-    state = State(tmp_path)
+def test_a_run_that_was_cancelled_after_it_had_tested_counts() -> None:
     with answering(answers_of("GitHub's API")) as server:
         job = job_of(server, "GitHub's API")
-        lane = series_of(job)
-        assert lane is not None
-        state.tested(lane, 19543210950, LATER, hello_ok=True, changes=None)
-        cancelled, _ = find_base(job, state, get_json)
+        cancelled, _ = find_base(job, knowing(job, (19543210950, LATER, True)), get_json)
 
     assert cancelled.value == LATER
 
@@ -214,13 +189,13 @@ def test_a_run_that_was_cancelled_after_it_had_tested_counts(tmp_path: Path) -> 
 # Who is believed first
 
 
-def test_a_person_is_believed_first(tmp_path: Path) -> None:
+def test_a_person_is_believed_first() -> None:
     with answering(answers_of("GitHub's API")) as server:
         job = job_of(server, "GitHub's API", HWCI_BASE_SHA="C" * 40)
         none = job_of(server, "GitHub's API", HWCI_BASE_SHA="0" * 40)
 
-        assert find_base(job, State(tmp_path), get_json)[0] == Sourced("c" * 40, "HWCI_BASE_SHA")
-        assert find_base(none, State(tmp_path), get_json)[0].value is None
+        assert find_base(job, PastRuns(), get_json)[0] == Sourced("c" * 40, "HWCI_BASE_SHA")
+        assert find_base(none, PastRuns(), get_json)[0].value is None
         assert server.asked == []
 
 
@@ -228,75 +203,66 @@ PREVIOUS = "1" * 40
 
 
 def jenkins(
-    tmp_path: Path, succeeded: str, remembered: Mapping[str, bool]
+    succeeded: str, remembered: Mapping[str, bool]
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base where builds before this one ended, and a bench remembers some."""
     environ = recorded("jenkins-multibranch")
     assert environ["GIT_PREVIOUS_COMMIT"] == PREVIOUS
     environ["GIT_PREVIOUS_SUCCESSFUL_COMMIT"] = succeeded
-    job, state = find_job({}, environ, None, None), State(tmp_path)
-    lane = series_of(job)
-    assert lane is not None
-    for run_id, (sha, hello_ok) in enumerate(remembered.items()):
-        state.tested(lane, run_id, sha, hello_ok=hello_ok, changes=None)
-    return find_base(job, state, get_json)
+    job = find_job({}, environ, None, None)
+    runs = ((run_id, *run) for run_id, run in enumerate(remembered.items()))
+    return find_base(job, knowing(job, *runs), get_json)
 
 
 BY_JENKINS = Sourced(PREVIOUS, "GIT_PREVIOUS_COMMIT")
 
 
-def test_the_variable_of_the_ci_is_believed_where_that_build_succeeded(tmp_path: Path) -> None:
-    assert jenkins(tmp_path, PREVIOUS, {OLD: True}) == (BY_JENKINS, ())
+def test_the_variable_of_the_ci_is_believed_where_that_build_succeeded() -> None:
+    assert jenkins(PREVIOUS, {OLD: True}) == (BY_JENKINS, ())
 
 
-def test_the_variable_of_the_ci_is_believed_where_this_bench_tested_its_commit(
-    tmp_path: Path,
-) -> None:
+def test_the_variable_of_the_ci_is_believed_where_this_bench_tested_its_commit() -> None:
     remembered = {PREVIOUS: True, LATER: True}
 
-    assert jenkins(tmp_path, OLD, remembered) == (BY_JENKINS, ())
+    assert jenkins(OLD, remembered) == (BY_JENKINS, ())
 
 
-def test_a_variable_that_names_a_build_that_this_bench_never_saw_is_not(tmp_path: Path) -> None:
+def test_a_variable_that_names_a_build_that_this_bench_never_saw_is_not() -> None:
     remembered = {OLD: True, NEWER: True}  # the newer failed on this bench
-    base, (note,) = jenkins(tmp_path, OLD, remembered)
+    base, (note,) = jenkins(OLD, remembered)
 
     assert base == Sourced(NEWER, "state file")
     assert f"GIT_PREVIOUS_COMMIT does not tell what the run on {PREVIOUS[:12]} tested" in note
 
 
 @pytest.mark.parametrize("succeeded", [OLD, ""])
-def test_a_variable_in_doubt_is_no_base_where_this_bench_knows_no_better(
-    tmp_path: Path, succeeded: str
-) -> None:
-    base, (note,) = jenkins(tmp_path, succeeded, {NEWER: True} if succeeded else {})
+def test_a_variable_in_doubt_is_no_base_where_this_bench_knows_no_better(succeeded: str) -> None:
+    base, (note,) = jenkins(succeeded, {NEWER: True} if succeeded else {})
 
     assert base == Sourced(None, "default")
     assert "--base-sha" in note
 
 
-def test_a_variable_that_names_a_run_that_lost_its_bench_is_not(tmp_path: Path) -> None:
+def test_a_variable_that_names_a_run_that_lost_its_bench_is_not() -> None:
     remembered = {OLD: True, PREVIOUS: False}
 
-    assert jenkins(tmp_path, OLD, remembered) == (Sourced(OLD, "state file"), ())
+    assert jenkins(OLD, remembered) == (Sourced(OLD, "state file"), ())
 
 
-def test_a_first_run_has_no_base(tmp_path: Path) -> None:
+def test_a_first_run_has_no_base() -> None:
     environ = recorded("circleci-push")
 
-    assert find_base(find_job({}, environ, None, None), State(tmp_path), get_json) == (
+    assert find_base(find_job({}, environ, None, None), PastRuns(), get_json) == (
         Sourced(None, "default"),
         (),
     )
 
 
-def test_what_came_before_an_attempt_that_ran_elsewhere_is_not_guessed(tmp_path: Path) -> None:
+def test_what_came_before_an_attempt_that_ran_elsewhere_is_not_guessed() -> None:
     job = find_job({}, recorded("github-push"), None, None)
-    state, lane = State(tmp_path), series_of(job)
-    assert lane is not None
     assert job.value("run_attempt") == 2
-    state.tested(lane, 1, OLD, hello_ok=True, changes=None)
+    earlier, own = (1, OLD, True), (job.value("run_id"), LATER, True)
 
-    assert find_base(job, state, get_json)[0].value is None
-    state.tested(lane, job.value("run_id"), LATER, hello_ok=True, changes=None)
-    assert find_base(job, state, get_json)[0] == Sourced(OLD, "state file")
+    assert find_base(job, knowing(job, earlier), get_json)[0].value is None
+    found, _ = find_base(job, knowing(job, earlier, own), get_json)
+    assert found == Sourced(OLD, "state file")

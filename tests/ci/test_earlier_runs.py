@@ -2,14 +2,13 @@
 """What came of this job in the runs before this one, as the API of each CI system tells."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hwci.ci.reporting.base import find_base, series_of
-from hwci.ci.state import State
+from hwci.ci.reporting.base import find_base
 from hwci.ci.systems.earlier import REQUESTS
+from hwci.client.store import PastRuns
 from tests.ci.answering import answering
 from tests.ci.apis import (
     APIS,
@@ -31,6 +30,7 @@ from tests.ci.apis import (
     gitlab_jobs_path,
     history,
     job_of,
+    knowing,
 )
 
 # By system: how a job that did not run is listed, and one that may have ended before its tests.
@@ -53,29 +53,25 @@ def each(words: Mapping[str, tuple[str | None, ...]]) -> list[tuple[str, str | N
 
 
 @pytest.mark.parametrize(("title", "ended"), [it for it in each(NOT_RUN) if it[1]])
-def test_a_run_that_succeeded_without_this_job_tested_nothing(
-    title: str, ended: str, tmp_path: Path
-) -> None:
+def test_a_run_that_succeeded_without_this_job_tested_nothing(title: str, ended: str) -> None:
     """Its path filter skipped it: what was pushed then is still under test."""
     answers = history(title, (LATER, ended), (NEWER, ended), (OLD, APIS[title].passed))
 
-    assert find(title, answers, tmp_path) == by(title, OLD)
+    assert find(title, answers) == by(title, OLD)
 
 
 @pytest.mark.parametrize("title", ["GitLab's API", "Azure's API", "Buildkite's API"])
-def test_a_run_whose_rules_left_this_job_out_tested_nothing(title: str, tmp_path: Path) -> None:
+def test_a_run_whose_rules_left_this_job_out_tested_nothing(title: str) -> None:
     answers = history(title, (LATER, None), (OLD, APIS[title].passed))
 
-    assert find(title, answers, tmp_path) == by(title, OLD)
+    assert find(title, answers) == by(title, OLD)
 
 
 @pytest.mark.parametrize(("title", "ended"), each(MAYBE_RUN))
-def test_a_job_that_may_have_ended_before_its_tests_is_in_doubt(
-    title: str, ended: str, tmp_path: Path
-) -> None:
+def test_a_job_that_may_have_ended_before_its_tests_is_in_doubt(title: str, ended: str) -> None:
     answers = history(title, (NEWER, ended), (OLD, APIS[title].passed))
 
-    assert f"on {NEWER[:12]} tested, if anything" in doubted(find(title, answers, tmp_path))
+    assert f"on {NEWER[:12]} tested, if anything" in doubted(find(title, answers))
 
 
 BEGUN = {"started_at": "2026-11-20T16:25:07Z"}
@@ -89,15 +85,13 @@ CANCELLED = {
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_job_that_was_cancelled_after_it_had_begun_is_in_doubt(
-    title: str, tmp_path: Path
-) -> None:
+def test_a_job_that_was_cancelled_after_it_had_begun_is_in_doubt(title: str) -> None:
     word, begun = CANCELLED[title]
     answers = history(title, (NEWER, word), (OLD, APIS[title].passed))
 
-    assert find(title, answers, tmp_path) == by(title, OLD)
+    assert find(title, answers) == by(title, OLD)
     _job_of_newer(title, answers).update(begun)
-    assert f"on {NEWER[:12]} tested, if anything" in doubted(find(title, answers, tmp_path))
+    assert f"on {NEWER[:12]} tested, if anything" in doubted(find(title, answers))
 
 
 def _job_of_newer(title: str, answers: dict[str, Any]) -> dict[str, Any]:
@@ -111,22 +105,20 @@ def _job_of_newer(title: str, answers: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_job_that_failed_does_not_matter_where_its_commit_was_tested_before(
-    title: str, tmp_path: Path
-) -> None:
+def test_a_job_that_failed_does_not_matter_where_its_commit_was_tested_before(title: str) -> None:
     api = APIS[title]
 
-    found = find(title, history(title, (OLD, api.failed), (OLD, api.passed)), tmp_path)
+    found = find(title, history(title, (OLD, api.failed), (OLD, api.passed)))
 
     assert found == by(title, OLD)
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_failure_beside_this_job_does_not_matter(title: str, tmp_path: Path) -> None:
+def test_a_failure_beside_this_job_does_not_matter(title: str) -> None:
     """Only the run failed: each job is known by itself."""
     answers = failed_beside(title)
 
-    assert find(title, answers, tmp_path) == by(title, NEWER)
+    assert find(title, answers) == by(title, NEWER)
 
 
 def failed_beside(title: str) -> dict[str, Any]:
@@ -148,12 +140,12 @@ def failed_beside(title: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_no_more_is_asked_than_was_agreed(title: str, tmp_path: Path) -> None:
+def test_no_more_is_asked_than_was_agreed(title: str) -> None:
     """A job that is skipped most of the time: who looks no further says so."""
     skipped = NOT_RUN[title][0]
     runs = [*[(NEWER, skipped)] * 30, (OLD, APIS[title].passed)]
     with answering(history(title, *runs)) as server:
-        found = find_base(job_of(server, title), State(tmp_path), asking(server))
+        found = find_base(job_of(server, title), PastRuns(), asking(server))
 
     assert len(server.asked) <= REQUESTS
     if title == "Buildkite's API":
@@ -163,15 +155,11 @@ def test_no_more_is_asked_than_was_agreed(title: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("title", ["GitHub's API", "Azure's API"])
-def test_a_run_that_this_bench_remembers_is_not_looked_into(title: str, tmp_path: Path) -> None:
-    state = State(tmp_path)
+def test_a_run_that_this_bench_remembers_is_not_looked_into(title: str) -> None:
     with answering(history(title, (NEWER, "as the bench says"))) as server:
         job = job_of(server, title)
-        lane = series_of(job)
-        assert lane is not None
         own = GITHUB_OWN if title == "GitHub's API" else AZURE_OWN
-        state.tested(lane, own - 1, OLD, hello_ok=True, changes=None)
-        found = find_base(job, state, asking(server))
+        found = find_base(job, knowing(job, (own - 1, OLD, True)), asking(server))
 
     assert found == by(title, OLD)  # nor is what it tested asked for: the bench knows it
     assert not [asked for asked in server.asked if not asked.path.endswith(("/runs", "/builds"))]
@@ -182,9 +170,7 @@ SHAPES: list[object] = ["7", {}, [[]], {"workflow_runs": {}, "jobs": 1}, {"value
 
 @pytest.mark.parametrize("title", APIS)
 @pytest.mark.parametrize("answer", SHAPES)
-def test_an_answer_of_another_shape_is_no_answer(
-    title: str, answer: object, tmp_path: Path
-) -> None:
+def test_an_answer_of_another_shape_is_no_answer(title: str, answer: object) -> None:
     """Above all it is no empty list: a run without jobs would be passed over."""
     passed = APIS[title].passed
     answers = history(title, (NEWER, passed), (OLD, passed))
@@ -195,16 +181,16 @@ def test_an_answer_of_another_shape_is_no_answer(
             }
         else:
             told = {**answers, path: answer}
-        found = find(title, told, tmp_path)
+        found = find(title, told)
         if found != by(title, NEWER):  # the second run was not looked into
             assert "answers in an unknown form" in doubted(found)
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_refused_question_about_jobs_is_told(title: str, tmp_path: Path) -> None:
+def test_a_refused_question_about_jobs_is_told(title: str) -> None:
     answers = history(title, (NEWER, APIS[title].passed))
     for path in list(answers)[1:]:
-        base, (note,) = find(title, {**answers, path: 403}, tmp_path)
+        base, (note,) = find(title, {**answers, path: 403})
 
         assert base.value is None
         assert "answers 403" in note

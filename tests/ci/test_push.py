@@ -15,12 +15,15 @@ import pytest
 from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
-from hwci.ci.reporting.under_test import UnderTest, remember, under_test
-from hwci.ci.state import State
+from hwci.ci.reporting.base import series_of
+from hwci.ci.reporting.under_test import UnderTest, under_test
+from hwci.client.store import BenchStore, PendingReport
+from hwci.wire.reports import RunReport
 from tests.ci.answering import Answering, answering
 from tests.ci.apis import APIS, AZURE, BUILDKITE, asking, history, job_of
 from tests.ci.reporting import report_of
 from tests.support.clones import Story
+from tests.support.pending import ADDRESS, KEY
 from tests.support.recorded import recorded
 
 TITLES = ("Azure's API", "Buildkite's API")
@@ -55,11 +58,15 @@ class Bench:
     shas: Mapping[int, str]
 
     @property
-    def state(self) -> State:
-        return State(self.folder / "state")
+    def store(self) -> BenchStore:
+        return BenchStore(self.folder / "spool")
 
     def look(self, job: Job, server: Answering) -> UnderTest:
-        return under_test(job, Repository(self.folder / "origin"), self.state, asking(server))
+        past = self.store.past_runs(series_of(job))
+        return under_test(job, Repository(self.folder / "origin"), past, asking(server))
+
+    def keep(self, report: RunReport) -> None:
+        self.store.keep([PendingReport.of(report)], ADDRESS, KEY)
 
     def numbers(self, found: UnderTest) -> list[int]:
         numbers = {sha: number for number, sha in self.shas.items()}
@@ -196,7 +203,7 @@ def test_the_base_of_the_changes_is_not_asked(title: str, bench: Bench) -> None:
     with answering(answers) as server:
         job = job_of(server, title, token=True, **FIRST_ATTEMPT, **{COMMIT[title]: bench.shas[6]})
         first = bench.look(job, server)
-        remember(bench.state, [report_of(job, first.changes)])
+        bench.keep(report_of(job, first.changes))
     covers, found, _ = bench.ask(title, 6, answers)
     assert (covers, found.base.source) == ([5, 6], "state file")
 
@@ -212,7 +219,7 @@ def only_its_own(
         earlier = job_of(
             server, title, token=True, HWCI_RUN_ID="7", **{COMMIT[title]: bench.shas[2]}
         )
-        remember(bench.state, [report_of(earlier, None)])
+        bench.keep(report_of(earlier, None))
     covers, found, _ = bench.ask(title, 6, answers, token=token, **FIRST_ATTEMPT, **more)
 
     assert covers == [6]

@@ -11,12 +11,14 @@ import pytest
 from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
-from hwci.ci.reporting.under_test import UnderTest, remember, under_test
-from hwci.ci.state import State
+from hwci.ci.reporting.base import series_of
+from hwci.ci.reporting.under_test import UnderTest, under_test
+from hwci.client.store import BenchStore, PastRuns, PendingReport
 from hwci.engine.vocabulary import Trigger
-from hwci.wire.reports import PartOf
+from hwci.wire.reports import PartOf, RunReport
 from tests.ci.reporting import report_of
 from tests.support.clones import Story, git
+from tests.support.pending import ADDRESS, KEY
 
 ABSENT = "1" * 40
 
@@ -44,16 +46,24 @@ class Bench:
         return find_job(fields, {}, None, None)
 
     def look(self, job: Job) -> UnderTest:
-        state = State(self.folder / "state")
-        return under_test(job, Repository(self.folder / "origin"), state, nobody)
+        past = self.store.past_runs(series_of(job))
+        return under_test(job, Repository(self.folder / "origin"), past, nobody)
 
     def test(self, commit: int, run_id: int, *, hello_ok: bool = True, **more: Any) -> UnderTest:
         """Find what is under test, and report it."""
         job = self.job(commit, run_id, **more)
         found = self.look(job)
         report = report_of(job, found.changes, hello_ok=hello_ok)
-        remember(State(self.folder / "state"), [report])
+        self.keep(report)
         return found
+
+    @property
+    def store(self) -> BenchStore:
+        return BenchStore(self.folder / "spool")
+
+    def keep(self, report: RunReport) -> PendingReport:
+        [kept] = self.store.keep([PendingReport.of(report)], ADDRESS, KEY)
+        return kept
 
 
 @pytest.fixture
@@ -143,11 +153,11 @@ def test_a_part_of_a_report_is_remembered_as_its_run(bench: Bench) -> None:
     report = report_of(job, bench.look(job).changes)
     part = {"run_id": 4711, "part_of": PartOf(run_id=77, part=2, parts=2)}
 
-    take_back = remember(State(bench.folder / "state"), [report.model_copy(update=part)])
+    kept = bench.keep(report.model_copy(update=part))
 
     assert bench.look(bench.job(3, 77, run_attempt=2)).base.source == "state file"
     assert bench.look(bench.job(3, 4711, run_attempt=2)).base.source != "state file"
-    take_back()
+    bench.store.refuse(kept, "400")
     assert bench.look(bench.job(3, 77, run_attempt=2)).base.source != "state file"
 
 
@@ -194,7 +204,7 @@ def test_a_server_that_gives_only_its_branches_is_asked_for_them(tmp_path: Path)
     bench = Bench(tmp_path, shas)
 
     job = bench.job(9, 1, base_sha=shas[4])
-    found = under_test(job, Repository(clone), State(None), nobody)
+    found = under_test(job, Repository(clone), PastRuns(), nobody)
 
     assert said(bench, found) == (4, [5, 6, 7, 8, 9])
 
@@ -212,7 +222,7 @@ def test_a_repository_of_longer_hashes_is_told_as_well(tmp_path: Path) -> None:
     bench = Bench(tmp_path, dict(enumerate(shas, start=1)))
 
     job = bench.job(2, 1, base_sha=shas[0])
-    found = under_test(job, Repository(folder), State(None), nobody)
+    found = under_test(job, Repository(folder), PastRuns(), nobody)
 
     assert found.changes is not None
     (item,) = found.changes.commits

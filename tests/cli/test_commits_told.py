@@ -283,19 +283,19 @@ def test_a_dry_run_says_so_where_the_base_that_is_told_is_not_sent(
     assert told in answer.err
 
 
-KILLED_BEFORE_IT_REMEMBERS = """
+KILLED_BEFORE_IT_SENDS = """
 import os, signal
 from hwci.cli.main import main
-from hwci.ci.reporting.run_memory import Memory
+from hwci.client.dispatch import Dispatch
 
-Memory._remember = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Dispatch.send = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 main()
 """
 
 
-def killed_before_it_remembers(run_id: int, sha: str) -> None:
+def killed_before_it_sends(run_id: int, sha: str) -> None:
     environ = {"HWCI_URL": unused_url(), "HWCI_CI_KEY": KEY, "PYTHONPATH": ROOT}
-    command = [sys.executable, "-c", KILLED_BEFORE_IT_REMEMBERS, *RUN]
+    command = [sys.executable, "-c", KILLED_BEFORE_IT_SENDS, *RUN]
     sender = subprocess.run(
         [*command, f"--run-id={run_id}", f"--sha={sha}"],
         env={**os.environ, **environ},
@@ -305,23 +305,22 @@ def killed_before_it_remembers(run_id: int, sha: str) -> None:
 
 
 @pytest.mark.parametrize("flushed", [False, True])
-def test_a_run_whose_sender_was_killed_before_it_could_remember_is_the_base_of_the_next(
-    in_ci: Command, tmp_path: Path, shas: dict[int, str], flushed: bool
+def test_a_run_whose_sender_was_killed_before_it_sent_is_the_base_of_the_next(
+    in_ci: Command, shas: dict[int, str], flushed: bool
 ) -> None:
     """Its report is on the disk, and whoever sends it may be another command."""
     assert in_ci(*RUN, "--run-id=1", "--sha=HEAD~2", "--strict").code == 0
-    killed_before_it_remembers(2, "HEAD~1")
+    killed_before_it_sends(2, "HEAD~1")
     if flushed:
         assert in_ci("spool", "flush", "--any-server", "--any-key").code == 0
 
     assert body(in_ci(*RUN, "--run-id=3", "--dry-run"))["changes"]["base_sha"] == shas[9]
-    assert not list((tmp_path / "state" / "hwci" / "marks").iterdir())
 
 
 def test_what_a_killed_sender_reported_is_not_replaced_in_silence(
     in_ci: Command, tmp_path: Path, shas: dict[int, str]
 ) -> None:
-    killed_before_it_remembers(2, "HEAD~1")
+    killed_before_it_sends(2, "HEAD~1")
     (tmp_path / "one.xml").write_text(junit("another"))
 
     other = in_ci(*RUN, "--run-id=2", f"--sha={shas[9]}", "--dry-run")
@@ -335,7 +334,7 @@ def test_a_run_that_waits_of_another_sender_is_not_remembered_by_a_mark(
     """A body that was written elsewhere, perhaps long ago, is no run of this bench."""
     assert in_ci(*RUN, "--run-id=1", "--sha=HEAD~2", "--strict").code == 0
     elsewhere = in_ci(*RUN, "--run-id=7", f"--sha={shas[3]}", "--dry-run").out
-    killed_before_it_remembers(2, "HEAD~1")
+    killed_before_it_sends(2, "HEAD~1")
     in_ci("report-run", "--body", "-", stdin=elsewhere, HWCI_URL=unused_url())
 
     assert body(in_ci(*RUN, "--run-id=3", "--dry-run"))["changes"]["base_sha"] == shas[9]

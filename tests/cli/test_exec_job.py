@@ -11,12 +11,13 @@ import pytest
 
 from hwci.ci.detect import find_job
 from hwci.ci.reporting.base import series_of
-from hwci.ci.state import State
+from hwci.client.store import BenchStore
 from tests.ci.answering import answering as answering_api
 from tests.ci.apis import APIS, NEWER, answers_of
 from tests.cli.test_exec import JOB, KEY, PASSES, Bench, bench, reports, shell, taking
 from tests.cli.test_job_reports import commit, git
 from tests.support.answering import AnsweringServer
+from tests.support.pending import keep
 
 __all__ = ["bench", "taking"]
 
@@ -42,8 +43,8 @@ def test_a_run_that_the_ci_counts_is_not_taken_for_one_that_a_person_numbers(
         environ = in_github(bench, api.address)
         lane = series_of(find_job({}, environ, None, None))
         assert lane is not None
-        state = State(Path(bench.environ["XDG_STATE_HOME"]) / "hwci")
-        state.tested(lane, 91, NEWER, hello_ok=True, changes=None)
+        store = BenchStore(Path(bench.environ["XDG_STATE_HOME"]) / "hwci/spool")
+        store.sent(keep(store, run_id=91, sha=NEWER, **lane._asdict()))
 
         code, _, err = bench.run("--junit=r.xml", *shell(f"echo '{PASSES}' > r.xml"), **environ)
 

@@ -19,8 +19,8 @@ import pytest
 
 from hwci.client import Client, calls
 from hwci.client import dispatch as dispatch_module
-from hwci.client.dispatch import Dispatch, Letter, Patience, letters_of
-from hwci.client.spool import Spool, fingerprint_of
+from hwci.client.dispatch import Dispatch, Patience
+from hwci.client.store import BenchStore, PendingReport, fingerprint_of
 from hwci.wire.reports import RunReport
 from tests.cli.bad_proxy import RETRY_AFTER_S, Trap, Way, bad_way
 from tests.support.running import RunningServer, report, running_in_thread
@@ -62,7 +62,7 @@ def test_reports_over_a_bad_way_are_stored_each_once_and_whole(
     # asked then, nobody hears.
     monkeypatch.setattr(dispatch_module, "TRY_LEAST_S", 60.0)
     server, way = lossy
-    spools = [Spool(tmp_path / f"bench-{number}") for number in range(BENCHES)]
+    stores = [BenchStore(tmp_path / f"bench-{number}") for number in range(BENCHES)]
     run_ids = range(1, REPORTS + 1)
     killed = run_ids[::10]
     assert len(killed) == KILLED
@@ -72,45 +72,46 @@ def test_reports_over_a_bad_way_are_stored_each_once_and_whole(
     with ThreadPoolExecutor(2 * BENCHES + 2) as threads:
         others = [run_id for run_id in run_ids if run_id not in killed]
         lanes = [
-            threads.submit(send_in_process, server, way, spools[lane % BENCHES], others[lane::10])
+            threads.submit(send_in_process, server, way, stores[lane % BENCHES], others[lane::10])
             for lane in range(2 * BENCHES)
         ]
         deaths = [
-            threads.submit(send_and_die, server, way, spools[run_id % BENCHES], run_id)
+            threads.submit(send_and_die, server, way, stores[run_id % BENCHES], run_id)
             for run_id in killed
         ]
         for done in (*lanes, *deaths):
             done.result()
-    for spool in spools:
-        flush(server, way, spool)
+    for store in stores:
+        flush(server, way, store)
 
-    assert all(not spool.waiting() and not spool.refused() for spool in spools)
+    assert all(not store.reports() for store in stores)
     assert stored(server) == {run_id: told(body(run_id)) for run_id in run_ids}
     assert {"reset before", "reset after", "half an answer", "429", "500", "503"} <= set(way.met)
     assert_retry_after_is_never_undercut(way)
 
 
-def send_in_process(server: RunningServer, way: Way, spool: Spool, run_ids: Sequence[int]) -> None:
+def send_in_process(
+    server: RunningServer, way: Way, store: BenchStore, run_ids: Sequence[int]
+) -> None:
     """Report as `report-run` does, with a deadline so short that some reports are left behind."""
     with Client(way.url, ci_key=server.ci_key, retries=0) as client:
         for run_id in run_ids:
-            call = calls.report_run(RunReport.model_validate_json(json.dumps(body(run_id))))
-            kept = spool.keep(call, way.url, server.ci_key, f"run {run_id}")
-            dispatch = Dispatch(client, spool, Patience(1.5, first_s=0.02, most_s=0.2))
-            outcome = dispatch.send(
-                [Letter(kept.name, call, kept)], spool.not_before(kept.address, kept.fingerprint)
-            )
+            report = RunReport.model_validate_json(json.dumps(body(run_id)))
+            kept = store.keep([PendingReport.of(report)], way.url, server.ci_key)
+            dispatch = Dispatch(client, store, Patience(1.5, first_s=0.02, most_s=0.2))
+            of_these = (kept[0].address, kept[0].fingerprint)
+            outcome = dispatch.send(kept, store.not_before(*of_these))
             if outcome.sent:
-                dispatch.send(letters_of(spool, kept.address, kept.fingerprint), once=True)
+                dispatch.send(store.waiting_for(*of_these), once=True)
             assert not outcome.refused
 
 
-def send_and_die(server: RunningServer, way: Way, spool: Spool, run_id: int) -> None:
+def send_and_die(server: RunningServer, way: Way, store: BenchStore, run_id: int) -> None:
     """Run the command on a bench, and kill it once its report walked into the trap."""
     trap = way.traps[run_id]
     command = [sys.executable, "-m", "hwci", "report-run", "--body", "-"]
     sender = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(server, way, spool)
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(server, way, store)
     )
     assert sender.stdin is not None
     sender.stdin.write(json.dumps(body(run_id)).encode())
@@ -118,7 +119,7 @@ def send_and_die(server: RunningServer, way: Way, spool: Spool, run_id: int) -> 
     while not trap.sprung.wait(0.05):
         assert sender.poll() is None, sender.stderr and sender.stderr.read()
     if trap.way == "429":
-        wait_for_the_note(spool, run_id)
+        wait_for_the_note(store, run_id)
     sender.kill()
     assert sender.wait() == -signal.SIGKILL
     assert sender.stderr is not None
@@ -126,31 +127,30 @@ def send_and_die(server: RunningServer, way: Way, spool: Spool, run_id: int) -> 
     trap.dead.set()
 
 
-def wait_for_the_note(spool: Spool, run_id: int) -> None:
+def wait_for_the_note(store: BenchStore, run_id: int) -> None:
     """Return once a sender that was told to wait has noted it, and sleeps; when the pause is over,
     it may have tried again and noted something else.
     """
     over = time.monotonic() + RETRY_AFTER_S
-    name = f"of {run_id}"
-    while not any(kept.not_before and kept.name == name for kept in spool.waiting()):
+    while not any(one.not_before and one.run_id == run_id for one in store.reports()):
         if time.monotonic() > over:
             return
         time.sleep(0.01)
 
 
-def flush(server: RunningServer, way: Way, spool: Spool) -> None:
+def flush(server: RunningServer, way: Way, store: BenchStore) -> None:
     command = [sys.executable, "-m", "hwci", "spool", "flush", "--deadline", "600"]
     done = subprocess.run(
-        command, env=environment(server, way, spool), capture_output=True, text=True, check=False
+        command, env=environment(server, way, store), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
 
 
-def environment(server: RunningServer, way: Way, spool: Spool) -> dict[str, str]:
+def environment(server: RunningServer, way: Way, store: BenchStore) -> dict[str, str]:
     settings = {
         "HWCI_URL": way.url,
         "HWCI_CI_KEY": server.ci_key,
-        "HWCI_SPOOL_DIR": str(spool.folder),
+        "HWCI_SPOOL_DIR": str(store.folder),
     }
     return {**os.environ, **settings}
 
@@ -182,10 +182,10 @@ def test_the_fingerprint_of_a_key_does_not_tell_it(
     lossy: tuple[RunningServer, Way], tmp_path: Path
 ) -> None:
     server, way = lossy
-    spool = Spool(tmp_path)
-    call = calls.report_run(RunReport.model_validate_json(json.dumps(body(1))))
+    store = BenchStore(tmp_path)
+    report = RunReport.model_validate_json(json.dumps(body(1)))
 
-    kept = spool.keep(call, way.url, server.ci_key, "bench-1")
+    [kept] = store.keep([PendingReport.of(report)], way.url, server.ci_key)
 
     assert kept.fingerprint == fingerprint_of(server.ci_key)
-    assert server.ci_key.encode() not in kept.path.read_bytes()
+    assert server.ci_key.encode() not in kept.file.read_bytes()

@@ -12,7 +12,7 @@ import pytest
 
 from hwci.ci.reporting import way
 from hwci.ci.reporting.bodies import flag_of
-from hwci.ci.state import RunSeries, State
+from hwci.client.store import BenchStore, RunSeries
 from hwci.server.app import CreateUser
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.cli.conftest import Command
@@ -364,7 +364,7 @@ def test_a_bench_remembers_a_run_by_the_reports_that_were_not_refused(
     in_ci(*run, HWCI_URL=choosy.url)
 
     lane = RunSeries("acme/firmware", "hil", "main", "hil")
-    run_of_lane = State(results / "state" / "hwci").reported(lane, 4711)
+    run_of_lane = BenchStore(results / "state/hwci/spool").past_runs(lane).reported(4711)
     assert (run_of_lane is not None) is remembered
     assert run_of_lane is None or run_of_lane.hello_ok
     again = [argument.replace("one.xml", "two.xml.gz") for argument in run]

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from hwci.client import Call, Client, calls
+from hwci.client import Client, calls
 from hwci.client.delivery.unsent import not_sent
-from hwci.client.dispatch import Letter, Outcome, Patience, Unsent
+from hwci.client.dispatch import Outcome, Patience, Unsent
 from hwci.client.errors import ConnectionFailedError
-from hwci.client.spool import Spool, SpoolError
+from hwci.client.store import BenchStore, PendingReport, StoreError
 from hwci.wire.reports import MergeAnnouncement
 from tests.cli.conftest import Command
 from tests.support.answering import Answer, answering, unused_url
+from tests.support.pending import older_file
 from tests.support.running import RunningServer
 from tests.support.scene import report
 
@@ -29,8 +32,8 @@ ANNOUNCED = json.dumps(
 NOT_DONE = {"report-run": "reported", "merge-announce": "announced"}
 
 
-def announcement() -> Call[None]:
-    return calls.announce_merge(MergeAnnouncement.model_validate_json(ANNOUNCED))
+def announcement() -> MergeAnnouncement:
+    return MergeAnnouncement.model_validate_json(ANNOUNCED)
 
 
 def body(run_id: int, **fields: object) -> str:
@@ -64,8 +67,7 @@ def test_what_does_not_reach_the_server_is_kept_and_said_to_be(
 def test_the_next_report_takes_along_what_waits(in_ci: Command, server: RunningServer) -> None:
     with answering(Answer(503)) as away:
         in_ci("report-run", "--body", "-", stdin=body(11), HWCI_URL=away.url)
-        [file] = _files(in_ci)
-        file.write_bytes(file.read_bytes().replace(away.url.encode(), server.url.encode()))
+        change("UPDATE reports SET address = ?", server.url)
 
     code, _, err = in_ci("report-run", "--body", "-", "--strict", stdin=body(12))
 
@@ -116,8 +118,17 @@ def test_a_report_that_is_left_says_how_many_others_wait(in_ci: Command) -> None
     assert "/state/hwci/spool, with 2 others; the next report sends it, too, and so " in done.err
 
 
-def _files(cli: Command) -> list[Path]:
-    return [Path(item["file"]) for item in json.loads(cli("spool", "list", "--json").out)]
+def change(statement: str, *values: object) -> None:
+    """Change the store as nobody does."""
+    store = Path(os.environ["XDG_STATE_HOME"]) / "hwci/spool/bench.sqlite3"
+    with closing(sqlite3.connect(store)) as db, db:
+        db.execute(statement, values)
+
+
+def older(url: str) -> Path:
+    """Leave a report that the version before kept."""
+    folder = Path(os.environ["XDG_STATE_HOME"]) / "hwci/spool"
+    return older_file(folder, url, WRONG_KEY, run_id=1)
 
 
 def test_a_flush_sends_all_that_waits(in_ci: Command) -> None:
@@ -140,9 +151,8 @@ def test_a_flush_sends_all_that_waits(in_ci: Command) -> None:
 def test_a_file_that_cannot_be_opened_keeps_no_report_from_the_server(
     in_ci: Command, harm: Callable[[Path], None]
 ) -> None:
-    with answering(Answer(503), Answer(204)) as server:
-        in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
-        [file] = _files(in_ci)
+    with answering(Answer(204)) as server:
+        file = older(server.url)
         file.unlink()
         harm(file)
         sent = in_ci("report-run", "--body", "-", "--strict", stdin=body(2), HWCI_URL=server.url)
@@ -166,8 +176,7 @@ def cut_head(file: Path) -> None:
 @pytest.mark.parametrize("harm", [cut_body, cut_head])
 def test_a_damaged_file_is_never_told_as_sent(in_ci: Command, harm: Callable[[Path], None]) -> None:
     away = {"HWCI_URL": unused_url()}
-    in_ci("report-run", "--body", "-", stdin=body(1), **away)
-    [file] = _files(in_ci)
+    file = older(away["HWCI_URL"])
     harm(file)
 
     code, _, err = in_ci("spool", "flush", **away)
@@ -182,8 +191,7 @@ def test_a_damaged_file_is_never_told_as_sent(in_ci: Command, harm: Callable[[Pa
 
 def test_who_looks_at_a_damaged_file_leaves_it_for_the_flush_to_tell(in_ci: Command) -> None:
     away = {"HWCI_URL": unused_url()}
-    in_ci("report-run", "--body", "-", stdin=body(1), **away)
-    [file] = _files(in_ci)
+    file = older(away["HWCI_URL"])
     cut_head(file)
     before = sorted(file.parent.rglob("*"))
 
@@ -201,14 +209,13 @@ def test_who_looks_at_a_damaged_file_leaves_it_for_the_flush_to_tell(in_ci: Comm
 def test_a_damaged_file_that_a_report_would_take_along_is_named(
     in_ci: Command, harm: Callable[[Path], None]
 ) -> None:
-    with answering(Answer(503), Answer(204)) as server:
-        in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
-        [file] = _files(in_ci)
+    with answering(Answer(204)) as server:
+        file = older(server.url)
         harm(file)
         _, _, err = in_ci("report-run", "--body", "-", stdin=body(2), HWCI_URL=server.url)
 
     aside = file.parent / "refused" / f"{file.stem}.damaged"
-    assert f"warning: 1 file is damaged and set aside: {aside}.\n" in err
+    assert f"warning: 1 file is damaged and set aside: {aside}. Check the disk; " in err
     assert "that waited" not in err
 
 
@@ -323,8 +330,11 @@ def test_a_spool_that_cannot_be_written_is_a_warning_and_the_report_goes_out(
     )
 
     assert code == 0
-    assert err.startswith("warning: bench-1 is not kept on the disk before it is sent\n")
-    assert "fix: Set HWCI_SPOOL_DIR " in err
+    warning, _, _ = err.partition("\n")
+    assert warning.startswith(
+        "warning: bench-1 is not kept on the disk before it is sent: file/spool cannot be written: "
+        "Not a directory. Set HWCI_SPOOL_DIR "
+    )
     assert "Reported 1 test " in err
 
 
@@ -340,7 +350,7 @@ def test_what_is_neither_sent_nor_kept_is_said_to_be_lost(
     strictly = in_ci(command, "--body", "-", "--strict", stdin=said, **away)
 
     name = "bench-1" if command == "report-run" else "a" * 40
-    what, cause, fix = err.splitlines()[3:]
+    what, cause, fix = err.splitlines()[1:]
     assert what.endswith(f" was not {NOT_DONE[command]}, and nothing is kept of {name}")
     assert cause.startswith(f"cause: No answer from {away['HWCI_URL']}: ")
     assert cause.endswith("; and on the disk: file/spool cannot be written: Not a directory")
@@ -350,12 +360,12 @@ def test_what_is_neither_sent_nor_kept_is_said_to_be_lost(
 
 
 def test_what_is_lost_is_named_beside_what_waits(tmp_path: Path) -> None:
-    full = SpoolError("spool is full", "Send what waits")
-    kept = Spool(tmp_path).keep(announcement(), unused_url(), WRONG_KEY, "two")
+    full = StoreError("spool is full", "Send what waits")
+    [kept] = BenchStore(tmp_path).keep([PendingReport.of(announcement())], unused_url(), WRONG_KEY)
+    lost = PendingReport("one", call=kept.call, unkept=full)
     fault = ConnectionFailedError(unused_url(), "Connection refused", sent=False)
-    letters = [Letter("one", announcement(), unkept=full), Letter("two", announcement(), kept)]
 
-    message = not_sent("Not sent", Outcome([], [], [Unsent(letters[0], fault)], letters[1:]), 2)
+    message = not_sent("Not sent", Outcome([], [], [Unsent(lost, fault)], [kept]), 2)
 
     assert message.what == "Not sent: 0 of 2 were sent, and nothing is kept of one"
     assert message.cause == "1 report not taken, 1 not tried; and on the disk: spool is full"
@@ -434,8 +444,7 @@ def test_a_key_that_cannot_be_read_hides_nothing_that_waits(
 
 
 def test_a_damaged_file_that_cannot_be_set_aside_holds_back_none(in_ci: Command) -> None:
-    in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
-    [file] = _files(in_ci)
+    file = older(unused_url())
     file.write_bytes(b"no json")
     (file.parent / "refused").touch()
 

@@ -5,16 +5,18 @@ that is asked afterwards what it has.
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from hwci.client import Client, calls
-from hwci.client.spool import Spool
+from hwci.client.store import BenchStore, PendingReport
 from hwci.wire.reports import RunReport
 from tests.support.answering import Answer, answering, unused_url
 from tests.support.running import RunningServer
@@ -65,6 +67,12 @@ class Bench:
         assert code == 0, err
         return err
 
+    def change(self, statement: str, *values: object) -> None:
+        """Change the store as nobody does."""
+        store = self.folder / "state/hwci/spool/bench.sqlite3"
+        with closing(sqlite3.connect(store)) as db, db:
+            db.execute(statement, values)
+
     def listed(self) -> list[tuple[str, int]]:
         _, out, _ = self.run("spool", "list", "--json")
         return [(item["state"], item["run_id"]) for item in json.loads(out)]
@@ -92,8 +100,7 @@ def refused_there(bench: Bench, run_id: int, outcome: str) -> None:
     """Leave a report that this server refused: another did, at an address that it had then."""
     with answering(Answer(404, REFUSED)) as other:
         bench.report(run_id, outcome, HWCI_URL=other.url)
-        [file] = (bench.folder / "state/hwci/spool/refused").glob("*.json")
-        file.write_text(file.read_text().replace(other.url, bench.server.url))
+        bench.change("UPDATE reports SET address = ?", bench.server.url)
 
 
 WAYS = {
@@ -175,10 +182,10 @@ def test_reports_of_one_run_for_two_servers_go_to_both(bench: Bench) -> None:
 
 def test_two_flushes_at_once_each_tell_what_they_sent(bench: Bench) -> None:
     count = 60
-    spool = Spool(bench.folder / "state/hwci/spool")
-    for run_id in range(100, 100 + count):
-        call = calls.report_run(RunReport.model_validate_json(body(run_id, "pass")))
-        spool.keep(call, bench.server.url, bench.server.ci_key, "bench-1")
+    store = BenchStore(bench.folder / "state/hwci/spool")
+    bodies = (body(run_id, "pass") for run_id in range(100, 100 + count))
+    reports = [PendingReport.of(RunReport.model_validate_json(one)) for one in bodies]
+    store.keep(reports, bench.server.url, bench.server.ci_key)
 
     flushes = [bench.start("spool", "flush", "--deadline", "60") for _ in range(3)]
     said = [flush.communicate(timeout=120)[1] for flush in flushes]
@@ -228,16 +235,35 @@ def test_a_report_is_on_the_disk_before_git_or_the_ci_is_asked(bench: Bench) -> 
     assert bench.has(77) == "pass"
 
 
-def test_a_report_of_a_newer_hwci_is_left_alone_and_named_in_one_line(bench: Bench) -> None:
+def test_a_store_of_a_newer_hwci_is_left_alone_and_the_report_goes_out(bench: Bench) -> None:
     bench.report(5, "pass", HWCI_URL=unused_url())
-    [file] = (bench.folder / "state/hwci/spool").glob("*.report")
-    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 9'))
+    bench.change("PRAGMA user_version = 9")
+    file = bench.folder / "state/hwci/spool/bench.sqlite3"
     before = file.read_bytes()
+
+    said = bench.report(6, "pass")
+    code, _, err = bench.run("spool", "flush", "--any-server")
+
+    newer = f"{file} was written by a newer hwci (version 9; this one knows 1)"
+    [warning] = [line for line in said.splitlines() if line.startswith("warning: ")]
+    assert warning.startswith(
+        f"warning: bench-1 is not kept on the disk before it is sent: {newer}. Use that one on "
+    )
+    assert bench.has(6) == "pass"
+    assert (code, err.splitlines()[1]) == (1, f"cause: {newer}")
+    assert file.read_bytes() == before
+
+
+def test_a_file_of_a_newer_hwci_is_left_alone_and_named_in_one_line(bench: Bench) -> None:
+    folder = bench.folder / "state/hwci/spool"
+    folder.mkdir(parents=True)
+    file = folder / f"{17:020d}-{'0' * 40}.report"
+    file.write_bytes(b'{"format": 9}\n')
 
     code, _, err = bench.run("spool", "flush", "--any-server")
 
     assert code == 0
     assert f"{file} stays as it is: a newer hwci wrote it (format 9; this one knows 1)" in err
-    assert file.read_bytes() == before
+    assert file.read_bytes() == b'{"format": 9}\n'
     listed = bench.run("spool", "list")[1].split()  # in a narrow column
     assert {"newer", "hwci", "wrote"} <= set(listed)

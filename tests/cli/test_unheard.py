@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.client.spool import Spool
+from hwci.client.store import BenchStore
 from tests.cli.test_exec import KEY, ROOT
 from tests.cli.test_reporting import junit
 from tests.support.answering import unused_url
@@ -75,7 +75,7 @@ def test_a_report_is_kept_though_nobody_reads_a_word_of_it(
     if stderr is not None:
         os.close(stderr)
     assert done.returncode == code
-    assert len(Spool(tmp_path / "spool").waiting()) == 1
+    assert len(BenchStore(tmp_path / "spool").reports()) == 1
 
 
 def test_a_summary_that_nobody_reads_is_no_reason_to_fail(tmp_path: Path) -> None:

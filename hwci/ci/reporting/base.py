@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job, product_run_id
 from hwci.ci.sourced import Sourced
-from hwci.ci.state import RunSeries, State, Tested
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
 from hwci.ci.systems.earlier import EarlierRun, Ending
+from hwci.client.store import PastRuns, ReportedRun, RunSeries, bench_store
 from hwci.wire.hashes import names_a_commit, short
 
 STATE_FILE = "state file"
@@ -47,8 +47,7 @@ class _Doubt:
 @dataclass(frozen=True, slots=True)
 class _Search:
     job: Job
-    state: State
-    lane: RunSeries | None
+    past: PastRuns
     get_json: GetJson
 
     def came_of(self, run: EarlierRun) -> tuple[Ending, str | None]:
@@ -60,18 +59,18 @@ class _Search:
                 return Ending.TESTED if reported.hello_ok else Ending.NOT_TESTED, reported.sha
         sha = _commit(run.sha)
         if sha is not None and self._has_numbers_of_its_own():
-            if self.tested(sha):
+            if self.past.was_tested(sha):
                 return Ending.TESTED, sha
-            if self.lost(sha):
+            if self.past.was_lost(sha):
                 return Ending.NOT_TESTED, sha
         return run.ending(), sha
 
-    def _known(self, run: EarlierRun) -> Iterator[Tested | None]:
+    def _known(self, run: EarlierRun) -> Iterator[ReportedRun | None]:
         """Give what this machine remembers of a run, by the CI's number and by its product's."""
-        if self.lane is not None:
+        if self.past.series is not None:
             for run_id in run.run_ids:
-                yield self.state.reported(self.lane, run_id)
-                yield self.state.reported(self.lane, product_run_id(run_id, self.lane.suite))
+                yield self.past.reported(run_id)
+                yield self.past.reported(product_run_id(run_id, self.past.series.suite))
 
     def _has_numbers_of_its_own(self) -> bool:
         """Tell whether a person numbers the runs: then this machine knows earlier ones, which the
@@ -80,34 +79,32 @@ class _Search:
         told = self.job.fields.get("run_id")
         return told is not None and told.source in {_RUN_ID.flag, _RUN_ID.variable}
 
-    def tested(self, sha: str) -> bool:
-        """Tell whether this machine remembers that a commit was tested."""
-        return self.lane is not None and self.state.was_tested(self.lane, sha)
-
-    def lost(self, sha: str) -> bool:
-        """Tell whether this machine remembers a commit, and only that it lost its bench."""
-        return self.lane is not None and self.state.was_lost(self.lane, sha)
-
 
 _Answer = Sourced[str | None] | _Doubt | None
 
 
 def series_of(job: Job) -> RunSeries | None:
-    """Give the lane of a job; None where nobody told what it is part of."""
+    """Return the run series of a job; None if its parts are not all known."""
     suite = job.product()
     names = [job.value(name) for name in ("repo_key", "workflow", "branch")]
     names.append(suite.value if suite else None)
     return RunSeries(*names) if all(names) else None
 
 
+def past_runs(job: Job) -> PastRuns:
+    """Return what this bench remembers now of the run series of a job."""
+    store = bench_store(job.environ)
+    return PastRuns() if store is None else store.past_runs(series_of(job))
+
+
 def find_base(
-    job: Job, state: State, get_json: GetJson
+    job: Job, past: PastRuns, get_json: GetJson
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base of a job, and what people should know of the search."""
     said = job.fields.get("base_sha")
     if said is not None:
         return Sourced(_commit(said.value), said.source), ()
-    search, doubts = _Search(job, state, series_of(job), get_json), list[_Doubt]()
+    search, doubts = _Search(job, past, get_json), list[_Doubt]()
     for source in _SOURCES:
         answer = source(search)
         if isinstance(answer, Sourced):
@@ -115,7 +112,7 @@ def find_base(
         if answer is not None:
             doubts.append(answer)
     # A machine that did not see the last run that tested for sure does not see all of them.
-    sees_all = all(doubt.sure is None or search.tested(doubt.sure) for doubt in doubts)
+    sees_all = all(doubt.sure is None or search.past.was_tested(doubt.sure) for doubt in doubts)
     base = (_from_state(search) if sees_all else None) or Sourced(None, NOBODY)
     if base.value is None and not doubts:
         doubts = [*_unasked(job)]
@@ -167,11 +164,11 @@ def _last_tested(search: _Search, title: str, runs: Iterable[EarlierRun]) -> _An
 def _from_variable(search: _Search) -> _Answer:
     previous = search.job.previous_sha
     sha = _commit(previous.value) if previous else None
-    if previous is None or sha is None or search.lost(sha):
+    if previous is None or sha is None or search.past.was_lost(sha):
         return None
     succeeded = search.job.succeeded_sha
     sure = _commit(succeeded.value) if succeeded else None
-    if sha == sure or search.tested(sha):
+    if sha == sure or search.past.was_tested(sha):
         return Sourced(sha, previous.source)
     named = f"the run on {short(sha)} tested, if anything"
     return _Doubt(f"{previous.source} does not tell what {named}", sure)
@@ -182,14 +179,13 @@ _SOURCES: tuple[Callable[[_Search], _Answer], ...] = (_from_api, _from_variable)
 
 
 def _from_state(search: _Search) -> Sourced[str | None] | None:
-    job, state, lane = search.job, search.state, search.lane
-    run_id = job.value("run_id")
-    if lane is None or run_id is None:
+    run_id = search.job.value("run_id")
+    if run_id is None:
         return None
     # What came before a first attempt that ran elsewhere is not known here.
-    if (job.value("run_attempt") or 1) > 1 and not state.knows(lane, run_id):
+    if (search.job.value("run_attempt") or 1) > 1 and search.past.reported(run_id) is None:
         return None
-    sha = state.last_tested(lane, run_id)
+    sha = search.past.last_tested(run_id)
     return Sourced(sha, STATE_FILE) if sha else None
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hwci.ci.fields import BY_NAME
+from hwci.ci.reporting.base import past_runs
 from hwci.ci.reporting.context import JobFlags, look_around
 from hwci.ci.reporting.missing import missing_fields
 from hwci.ci.reporting.under_test import base_of
-from hwci.ci.state import State, state_folder
 from hwci.ci.systems.api import get_json
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def describe_job(command: CommandContext) -> JobDescription:
     """Return the description of this job, with since when a report would count changes."""
     context = look_around(JobFlags(), command)
     job = context.job
-    base, notes = base_of(job, State(state_folder(command.environ)), get_json)
+    base, notes = base_of(job, past_runs(job), get_json)
     fields = {**job.fields, "base_sha": base}
     if (product := job.product()) is not None:
         fields["suite"] = product

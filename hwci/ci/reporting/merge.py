@@ -18,7 +18,8 @@ from hwci.ci.reporting.missing import OF_MERGE, missing_error
 from hwci.ci.reporting.run import Done, Sending
 from hwci.ci.sourced import DEFAULT
 from hwci.client import calls
-from hwci.client.delivery.sending import Parcel, deliver
+from hwci.client.delivery.sending import deliver
+from hwci.client.store import PendingReport
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement
@@ -50,13 +51,12 @@ def announce_merges(
         if body is None
         else [bodies.from_file(MergeAnnouncement.model_validate_json, body, beside=flags.given())]
     )
-    parcels = [Parcel(one.suite or one.sha, calls.announce_merge(one)) for one in merges]
-    if sending.to is None or not parcels:
+    if sending.to is None or not merges:
         _warn_of_times(merges, None, command)
-        return Done(bodies=tuple(parcel.call.body or b"" for parcel in parcels))
+        return Done(bodies=tuple(calls.announce_merge(one).body or b"" for one in merges))
     delivered = deliver(
         sending.to,
-        parcels,
+        [PendingReport.of(one) for one in merges],
         NOT_ANNOUNCED,
         sending.deadline_s,
         command.notify,

@@ -6,30 +6,27 @@ order.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from hwci.ci.reported import Reported
 from hwci.ci.reporting import bodies, clock, summary
-from hwci.ci.reporting.base import NOBODY
+from hwci.ci.reporting.base import NOBODY, past_runs
 from hwci.ci.reporting.context import JobContext, JobFlags, job_context, note_untold_hello
 from hwci.ci.reporting.missing import missing_error
 from hwci.ci.reporting.report import ReportHead, draft, run_reports, written_reports
 from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
-from hwci.ci.reporting.run_marks import marked, settle
-from hwci.ci.reporting.run_memory import Memory
 from hwci.ci.reporting.under_test import UnderTest, under_test
 from hwci.ci.results.model import BoxResults
 from hwci.ci.sourced import Sourced
-from hwci.ci.state import State, state_folder
 from hwci.ci.systems.api import get_json
 from hwci.client import calls
-from hwci.client.delivery.sending import Delivered, Destination, Parcel, deliver, keep_early
+from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
 from hwci.client.explained import ErrorMessage, ExplainedError, counted, not_empty
+from hwci.client.store import PastRuns, PendingReport, bench_store
 from hwci.engine.vocabulary import Outcome
 from hwci.wire.reports import Changes
 
@@ -136,41 +133,37 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     # A run that no CI counts is named by its start.
     started_at = context.job.value("started_at") or results.started_at() or command.clock()
     context = replace(context, job=context.job.dated(started_at))
-    settle(command.environ)
     command.warn(*results.uncounted(context.job))
-    with ExitStack() as kept:
-        if sending.to is not None and request.asks_git:
-            reports, _ = _reports(context.job, results, _given(context, None))
-            kept.enter_context(marked(reports, command.environ))
-            keep_early(sending.to, _parcels(reports))
-        return _report_whole(context, request, results, sending)
+    past, replacing = past_runs(context.job), None  # as long as this run is not among them
+    if sending.to is not None and request.asks_git:
+        early, _ = _reports(context.job, results, _given(context, None))
+        replacing = _replaced(early, command)
+        keep_early(sending.to, _built(early))
+    found = _under_test(context, request, past, base_noted=sending.to is None)
+    return _report_whole(context, request, (results, found, replacing), sending)
 
 
 def _report_whole(
-    context: JobContext, request: RunRequest, results: Results, sending: Sending
+    context: JobContext,
+    request: RunRequest,
+    known: tuple[Results, UnderTest, tuple[str, ...] | None],
+    sending: Sending,
 ) -> Done:
-    """Ask what changed, then report.
+    """Report what is known of a run.
 
     Raises:
         ExplainedError: as `report_run`.
     """
-    job, command = context.job, context.command
-    found = _under_test(context, request, base_noted=sending.to is None)
+    (results, found, replacing), job, command = known, context.job, context.command
     reports, error = _reports(job, results, found)
-    folder = state_folder(command.environ)
-    known = Reported(folder)
-    warnings = command.warn(
-        *_no_git(context, request), *_doubts(context), *_replaced(known, reports)
-    )
+    if replacing is None:
+        replacing = _replaced(reports, command)
+    warnings = command.warn(*_no_git(context, request), *_doubts(context), *replacing)
     notes = (*results.faults, *results.notes, *found.notes, *results.uncounted(job), *warnings)
     if (to := sending.to) is None:
         done = _dry_run(reports, command)
         return replace(done, messages=_messages(None, results, job), error=error)
-    memory = Memory(known, State(folder), reports, command.notify)
-    sending = replace(sending, when_kept=memory.begun_by(sending.when_kept))
-    with marked(reports, command.environ):
-        delivered = _send(reports, sending, to, command, job, notes)
-        memory.end_with([one for one in reports if _name(one) in delivered.taken])
+    delivered = _send(reports, sending, to, command, job, notes)
     return Done(messages=_messages(delivered.message, results, job), error=error)
 
 
@@ -213,8 +206,11 @@ def check_run(
 # What is reported
 
 
-def _under_test(context: JobContext, request: RunRequest, *, base_noted: bool = False) -> UnderTest:
-    """Return what changed and what a push covers: by flag or file, else by git and the CI.
+def _under_test(
+    context: JobContext, request: RunRequest, past: PastRuns, *, base_noted: bool = False
+) -> UnderTest:
+    """Return what changed and what a push covers: by flag or file, else by git and the CI. `past`:
+    what the bench knew before it kept anything of this run.
 
     Raises:
         ExplainedError: the file of changes breaks the field rules.
@@ -224,8 +220,7 @@ def _under_test(context: JobContext, request: RunRequest, *, base_noted: bool = 
         return _given(context, bodies.from_file(Changes.model_validate_json, path, beside={}))
     if request.no_changes or context.repository is None:
         return _given(context, None)
-    state = State(state_folder(context.command.environ))
-    found = under_test(context.job, context.repository, state, get_json)
+    found = under_test(context.job, context.repository, past, get_json)
     for line in found.notes:
         context.command.notify(f"note: {line}")
     if base_noted:
@@ -295,7 +290,7 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
     """Return what a report holds so far: nothing is invented in place of what is missing."""
     found = _known()
     if "sha" in context.job.fields:
-        found = _under_test(context, request)
+        found = _under_test(context, request, past_runs(context.job))
     context.command.warn(*_no_git(context, request), *_doubts(context))
     job, boxes, conclusion = context.job, dict[str, BoxResults](), None
     if "tests" not in missing:
@@ -328,14 +323,14 @@ def _doubts(context: JobContext) -> tuple[str, ...]:
     return (*context.without(), *(f"{doubt.what}. {doubt.fix}" for doubt in doubts if doubt))
 
 
-def _replaced(known: Reported, reports: Sequence[RunReport]) -> tuple[str, ...]:
+def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[str, ...]:
     """Return warnings of reports that replace those of other tests: most likely another job's."""
+    store = bench_store(command.environ)
     return tuple(
         f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
         f"{report.run_attempt} and box. If they are of two jobs, give each a --run-id of its own"
         for report in reports
-        for other in [known.replaced(report)]
-        if other is not None
+        if store is not None and (other := store.replaced(report)) is not None
     )
 
 
@@ -393,7 +388,7 @@ def _send(
         if reports:
             delivered = deliver(
                 to,
-                _parcels(reports),
+                _built(reports, remember=job is not None),
                 NOT_REPORTED,
                 sending.deadline_s,
                 command.notify,
@@ -411,14 +406,9 @@ def _send(
     return delivered
 
 
-def _parcels(reports: Sequence[RunReport]) -> list[Parcel]:
-    return [Parcel(_name(report), calls.report_run(report)) for report in reports]
-
-
-def _name(report: RunReport) -> str:
-    """Return the name of a report among those of its run."""
-    part = report.part_of
-    return report.box_key if part is None else f"{report.box_key} part {part.part} of {part.parts}"
+def _built(reports: Sequence[RunReport], *, remember: bool = True) -> list[PendingReport]:
+    """`remember`: the bench counts from the run; not from a body that a person wrote."""
+    return [PendingReport.of(report, remember=remember) for report in reports]
 
 
 def _summary(reports: Sequence[RunReport]) -> str:

@@ -3,22 +3,22 @@
 boxes and attempts (spec, "Run report"; semantics, 5.1).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwci.ci.git.changes import collect, covered
 from hwci.ci.git.history import PATIENCE_S, Deadline
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
-from hwci.ci.reporting.base import STATE_FILE, find_base, series_of
+from hwci.ci.reporting.base import STATE_FILE, find_base
 from hwci.ci.reporting.push import covers_less, stood_before
 from hwci.ci.sourced import Sourced
-from hwci.ci.state import RunSeries, State
 from hwci.ci.systems.api import GetJson, for_one_report
+from hwci.client.store import PastRuns
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import short
-from hwci.wire.reports import Changes, RunReport
+from hwci.wire.reports import Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,65 +34,50 @@ class UnderTest:
 def under_test(
     job: Job,
     repository: Repository,
-    state: State,
+    past: PastRuns,
     get_json: GetJson,
     patience_s: float = PATIENCE_S,
 ) -> UnderTest:
     """Find what a job has under test. The job knows its commit."""
     deadline, get_json = Deadline(patience_s), for_one_report(get_json)
-    changes, base, notes = _changes(job, repository, state, get_json, deadline)
+    changes, base, notes = _changes(job, repository, past, get_json, deadline)
     covers, more = _covers(job, repository, get_json, deadline)
     return UnderTest(changes, covers, base, (*notes, *more))
 
 
 def base_of(
-    job: Job, state: State, get_json: GetJson
+    job: Job, past: PastRuns, get_json: GetJson
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Give since when a report of a job would count changes, and what people should know of it."""
-    first, get_json = _first_attempt(job, state), for_one_report(get_json)
+    first, get_json = _first_attempt(job, past), for_one_report(get_json)
     return (
-        find_base(job, state, get_json)
+        find_base(job, past, get_json)
         if first is None
         else (Sourced(first.base_sha, STATE_FILE), ())
     )
 
 
-def _first_attempt(job: Job, state: State) -> Changes | None:
+def _first_attempt(job: Job, past: PastRuns) -> Changes | None:
     """Give what the first attempt of a run said, if this machine knows it and nobody says more."""
-    lane, run_id, sha = series_of(job), job.value("run_id"), job.value("sha")
-    if lane is None or run_id is None or sha is None or "base_sha" in job.fields:
+    run_id, sha = job.value("run_id"), job.value("sha")
+    if run_id is None or sha is None or "base_sha" in job.fields:
         return None
-    return state.first_attempt(lane, run_id, sha.lower())
-
-
-def remember(state: State, reports: Sequence[RunReport]) -> Callable[[], None]:
-    """Keep that a run was reported, for its next attempts and the runs after it: by what its
-    reports say, whoever told it. `reports`: of one run, as many boxes and parts as there are. Give
-    what takes it back.
-
-    Raises:
-        StateError: it cannot be written.
-    """
-    first = reports[0]
-    lane = RunSeries(first.repo_key, first.workflow, first.branch, first.suite or first.workflow)
-    run_id = first.part_of.run_id if first.part_of else first.run_id
-    tested = any(report.hello_ok and report.tests for report in reports)
-    return state.tested(lane, run_id, first.sha.lower(), hello_ok=tested, changes=first.changes)
+    return past.first_attempt(run_id, sha.lower())
 
 
 def _changes(
-    job: Job, repository: Repository, state: State, get_json: GetJson, deadline: Deadline
+    job: Job, repository: Repository, past: PastRuns, get_json: GetJson, deadline: Deadline
 ) -> tuple[Changes | None, Sourced[str | None], tuple[str, ...]]:
     """Give the changes of a run: those of its first attempt, if this machine knows them."""
-    first = _first_attempt(job, state)
+    first = _first_attempt(job, past)
     if first is not None:
         return first, Sourced(first.base_sha, STATE_FILE), ()
-    lane, sha = series_of(job), job.value("sha").lower()
-    base, notes = find_base(job, state, get_json)
+    sha = job.value("sha").lower()
+    base, notes = find_base(job, past, get_json)
     collected = collect(repository, sha, base.value, deadline.left())
-    if collected.changes is None and lane is not None:
+    if collected.changes is None:
         # A commit that was tested before has the changes that were under test then.
-        earlier = state.first_changes(lane, sha)
+        earlier = past.first_changes(sha)
         if earlier is not None:
             return earlier, Sourced(earlier.base_sha, STATE_FILE), notes
     return collected.changes, base, (*notes, *collected.notes)

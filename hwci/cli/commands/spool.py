@@ -1,28 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci spool list|flush`: what this machine kept for a server, and sending it (contract, "Command
-line"). How reports are kept is decided in `hwci.client.spool`, how they are sent in `delivery.py`.
+"""`hwci spool list|flush|show|remove`: the reports of this machine that no server has yet, and
+sending them (contract, "Command line"). How reports are kept is decided in `hwci.client.store`, how
+they are sent in `delivery.py`.
 """
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from pydantic import BaseModel
 
-from hwci.cli.session.reporter import destination, spool_of
+from hwci.cli.session.reporter import destination
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit, note, telling
-from hwci.cli.terminal.tables import View, counted
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, explain, wrong_usage
+from hwci.cli.terminal.render import emit, note, say_json, telling
+from hwci.cli.terminal.tables import Column, Layout, View, counted, when
+from hwci.client.explained import (
+    ErrorMessage,
+    ExitCode,
+    ExplainedError,
+    explained,
+    wrong_usage,
+)
+from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from hwci.client.dispatch import Outcome
-    from hwci.client.spool import Spool
-    from hwci.client.spool_files import Kept
+    from hwci.client.store import BenchStore, PendingReport
 
 NOT_SENT = "Not all that waits was sent"
 
@@ -30,8 +37,16 @@ Name = Annotated[
     str | None,
     typer.Argument(
         metavar="[NAME]",
-        help="Send this one only, to this server with this key: a file that `list` names, or how "
-        "its name begins.",
+        help="Send this one only, to this server with this key: the `number` that `list --json` "
+        "shows, or how it begins.",
+        show_default=False,
+    ),
+]
+One = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="The `number` that `list --json` shows, or how it begins.",
         show_default=False,
     ),
 ]
@@ -50,31 +65,56 @@ RefusedToo = Annotated[
     bool, typer.Option("--refused", help="Send what was refused again, too: the cause is gone.")
 ]
 
-spool = typer.Typer(no_args_is_help=True, help="Reports that wait on this machine: list, flush.")
+spool = typer.Typer(
+    no_args_is_help=True, help="Reports that wait on this machine: list, flush, show, remove."
+)
+
+
+class SpooledReport(BaseModel):
+    """A report that is still here. `name`: its box, or the product or commit of an announcement.
+    `tries`: those that failed. `number`: what names it; the name of its file where that cannot be
+    read. `unreadable`: a file of an older hwci that cannot be opened, is damaged, or a newer
+    hwci's. `superseded`: a later report of the same run or merge came, and only its own number
+    sends it. `address` empty: the server is not known yet.
+    """
+
+    state: Literal["waiting", "unreadable", "refused", "superseded"]
+    kind: str
+    name: str
+    repo_key: str | None
+    run_id: int | None
+    run_attempt: int | None
+    sha: str | None
+    address: str
+    created_at: datetime
+    tries: int
+    reason: str
+    file: Path
+    number: str
 
 
 @spool.command("list")
 def list_spool(json: options.JsonList = False, output: options.Output = None) -> None:
     """List the reports that wait on this machine, and those that were set aside, with the reason.
 
-    The file of a refused report holds it whole, as `body`. It is sent again by `hwci spool flush
-    --refused` only; remove the file to be rid of it. A superseded one is earlier than another of
-    the same run or merge, and is sent by its name only. A file that cannot be opened is another
-    user's, or the disk fails, and one may be damaged or of a newer hwci: it is listed as
-    unreadable. Nothing is changed.
+    `hwci spool show` prints one whole, `hwci spool remove` is rid of it. A refused one is sent
+    again by `hwci spool flush --refused` only. A superseded one is earlier than another of the same
+    run or merge, and is sent by its number only. What an older hwci kept is listed as unreadable
+    where its file is another user's, the disk fails, or it is damaged. Nothing is changed.
 
     For example:
 
       hwci spool list
     """
-    from hwci.cli.terminal.spool_table import layout, rows
-
     form = options.form_of(json, output)
     settings = resolve(Flags())
-    kept, key = _spool(os.environ), _known_key(settings)
+    store, key = _store(settings), _known_key(settings)
+    address = _known_address(settings)
     with _readable():
-        found = rows(kept, key, _known_address(settings))
-    emit(layout(View(options.now())), found, form)
+        found = [_row(one, key, address) for one in store.reports()]
+    states = ("waiting", "unreadable", "refused", "superseded")
+    found.sort(key=lambda row: states.index(row.state))
+    emit(_layout(View(options.now())), found, form)
 
 
 @spool.command("flush")
@@ -109,33 +149,65 @@ def flush(
       hwci spool flush 00001795364188707589
     """
     from hwci.client.delivery import sending, unsent
-    from hwci.client.errors import HwciError
 
     settings = resolve(Flags(url, profile))
-    kept = _spool(settings.environ)
-    own = _own_key(settings)
+    store = _store(settings)
+    fingerprint = _own_key(settings)
     settings.url_for_key(NOT_SENT)
-    fingerprint = None if any_key else own
-    try:
+    if any_key:
+        fingerprint = None
+    with explained(NOT_SENT, by_ci_key=True):
         with _readable():
-            before = _damaged(kept)
+            store.reports()
+            store.take_in()
             if refused:
-                _put_back(kept)
-            kept.waiting()
-            only = None if name is None else _named(kept, name, settings)
-        wanted = sending.Wanted(kept, fingerprint, any_server, only)
+                note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
+            only = None if name is None else _anew(store, name, settings)
+        wanted = sending.Wanted(store, fingerprint, any_server, only)
         outcome = sending.flush(destination(settings), wanted, deadline, note, telling)
-    except HwciError as fault:
-        raise ExplainedError(explain(fault, NOT_SENT, by_ci_key=True)) from fault
-    _say_what_went(outcome, settings)
-    left = len(outcome.unsent) + len(outcome.untried)
+    note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
+    if told := unsent.settled_elsewhere(outcome):
+        note(told)
     with _readable():
-        _say_what_stays(kept, settings, fingerprint)
-        if left:
-            total = len(outcome.sent) + left
-            raise ExplainedError(unsent.not_sent(NOT_SENT, outcome, total))
-        if found := sorted(_damaged(kept) - before):
-            raise ExplainedError(ErrorMessage(NOT_SENT, unsent.damaged(found), unsent.DAMAGED_FIX))
+        _say_what_stays(store, settings, fingerprint)
+    if left := len(outcome.unsent) + len(outcome.untried):
+        total = len(outcome.sent) + left
+        raise ExplainedError(unsent.not_sent(NOT_SENT, outcome, total))
+    if store.damaged:
+        message = ErrorMessage(NOT_SENT, unsent.damaged(store.damaged), unsent.DAMAGED_FIX)
+        raise ExplainedError(message)
+
+
+@spool.command("show")
+def show(name: One) -> None:
+    """Print a report of this machine as it is sent.
+
+    For example:
+
+      hwci spool show 00001795364188707589
+    """
+    store = _store(resolve(Flags()))
+    with _readable():
+        report = _named(store, name)
+        said = store.body(report).decode()
+    if report.reason:
+        note(f"{report.state}: {report.reason}")
+    say_json(said)
+
+
+@spool.command("remove")
+def remove(name: One) -> None:
+    """Be rid of a report of this machine: nobody sends it any more.
+
+    For example:
+
+      hwci spool remove 00001795364188707589
+    """
+    store = _store(resolve(Flags()))
+    with _readable():
+        report = _named(store, name)
+        store.remove(report)
+    note(f"Removed the report {report.label} of {report.name}.")
 
 
 def _own_key(settings: Settings) -> str | None:
@@ -144,7 +216,7 @@ def _own_key(settings: Settings) -> str | None:
     Raises:
         ExplainedError: there is none to send with.
     """
-    from hwci.client.spool import fingerprint_of
+    from hwci.client.store import fingerprint_of
 
     to = destination(settings)
     if to.no_key is not None:
@@ -152,69 +224,50 @@ def _own_key(settings: Settings) -> str | None:
     return fingerprint_of(to.key)
 
 
-def _named(kept: "Spool", name: str, settings: Settings) -> "Kept":
-    """Let the one report that is named wait for this server and key.
+def _named(store: "BenchStore", name: str) -> "PendingReport":
+    """Return the one report that is named.
 
     Raises:
         ExplainedError: wrong usage: it names none, or several.
-        SpoolError: it cannot be read.
+        StoreError: the store cannot be read.
     """
-    found = kept.find(name)
+    found = store.find(name)
     if len(found) != 1:
-        cause = f"{counted(len(found), 'report')} of {kept.folder} are called so"
-        fix = "Take a file that `hwci spool list --json` names"
+        cause = f"{counted(len(found), 'report')} of {store.folder} are called so"
+        fix = "Take a number that `hwci spool list --json` shows"
         raise wrong_usage(f"It is not clear which report {name!r} is", cause, fix)
-    return kept.keep_anew(found[0], settings.url, destination(settings).key)
+    return found[0]
 
 
-def _put_back(kept: "Spool") -> None:
-    from hwci.client.spool import SpoolError
-
-    try:
-        put = kept.put_back()
-    except OSError as fault:
-        what = f"What was refused cannot wait again: {fault.strerror or fault}"
-        raise SpoolError(what, f"Make {kept.folder} yours to write") from fault
-    note(f"{counted(put, 'refused report')} to be sent again.")
+def _anew(store: "BenchStore", name: str, settings: Settings) -> "PendingReport":
+    """Let the one report that is named wait for this server and key."""
+    return store.keep_anew(_named(store, name), settings.url, destination(settings).key)
 
 
-def _damaged(kept: "Spool") -> set[Path]:
-    return {one.path for one in kept.refused() if one.damaged}
-
-
-def _say_what_went(outcome: "Outcome", settings: Settings) -> None:
-    """Tell what this command sent, and apart from that what another one did meanwhile."""
-    from hwci.client.delivery import unsent
-
-    note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
-    if told := unsent.settled_elsewhere(outcome):
-        note(told)
-
-
-def _say_what_stays(kept: "Spool", settings: Settings, own: str | None) -> None:
+def _say_what_stays(store: "BenchStore", settings: Settings, own: str | None) -> None:
     """Tell of what was not this command's to send. `own`: what waits for another key is that."""
     from hwci.client._address import parse_address
     from hwci.client.delivery import unsent
 
     address = str(parse_address(settings.url))
-    keyed = 0 if own is None else kept.others_waiting(address, own)
+    keyed = 0 if own is None else store.others_waiting(address, own)
     if keyed:
         note(unsent.for_other_key(keyed))
-    if elsewhere := len(kept.elsewhere(address)):
+    if elsewhere := store.elsewhere(address):
         note(unsent.for_other_server(elsewhere))
-    unopened = kept.unopened()
+    reports = store.reports()
+    unopened = [one for one in reports if one.state == "unreadable"]
     if unread := sum(not one.newer for one in unopened):
         note(f"{counted(unread, 'file')} cannot be read: see hwci spool list")
     for one in unopened:
         if one.newer:
-            note(f"{one.path} stays as it is: {one.reason}")
-    aside = [*kept.refused(), *kept.superseded()]
-    if aside:
+            note(f"{one.file} stays as it is: {one.reason}")
+    if aside := [one for one in reports if one.state not in {"waiting", "unreadable"}]:
         note(f"{unsent.set_aside(aside)}: see hwci spool list; {unsent.ways_back(aside)}")
 
 
 def _known_key(settings: Settings) -> str | None:
-    """Give the key, for telling what waits for another; a list needs none."""
+    """Return the key, for telling what waits for another; a list needs none."""
     try:
         return settings.ci_key()
     except ExplainedError as fault:
@@ -223,7 +276,7 @@ def _known_key(settings: Settings) -> str | None:
 
 
 def _known_address(settings: Settings) -> str | None:
-    """Give the address, for telling what waits for another; a list needs none."""
+    """Return the address, for telling what waits for another; a list needs none."""
     from hwci.client._address import parse_address
     from hwci.client.errors import ServerAddressError
 
@@ -234,28 +287,95 @@ def _known_address(settings: Settings) -> str | None:
 
 
 @contextmanager
-def _readable() -> "Iterator[None]":
-    """Let a folder that cannot be read pass as an error of the command."""
-    from hwci.client.spool import SpoolError
+def _readable() -> Iterator[None]:
+    """Let a store that cannot be used pass as an error of the command."""
+    from hwci.client.store import StoreError
 
     try:
         yield
-    except SpoolError as fault:
+    except StoreError as fault:
         what = "What waits on this machine cannot be seen"
         raise ExplainedError(ErrorMessage(what, str(fault), fault.fix)) from fault
 
 
-def _spool(environ: Mapping[str, str]) -> "Spool":
-    """Give the spool.
+def _store(settings: Settings) -> "BenchStore":
+    """Return the store of this machine.
 
     Raises:
         ExplainedError: this user has no place for one.
     """
-    from hwci.client.delivery import unsent
+    from hwci.client.store import bench_store, no_place
 
-    found = spool_of(environ)
+    found = bench_store(settings.environ)
     if found is None:
-        fault = unsent.no_place()
+        fault = no_place()
         what = "There is no place for reports that wait"
         raise ExplainedError(ErrorMessage(what, str(fault), fault.fix))
     return found
+
+
+# What a list shows
+
+
+def _row(report: "PendingReport", key: str | None, address: str | None) -> SpooledReport:
+    """`key`, `address`: what waits for another says so."""
+    return SpooledReport(
+        state="refused" if report.state == "damaged" else report.state,
+        kind=report.kind,
+        name=report.name,
+        repo_key=report.repo_key,
+        run_id=report.run_id,
+        run_attempt=report.run_attempt,
+        sha=report.sha,
+        address=report.address,
+        created_at=datetime.fromtimestamp(0, UTC) + timedelta(seconds=report.created),
+        tries=report.tries,
+        reason=_why(report, key, address),
+        file=report.file,
+        number=report.label,
+    )
+
+
+def _why(report: "PendingReport", key: str | None, address: str | None) -> str:
+    """Say why a report is still here."""
+    from hwci.client.store import UNKNOWN, fingerprint_of
+
+    if report.state == "superseded":
+        before = f"; {report.reason}" if report.reason else ""
+        return f"a later one came (hwci spool flush {report.label}){before}"
+    if report.state != "waiting":
+        return report.reason
+    said = report.reason or "not tried yet"
+    if key is not None and report.fingerprint != fingerprint_of(key):
+        said = f"meant for another key (hwci spool flush --any-key); {said}"
+    if report.address == UNKNOWN:
+        said = f"HWCI_URL was not set: it is sent with the first that is told; {said}"
+    elif address is not None and report.address != address:
+        said = f"meant for another server (hwci spool flush --any-server); {said}"
+    return said
+
+
+def _what(row: SpooledReport) -> str:
+    """Tell a report among others of its box: its run and attempt, or its commit."""
+    if row.run_id is not None:
+        return f"{row.run_id} #{row.run_attempt}"
+    return short(row.sha) if row.sha else ""
+
+
+def _layout(view: View) -> Layout[SpooledReport]:
+    return Layout(
+        "spool",
+        "Reports on this machine",
+        [
+            Column("State", lambda row: row.state, whole=True),
+            Column("Kind", lambda row: row.kind),
+            Column("Report", lambda row: row.name),
+            Column("Run", _what, whole=True),
+            Column("Server", lambda row: row.address or "not known yet"),
+            Column("Since (UTC)", lambda row: when(row.created_at, view.now)),
+            Column("Tries", lambda row: str(row.tries), right=True),
+            Column("Why", lambda row: row.reason),
+        ],
+        tuple(SpooledReport.model_fields),
+        "Nothing waits, and nothing was refused.",
+    )

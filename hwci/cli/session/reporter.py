@@ -17,11 +17,8 @@ from hwci.cli.terminal.render import command_line, note, say_json
 from hwci.client.explained import ExitCode, ExplainedError, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hwci.ci.reporting import CommandContext, Done, Sending
     from hwci.client.delivery.sending import Destination, NoKey
-    from hwci.client.spool import Spool
 
 
 def command_context() -> CommandContext:
@@ -53,25 +50,19 @@ def sending(
 
 def destination(settings: Settings) -> Destination:
     """Return where reports go, and with which key."""
-    from hwci.ci.reporting.run_marks import settle
     from hwci.client._call import Credential
     from hwci.client._protocol import usable
     from hwci.client.delivery.sending import UNREAD_KEY, Destination
     from hwci.client.errors import HwciError
+    from hwci.client.store import bench_store
 
     key, no_key = UNREAD_KEY, None
     try:
         key = usable(settings.ci_key(), Credential.CI_KEY)
     except (HwciError, ExplainedError) as fault:
         no_key = _no_key(fault, settings)
-    return Destination(
-        settings.url,
-        not settings.guessed,
-        key,
-        no_key,
-        spool_of(settings.environ),
-        lambda: settle(settings.environ),
-    )
+    store = bench_store(settings.environ)
+    return Destination(settings.url, not settings.guessed, key, no_key, store)
 
 
 def _no_key(fault: Exception, settings: Settings) -> NoKey:
@@ -91,14 +82,6 @@ def _no_key(fault: Exception, settings: Settings) -> NoKey:
     if not file:
         return NoKey(message, meant=False)
     return NoKey(replace(message, cause=f"{file}, which {KEY_FILE} names, is empty"), meant=True)
-
-
-def spool_of(environ: Mapping[str, str]) -> Spool | None:
-    """Return the spool of this machine; None if this user has no place for one."""
-    from hwci.client.spool import Spool, spool_folder
-
-    folder = spool_folder(environ)
-    return None if folder is None else Spool(folder)
 
 
 def show(done: Done, *, strict: bool) -> None:

@@ -24,10 +24,12 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("HWCI_PROFILE", "Which kept sign-in to use."),
     Variable("HWCI_ORG", "Organization by id or name."),
     *(Variable(field.variable, f"`{field.name}` of reports. {field.meaning}") for field in FIELDS),
-    Variable("HWCI_STATE_DIR", "Folder in which a bench remembers what it tested last."),
+    Variable(
+        "HWCI_STATE_DIR", "Folder whose `spool` holds the bench store if HWCI_SPOOL_DIR is not set."
+    ),
     Variable("HWCI_STRICT", "Let reporting fail the build."),
     Variable("HWCI_DEADLINE", "Seconds after which what is not sent is left in the spool."),
-    Variable("HWCI_SPOOL_DIR", "Folder of reports that wait [hwci/spool in the user's state]."),
+    Variable("HWCI_SPOOL_DIR", "Folder of the bench store [hwci/spool in the user's state]."),
     Variable(
         "HWCI_INVITE_TOKEN", "The invitation that `hwci register` registers with.", secret=True
     ),

@@ -5,7 +5,7 @@ on, in `hwci.client.dispatch`; the words about what was not sent, in `unsent.py`
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 from hwci.client import Client
 from hwci.client._address import parse_address
-from hwci.client._call import Call
 from hwci.client.delivery import unsent
-from hwci.client.dispatch import Dispatch, Letter, Outcome, Patience, Unsent, letters_of
+from hwci.client.dispatch import Dispatch, Outcome, Patience, Unsent
 from hwci.client.errors import HwciError, ProxyAddressError
 from hwci.client.explained import ErrorMessage, ExplainedError, SignalledError, counted, explain
-from hwci.client.spool import Spool, SpoolError
-from hwci.client.spool_files import Kept
+from hwci.client.store import BenchStore, PendingReport, StoreError, no_place
 
 UNREAD_KEY = "the-key-that-could-not-be-read"
 """Stands for the key of reports that are kept without one: no server ever gave it."""
@@ -39,16 +37,14 @@ class NoKey(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Destination:
     """Where reports go. `known` False: the address is a guess, which no key is shown to.
-    `spool` None: this user has no place to keep reports. `settle` is called before what waits there
-    is sent.
+    `store` None: this user has no place to keep reports.
     """
 
     url: str
     known: bool
     key: str
     no_key: NoKey | None
-    spool: Spool | None
-    settle: Callable[[], None]
+    store: BenchStore | None
 
     @property
     def keeps(self) -> bool:
@@ -67,42 +63,32 @@ class Destination:
         except HwciError as fault:
             raise ExplainedError(explain(fault, failed)) from fault
 
-    def keep(self, parcel: "Parcel") -> Kept:
-        """Put a report on the disk.
+    def keep(self, reports: Sequence[PendingReport]) -> list[PendingReport]:
+        """Put reports on the disk; what could not be kept says why.
 
         Raises:
-            SpoolError: it cannot be kept.
             HwciError: the address is none.
         """
-        if self.spool is None:
-            raise unsent.no_place()
-        return self.spool.keep(parcel.call, self.url if self.known else None, self.key, parcel.name)
-
-
-class Parcel(NamedTuple):
-    """A report to send. `name`: its box and part, or the product or commit of a merge."""
-
-    name: str
-    call: Call[None]
+        if self.store is None:
+            return [replace(one, unkept=no_place()) for one in reports]
+        return self.store.keep(reports, self.url if self.known else None, self.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """What became of reports. `kept`: each one that the server has not is on the disk, and goes out
-    with a later report. `taken`: the names of those that the server has, or will have from the
-    disk. `server_time` None: not known. `message` None: all were sent.
+    with a later report. `server_time` None: not known. `message` None: all were sent.
     """
 
     sent: bool = False
     kept: bool = False
-    taken: frozenset[str] = frozenset()
     server_time: datetime | None = None
     message: ErrorMessage | None = None
 
 
 def deliver(
     to: Destination,
-    parcels: Sequence[Parcel],
+    reports: Sequence[PendingReport],
     failed: str,
     deadline_s: float,
     notify: Notify,
@@ -118,40 +104,35 @@ def deliver(
         return Delivered(message=replace(no_key.message, what=failed, fix=fix))
     try:
         parse_address(to.url)
-        letters = [_kept(to, parcel, notify) for parcel in parcels]
+        reports = _kept(to, reports, notify)
     except HwciError as fault:
         return Delivered(message=explain(fault, failed, by_ci_key=True))
-    kept = all(letter.kept is not None for letter in letters)
+    kept = all(one.kept for one in reports)
     if no_key is not None:
-        message = unsent.without_key(replace(no_key.message, what=failed), letters)
-        return Delivered(kept=kept, taken=_on_disk(letters), message=message)
+        message = unsent.without_key(replace(no_key.message, what=failed), reports)
+        return Delivered(kept=kept, message=message)
     if not to.known:
-        message = unsent.without_server(failed, letters)
-        return Delivered(kept=kept, taken=_on_disk(letters), message=message)
+        return Delivered(kept=kept, message=unsent.without_server(failed, reports))
     try:
         with when_kept() if kept else nullcontext():
-            outcome, server_time = _sent(to, letters, Patience(deadline_s), notify)
+            outcome, server_time = _sent(to, reports, Patience(deadline_s), notify)
     except SignalledError as fault:
-        message = unsent.cut_short(failed, str(fault), letters)
-        return Delivered(kept=True, taken=_on_disk(letters), message=message)
-    sent = frozenset(letter.name for letter in (*outcome.sent, *outcome.elsewhere))
+        return Delivered(kept=True, message=unsent.cut_short(failed, str(fault), reports))
     if not outcome.unsent and not outcome.untried:
-        return Delivered(sent=True, taken=sent, server_time=server_time)
-    left = [*(one.letter for one in outcome.left), *outcome.untried]
+        return Delivered(sent=True, server_time=server_time)
+    left = [*(one.report for one in outcome.left), *outcome.untried]
     return Delivered(
-        kept=not outcome.refused and all(letter.kept is not None for letter in left),
-        taken=sent | _on_disk(left),
+        kept=not outcome.refused and all(one.kept for one in left),
         server_time=server_time,
-        message=unsent.not_sent(failed, outcome, len(letters)),
+        message=unsent.not_sent(failed, outcome, len(reports)),
     )
 
 
-def keep_early(to: Destination, parcels: Iterable[Parcel]) -> None:
+def keep_early(to: Destination, reports: Sequence[PendingReport]) -> None:
     """Put reports on the disk that `deliver` will replace, and report what goes wrong."""
-    if to.spool is not None and to.keeps:
-        with suppress(HwciError, SpoolError):
-            for parcel in parcels:
-                to.keep(parcel)
+    if to.keeps:
+        with suppress(HwciError):
+            to.keep(reports)
 
 
 class Wanted(NamedTuple):
@@ -159,10 +140,10 @@ class Wanted(NamedTuple):
     this fingerprint, or None: for any key; or `only` one report.
     """
 
-    spool: Spool
+    store: BenchStore
     fingerprint: str | None
     any_server: bool = False
-    only: Kept | None = None
+    only: PendingReport | None = None
 
 
 def flush(
@@ -177,106 +158,87 @@ def flush(
     Raises:
         HwciError: the address is none, or the environment names an impossible proxy.
     """
-    spool, fingerprint, patience = wanted.spool, wanted.fingerprint, Patience(deadline_s)
+    store, fingerprint, patience = wanted.store, wanted.fingerprint, Patience(deadline_s)
     with Client(to.url, ci_key=to.key, timeout=patience.silence_s, retries=0) as client:
-        spool.tidy()
-        _readdress(spool, client.address, fingerprint, any_server=wanted.any_server)
-        letters = letters_of(spool, client.address, fingerprint)
-        if wanted.only is not None:
-            letters = [Letter(wanted.only.name, None, wanted.only)]
-        if letters:
-            notify(f"Sending {counted(len(letters), 'report')} to {client.address}.")
-            to.settle()
+        _readdress(store, client.address, fingerprint, any_server=wanted.any_server)
+        waiting = store.waiting_for(client.address, fingerprint)
+        reports = waiting if wanted.only is None else [wanted.only]
+        if reports:
+            notify(f"Sending {counted(len(reports), 'report')} to {client.address}.")
 
         def far() -> str:
-            return f"{len(dispatch.outcome.sent):,} of {counted(len(letters), 'report')} sent"
+            return f"{len(dispatch.outcome.sent):,} of {counted(len(reports), 'report')} sent"
 
         def pause(delay: float) -> None:
             notify(f"{far()}; the next try is in {delay:.0f} s.")
             time.sleep(delay)
 
-        dispatch = Dispatch(client, spool, patience, pause)
+        dispatch = Dispatch(client, store, patience, pause)
         with progress(far):
-            return dispatch.send(letters, spool.not_before(client.address, fingerprint))
+            return dispatch.send(reports, store.not_before(client.address, fingerprint))
 
 
 def _readdress(
-    spool: Spool, address: str, fingerprint: str | None, *, any_server: bool = False
+    store: BenchStore, address: str, fingerprint: str | None, *, any_server: bool = False
 ) -> None:
     """Send what waits for an unknown server, or for `any_server`, to this one."""
-    with suppress(SpoolError):  # then nothing waits that could be seen
-        elsewhere = spool.elsewhere(address) if any_server else ()
-        for kept in (*spool.waiting_for(address, fingerprint), *elsewhere):
-            if fingerprint in {None, kept.fingerprint}:
-                with suppress(OSError):  # it stays, for its own server
-                    spool.readdress(kept, address)
+    with suppress(StoreError):  # it stays, for its own server
+        store.readdress(address, fingerprint, any_server=any_server)
 
 
-def _kept(to: Destination, parcel: Parcel, notify: Notify) -> Letter:
-    try:
-        kept = to.keep(parcel)
-    except SpoolError as fault:
-        what = f"{parcel.name} is not kept on the disk before it is sent"
-        for line in ErrorMessage(what, str(fault), fault.fix).lines("warning"):
-            notify(line)
-        return Letter(parcel.name, parcel.call, unkept=fault)
-    assert to.spool is not None
-    if older := to.spool.superseded_by(kept):
-        notify(f"note: {unsent.superseded(older)}.")
-    return Letter(parcel.name, parcel.call, kept)
-
-
-def _on_disk(letters: Sequence[Letter]) -> frozenset[str]:
-    return frozenset(letter.name for letter in letters if letter.kept is not None)
+def _kept(to: Destination, reports: Sequence[PendingReport], notify: Notify) -> list[PendingReport]:
+    kept = to.keep(reports)
+    for one in kept:
+        if to.store is not None and (older := to.store.superseded_by(one)):
+            notify(f"note: {unsent.superseded(older)}.")
+    if line := unsent.unkept(kept):
+        notify(f"warning: {line}.")
+    return kept
 
 
 def _sent(
     to: Destination,
-    letters: Sequence[Letter],
+    reports: Sequence[PendingReport],
     patience: Patience,
     notify: Notify,
 ) -> tuple[Outcome, datetime | None]:
-    """Send the letters, then once each what waits beside them. Return the server's time, too."""
+    """Send reports, then once each what waits beside them. Return the server's time, too."""
     try:
         client = Client(to.url, ci_key=to.key, timeout=patience.silence_s, retries=0)
     except ProxyAddressError as fault:
-        return Outcome(left=[Unsent(letters[0], fault)], untried=list(letters[1:])), None
+        return Outcome(left=[Unsent(reports[0], fault)], untried=list(reports[1:])), None
     with client:
-        dispatch = Dispatch(client, to.spool, patience)
-        spool = to.spool
-        kept = next((letter.kept for letter in letters if letter.kept is not None), None)
-        if spool is None or kept is None:
-            outcome = dispatch.send(letters)
+        store, dispatch = to.store, Dispatch(client, to.store, patience)
+        kept = next((one for one in reports if one.kept), None)
+        if store is None or kept is None:
+            outcome = dispatch.send(reports)
         else:
-            outcome = dispatch.send(letters, spool.not_before(kept.address, kept.fingerprint))
+            of_these = (kept.address, kept.fingerprint)
+            outcome = dispatch.send(reports, store.not_before(*of_these))
             if not outcome.left and not outcome.untried:
-                to.settle()
-                _send_waiting(dispatch, spool, kept, notify)
+                _send_waiting(dispatch, store, kept, notify)
             else:
-                waiting = spool.waiting_for(kept.address, kept.fingerprint)
+                waiting = store.waiting_for(*of_these)
                 outcome.beside = len(waiting) - len(outcome.left) - len(outcome.untried)
-            if not outcome.left and (
-                others := spool.others_waiting(kept.address, kept.fingerprint)
-            ):
+            if not outcome.left and (others := store.others_waiting(*of_these)):
                 notify(f"note: {unsent.for_other_key(others)}")
+        if store is not None and store.damaged:
+            notify(f"warning: {unsent.damaged(store.damaged)}. {unsent.DAMAGED_FIX}.")
         if line := unsent.settled_elsewhere(outcome):
             notify(line)
         return outcome, client.server_time
 
 
-def _send_waiting(dispatch: Dispatch, spool: Spool, kept: Kept, notify: Notify) -> None:
+def _send_waiting(
+    dispatch: Dispatch, store: BenchStore, kept: PendingReport, notify: Notify
+) -> None:
     """Send once each what waits for the same server and key, as long as the deadline lasts."""
-    if aside := spool.tidy():
-        notify(f"warning: {unsent.damaged(aside)}.")
-    _readdress(spool, kept.address, kept.fingerprint)
-    outcome = dispatch.send(letters_of(spool, kept.address, kept.fingerprint), once=True)
+    _readdress(store, kept.address, kept.fingerprint)
+    outcome = dispatch.send(store.waiting_for(kept.address, kept.fingerprint), once=True)
     if outcome.sent:
         notify(f"Sent {counted(len(outcome.sent), 'report')} that waited.")
     if refused := sum(not one.damaged for one in outcome.refused):
         many = counted(refused, "report")
         notify(f"warning: refused of those that waited: {many}. Look: hwci spool list")
-    for one in outcome.refused:
-        if one.refused is not None and one.damaged:
-            notify(f"warning: {unsent.damaged([one.refused.path])}.")
     if outcome.left or outcome.untried:
         notify(f"note: {unsent.still_waiting(outcome, over=dispatch.is_over())}.")

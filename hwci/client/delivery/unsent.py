@@ -5,9 +5,8 @@ Whether to send is decided in `hwci.client.dispatch`; nothing is sent or kept fr
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from hwci.client.dispatch import Letter, Outcome, Unsent
+from hwci.client.dispatch import Outcome, Unsent
 from hwci.client.errors import (
     AnswerShapeError,
     ConnectionFailedError,
@@ -23,8 +22,7 @@ from hwci.client.explained import (
     explain,
     shortened,
 )
-from hwci.client.spool import SpoolError
-from hwci.client.spool_files import Refused
+from hwci.client.store import PendingReport
 
 AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
@@ -51,10 +49,14 @@ def for_other_server(count: int) -> str:
     )
 
 
-def no_place() -> SpoolError:
-    """Return the error of a user without a folder for reports."""
-    what = "HOME is not set, and this user has no home folder"
-    return SpoolError(what, "Set HWCI_SPOOL_DIR to a folder that outlives the job")
+def unkept(reports: Sequence[PendingReport]) -> str:
+    """Return which reports are not on the disk, why, and what to do; empty if all are."""
+    lost = [(one.name, one.unkept) for one in reports if one.unkept is not None]
+    if not lost:
+        return ""
+    names, why = ", ".join(name for name, _ in lost), lost[0][1]
+    are, they = ("is", "it is") if len(lost) == 1 else ("are", "they are")
+    return f"{names} {are} not kept on the disk before {they} sent: {why}. {why.fix}"
 
 
 def still_waiting(outcome: Outcome, *, over: bool) -> str:
@@ -73,12 +75,12 @@ def _wait(count: int) -> str:
     return "waits" if count == 1 else "wait"
 
 
-def set_aside(refused: Sequence[Refused]) -> str:
+def set_aside(aside: Sequence[PendingReport]) -> str:
     """Return how many reports are set aside, by cause."""
-    broken = sum(one.damaged for one in refused)
-    later = sum(one.superseded for one in refused)
+    broken = sum(one.state == "damaged" for one in aside)
+    later = sum(one.state == "superseded" for one in aside)
     parts = []
-    if many := len(refused) - broken - later:
+    if many := len(aside) - broken - later:
         parts.append(f"{counted(many, 'report')} refused and set aside")
     if later:
         parts.append(f"{counted(later, 'report')} superseded by a later one and set aside")
@@ -87,13 +89,14 @@ def set_aside(refused: Sequence[Refused]) -> str:
     return ", ".join(parts)
 
 
-def ways_back(refused: Sequence[Refused]) -> str:
+def ways_back(aside: Sequence[PendingReport]) -> str:
     """Return the commands that send what was set aside."""
-    again = [AGAIN] if any(not one.superseded for one in refused) else []
-    return "; ".join((*again, *([BY_NAME] if any(one.superseded for one in refused) else [])))
+    states = {one.state for one in aside}
+    again = [AGAIN] if states - {"superseded"} else []
+    return "; ".join((*again, *([BY_NAME] if "superseded" in states else [])))
 
 
-def superseded(older: Sequence[Refused]) -> str:
+def superseded(older: Sequence[PendingReport]) -> str:
     """Return the note on reports of other keys that a later one superseded: only a person knows
     whether the keys are of one organization.
     """
@@ -101,7 +104,7 @@ def superseded(older: Sequence[Refused]) -> str:
     return (
         f"{counted(len(older), 'earlier report')} of {older[-1].name}, for another key, {are} set "
         "aside, so that it does not replace this one. To send it all the same: hwci spool flush "
-        f"{number_of(older[-1])}"
+        f"{older[-1].label}"
     )
 
 
@@ -112,24 +115,17 @@ def settled_elsewhere(outcome: Outcome) -> str:
     return f"note: {what}." if count else ""
 
 
-def number_of(report: Refused) -> str:
-    """Return the number that the name of its file begins with: enough to name the report."""
-    return report.path.name.partition("-")[0]
-
-
-def damaged(paths: Sequence[Path]) -> str:
-    """Return the note on damaged files, whose reports were not sent."""
-    are = "is" if len(paths) == 1 else "are"
-    return (
-        f"{counted(len(paths), 'file')} {are} damaged and set aside: {', '.join(map(str, paths))}"
-    )
+def damaged(things: Sequence[str]) -> str:
+    """Return the note on what is damaged: its reports were not sent."""
+    are = "is" if len(things) == 1 else "are"
+    return f"{counted(len(things), 'file')} {are} damaged and set aside: {', '.join(things)}"
 
 
 def not_sent(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
     """Return the message about an outcome in which not all of `total` reports were sent. The first
     fault decides the exit code and what to do next.
     """
-    each = [(unsent.letter.name, _message_of(unsent)) for unsent in outcome.unsent]
+    each = [(unsent.report.name, _message_of(unsent)) for unsent in outcome.unsent]
     untried = len(outcome.untried)
     first = each[0][1] if each else _not_tried(outcome)
     message = replace(first, what=failed, fix=f"{first.fix}{place(outcome)}")
@@ -147,34 +143,34 @@ def not_sent(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
             cause=f"{cause}, {untried} not tried" if untried else cause,
             details=shortened(lines),
         )
-    left = (one.letter for one in outcome.unsent if one.refused is None)
+    left = (one.report for one in outcome.unsent if one.aside is None)
     return _with_lost(message, [*left, *outcome.untried])
 
 
-def without_key(message: ErrorMessage, letters: Sequence[Letter]) -> ErrorMessage:
+def without_key(message: ErrorMessage, reports: Sequence[PendingReport]) -> ErrorMessage:
     """Add where reports are that no key was there for."""
-    if kept := next((letter.kept for letter in letters if letter.kept is not None), None):
-        where = f"What waits is kept in {kept.path.parent}"
+    if kept := next((one for one in reports if one.kept), None):
+        where = f"What waits is kept in {kept.file.parent}"
         sender = "with the key, `hwci spool flush --any-key` sends it"
         message = replace(message, fix=f"{message.fix}. {where}; {sender}")
-    return _with_lost(message, letters)
+    return _with_lost(message, reports)
 
 
-def without_server(failed: str, letters: Sequence[Letter]) -> ErrorMessage:
+def without_server(failed: str, reports: Sequence[PendingReport]) -> ErrorMessage:
     """Return the message about reports whose server is not known."""
-    fix = f"{NO_URL_FIX}{place(Outcome(untried=list(letters)), server_known=False)}"
-    return _with_lost(ErrorMessage(failed, NO_URL, fix), letters)
+    fix = f"{NO_URL_FIX}{place(Outcome(untried=list(reports)), server_known=False)}"
+    return _with_lost(ErrorMessage(failed, NO_URL, fix), reports)
 
 
-def cut_short(failed: str, cause: str, letters: Sequence[Letter]) -> ErrorMessage:
+def cut_short(failed: str, cause: str, reports: Sequence[PendingReport]) -> ErrorMessage:
     """Return the message about sending that a signal ended: some may have gone out meanwhile."""
-    where = place(Outcome(untried=list(letters))).removeprefix(". ")
+    where = place(Outcome(untried=list(reports))).removeprefix(". ")
     return ErrorMessage(f"{failed} yet", f"{cause}: sending was cut short", where)
 
 
-def _with_lost(message: ErrorMessage, unsent: Sequence[Letter]) -> ErrorMessage:
+def _with_lost(message: ErrorMessage, unsent: Sequence[PendingReport]) -> ErrorMessage:
     """Add what is neither sent nor on the disk: no later command will send it."""
-    lost = [(letter.name, letter.unkept) for letter in unsent if letter.unkept is not None]
+    lost = [(one.name, one.unkept) for one in unsent if one.unkept is not None]
     if not lost:
         return message
     why = lost[0][1]
@@ -192,10 +188,10 @@ def _message_of(unsent: Unsent) -> ErrorMessage:
         if isinstance(unsent.fault, TimedOutError):
             return replace(message, fix=f"{message.fix}; --deadline gives it longer")
         return message
-    assert unsent.refused is not None, "what failed has a fault, or was set aside"
+    assert unsent.aside is not None, "what failed has a fault, or was set aside"
     if unsent.damaged:
-        return ErrorMessage("", damaged([unsent.refused.path]), DAMAGED_FIX)
-    return ErrorMessage("", unsent.refused.reason, "Look at the report: hwci spool list")
+        return ErrorMessage("", damaged([f"report {unsent.aside.label}"]), DAMAGED_FIX)
+    return ErrorMessage("", unsent.aside.reason, "Look at the report: hwci spool list")
 
 
 def _not_tried(outcome: Outcome) -> ErrorMessage:
@@ -208,10 +204,9 @@ def _not_tried(outcome: Outcome) -> ErrorMessage:
 
 def place(outcome: Outcome, *, server_known: bool = True) -> str:
     """Return where what was not sent is now, and what sends it."""
-    waiting = [unsent.letter.kept for unsent in outcome.left]
-    waiting += [letter.kept for letter in outcome.untried]
+    waiting = [*(unsent.report for unsent in outcome.left), *outcome.untried]
     places = []
-    if kept := next((kept for kept in waiting if kept is not None), None):
+    if kept := next((one for one in waiting if one.kept), None):
         faults = [unsent.fault for unsent in outcome.left]
         sender = "the next report sends it, too, and so does `hwci spool flush`"
         if any(isinstance(fault, UnauthorizedError) for fault in faults):
@@ -221,8 +216,8 @@ def place(outcome: Outcome, *, server_known: bool = True) -> str:
         elif any(isinstance(fault, ConnectionFailedError | AnswerShapeError) for fault in faults):
             sender += ", with --any-server if the address was wrong"  # no hwci server answered
         beside = f", with {counted(outcome.beside, 'other')}" if outcome.beside > 0 else ""
-        places.append(f". What waits is kept in {kept.path.parent}{beside}; {sender}")
-    aside = [one.refused for one in outcome.refused if one.refused is not None and not one.damaged]
+        places.append(f". What waits is kept in {kept.file.parent}{beside}; {sender}")
+    aside = [one.aside for one in outcome.refused if one.aside is not None and not one.damaged]
     if aside:
-        places.append(f". What was refused is set aside in {aside[0].path.parent}; {AGAIN}")
+        places.append(f". What was refused is set aside in {aside[0].file.parent}; {AGAIN}")
     return "".join(places)

@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bench store: reports from before they are sent until the server has them, and what the bench
+remembers of their runs (contract, "Command line"; ADR 0031 and 0033).
+
+This module decides how reports are kept, whole or not at all whenever a process is killed; which of
+several of one identity is the later one; and that one process at a time sends one of them. It sends
+nothing and knows no server.
+
+The number of a report only grows, over processes, keys and clocks. Nobody here knows the
+organization of a key, so two keys of one server may be of the same one: the later report counts. An
+earlier one of the same key is surely replaced, and removed. One of another key is superseded, for a
+person to decide. One for another server goes on waiting for it, and bears the address to which it
+must not follow. Older versions share the locks in `.sending`.
+"""
+
+import gzip
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from hwci.client._address import parse_address
+from hwci.client._call import Call, Credential
+from hwci.client._protocol import usable
+from hwci.client.files import locked, state_home
+from hwci.client.store import memory
+from hwci.client.store.file import StoreError, StoreFile
+from hwci.client.store.memory import PastRuns, RunSeries, facts_of
+from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, call_of, checksum
+from hwci.client.store.takeover import OlderFolders, Taken, older_identity
+from hwci.wire.reports import RunReport
+
+T = TypeVar("T")
+
+ASKED_MAX_S = 600.0
+"""A server is left alone for as long as it asks, up to this."""
+REPORTS_MAX = 10_000
+BYTES_MAX = 200_000_000
+_LOCKS = 64
+_NUMBERS = "SELECT number FROM reports UNION ALL SELECT number FROM known"
+
+
+def bench_store(environ: Mapping[str, str]) -> "BenchStore | None":
+    """Return the store in `$HWCI_SPOOL_DIR`, else in `spool` below `$HWCI_STATE_DIR`, else below
+    `$XDG_STATE_HOME/hwci`; None if this user has no home.
+    """
+    home = state_home(environ)
+    state = Path(environ["HWCI_STATE_DIR"]) if environ.get("HWCI_STATE_DIR") else home
+    if told := environ.get("HWCI_SPOOL_DIR"):
+        return BenchStore(Path(told), state)
+    older = () if home is None or home == state else (home / "spool",)
+    return None if state is None else BenchStore(state / "spool", state, older)
+
+
+def no_place() -> StoreError:
+    """Return why there is no store."""
+    what = "HOME is not set, and this user has no home folder"
+    return StoreError(what, "Set HWCI_SPOOL_DIR to a folder that outlives the job")
+
+
+def fingerprint_of(key: str) -> str:
+    """Return what tells keys apart without telling them."""
+    return hashlib.sha256(f"hwci-spool:{key}".encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+class BenchStore(StoreFile):
+    """The store in a folder. `state`, `older`: where older versions keep what they remember, and
+    reports elsewhere.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        state: Path | None = None,
+        older: Sequence[Path] = (),
+        *,
+        clock: Callable[[], float] = time.time,
+        reports_max: int = REPORTS_MAX,
+        bytes_max: int = BYTES_MAX,
+    ) -> None:
+        super().__init__(folder)
+        self._older = OlderFolders((folder, *older), state)
+        self._taken_in = False
+        self._clock = clock
+        self._reports_max = reports_max
+        self._bytes_max = bytes_max
+
+    # Keeping
+
+    def keep(
+        self, reports: Sequence[PendingReport], address: str | None, key: str
+    ) -> list[PendingReport]:
+        """Put reports on the disk, each as the latest of its identity, and remember their runs, all
+        in one transaction. `address` None: the server is not known yet. What could not be kept
+        comes back with the reason as `unkept`.
+
+        Raises:
+            HwciError: they could never be sent: the address or the key is none.
+        """
+        fingerprint = fingerprint_of(usable(key, Credential.CI_KEY))
+        server = UNKNOWN if address is None else str(parse_address(address))
+        meant = [
+            replace(one, address=server, fingerprint=fingerprint, created=self._clock())
+            for one in reports
+        ]
+        try:
+            return self._change(lambda db: [self._keep(db, one) for one in meant])
+        except StoreError as fault:
+            return [replace(one, unkept=fault) for one in meant]
+
+    def _keep(self, db: sqlite3.Connection, report: PendingReport) -> PendingReport:
+        row = report.row()
+        same = (report.identity, report.address, report.fingerprint)
+        [count, held, replaced] = db.execute(
+            "SELECT count(*), coalesce(sum(length(body)), 0), coalesce(sum(state = 'waiting' AND "
+            "identity = ? AND address = ? AND fingerprint = ?), 0) FROM reports",
+            same,
+        ).fetchone()
+        size = len(row["body"])
+        if count - replaced >= self._reports_max or held + size > self._bytes_max:
+            full = StoreError(
+                f"{self.folder} is full: it holds {count:,} reports, {held:,} bytes",
+                "Send what waits (hwci spool flush), and what was refused (hwci spool flush "
+                "--refused), or remove what was set aside: hwci spool remove NAME",
+            )
+            return replace(report, unkept=full)
+        kept = replace(report, number=_next_number(db, report.created), file=self.file)
+        _put(db, kept)
+        _overtake(db, kept)
+        return kept
+
+    def superseded_by(self, report: PendingReport) -> list[PendingReport]:
+        """Return the reports of other keys that were set aside as this one came."""
+        which = ("state = 'superseded' AND identity = ? AND fingerprint != ?", report.identity)
+        with suppress(StoreError):
+            rows = self.read(lambda db: _rows(db, *which, report.fingerprint)) or []
+            return [self._report(row) for row in rows]
+        return []
+
+    def overtake(self, report: PendingReport, address: str) -> None:
+        """Put aside what waits and is earlier than a report that could not be kept."""
+        self._change(
+            lambda db: db.execute(
+                "UPDATE reports SET state = 'superseded' WHERE identity = ? AND address = ? AND "
+                "state IN ('waiting', 'refused')",
+                (report.identity, address),
+            )
+        )
+
+    # Looking: it changes nothing
+
+    def reports(self) -> list[PendingReport]:
+        """Return all reports that are here, in their order.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        stored = self.read(self._stored) or []
+        numbers = {one.number for one in stored}
+        older = [one for one in self._older.reports() if one.number not in numbers]
+        aside = [
+            PendingReport(
+                path.name,
+                state="damaged",
+                reason="the file is damaged",
+                file=path,
+                created=path.stat().st_mtime,
+            )
+            for path in self.set_aside()
+        ]
+        return [*sorted([*stored, *older], key=lambda one: one.number), *aside]
+
+    def _stored(self, db: sqlite3.Connection) -> list[PendingReport]:
+        return [self._report(row) for row in _rows(db, "TRUE")]
+
+    def _report(self, row: sqlite3.Row) -> PendingReport:
+        return PendingReport.of_row(row, self.file)
+
+    def waiting_for(self, address: str, fingerprint: str | None) -> list[PendingReport]:
+        """Return what is to be sent to a server, or to one that is not known yet, with a key, or
+        with any key. What failed more often comes later, so that what a proxy never lets pass holds
+        back none of the others. Nothing if the store cannot be read: what is in hand is sent.
+        """
+        found: list[PendingReport] = []
+        with suppress(StoreError):
+            found = self.read(self._stored) or []
+        return sorted(
+            (
+                one
+                for one in found
+                if one.state == "waiting"
+                and one.address in {address, UNKNOWN}
+                and fingerprint in {None, one.fingerprint}
+            ),
+            key=lambda one: one.tries,
+        )
+
+    def others_waiting(self, address: str, fingerprint: str) -> int:
+        """Count what waits for a server, but for another key than this."""
+        return sum(one.fingerprint != fingerprint for one in self.waiting_for(address, None))
+
+    def elsewhere(self, address: str) -> int:
+        """Count what waits for other servers than this.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        waiting = (one for one in self.reports() if one.state == "waiting")
+        return sum(one.address not in {address, UNKNOWN} for one in waiting)
+
+    def not_before(self, address: str, fingerprint: str | None) -> float:
+        """Return the seconds for which a server asked to be left alone, as far as it was noted."""
+        return max(map(self._pause, self.waiting_for(address, fingerprint)), default=0.0)
+
+    def _pause(self, report: PendingReport) -> float:
+        left = max(0.0, report.not_before - self._clock())
+        return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
+
+    def found(self, report: PendingReport) -> PendingReport | None:
+        """Return a report as it stands now, or the later one that waits in its place.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        later = "number > ? AND identity = ? AND address = ? AND state = 'waiting'"
+        which = (f"number = ? OR ({later})", report.number, report.number)
+        rows = self.read(lambda db: _rows(db, *which, report.identity, report.address))
+        return self._report(rows[0]) if rows else None
+
+    def body(self, report: PendingReport) -> bytes:
+        """Return what a report says, as JSON.
+
+        Raises:
+            StoreError: it cannot be read, or is damaged.
+        """
+        if report.call is None:
+            call = self.read(lambda db: _call(db, report.number))
+        else:
+            call = report.call
+        if call is None:
+            raise StoreError(
+                f"{report.label}: {report.reason or 'it is damaged'}",
+                "Name another: hwci spool list",
+            )
+        body = call.body or b""
+        return gzip.decompress(body) if call.compressed else body
+
+    # What is remembered of runs: nothing, where the store cannot be read
+
+    def past_runs(self, series: RunSeries | None) -> PastRuns:
+        """Return what this bench knows now of a series of runs."""
+        known = PastRuns(series)
+        if series is not None:
+            with suppress(StoreError):
+                known = self.read(lambda db: memory.past_runs(db, series)) or known
+        return self._older.with_runs_of(known)
+
+    def replaced(self, report: RunReport) -> str | None:
+        """Return what else a report would replace: other tests or another product."""
+        identities = (PendingReport.of(report).identity, older_identity(report))
+        facts = facts_of(report)
+        with suppress(StoreError):
+            return self.read(lambda db: memory.replaced(db, identities, facts))
+        return None
+
+    # Sending
+
+    @contextmanager
+    def taken(self, report: PendingReport) -> Iterator[Call[None] | None]:
+        """Return what sends a report, and keep it from all others meanwhile. None if it does not
+        wait any more, another process sends one of its identity right now, or the server asked for
+        a pause, which another process may have noted.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with ExitStack() as held:
+            try:
+                mine = held.enter_context(self._sending(report.identity))
+            except OSError as fault:
+                raise StoreError(f"{self.folder} cannot be written: {fault.strerror}") from fault
+            yield self._to_send(report) if mine else None
+
+    def sent(self, report: PendingReport) -> None:
+        """Let go of a report that the server has, and remember its run.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+
+        def settle(db: sqlite3.Connection) -> None:
+            if not report.kept and report.facts is not None:
+                number = _next_number(db, self._clock())
+                memory.remember(db, report.identity, number, report.facts)
+            for row in _rows(db, "number = ? AND run IS NOT NULL", report.number):
+                memory.settle(db, row["run"], tested=row["tested"])
+                memory.know(db, row["identity"], row["number"], row["tests"], row["product"])
+            db.execute("DELETE FROM reports WHERE number = ?", (report.number,))
+
+        self._change(settle)
+
+    def put_off(self, report: PendingReport, reason: str, asked_s: float = 0.0) -> None:
+        """Note why a report still waits, and how long the server asked to be left alone."""
+        until = self._clock() + asked_s if asked_s else 0.0
+        self._tried(report, state="waiting", reason=reason, not_before=until)
+
+    def refuse(self, report: PendingReport, reason: str) -> None:
+        """Set aside a report that the server refused, with the reason. Its run counts no more."""
+        self._tried(report, state="refused", reason=reason)
+
+    def _tried(self, report: PendingReport, **now: object) -> None:
+        def change(db: sqlite3.Connection) -> None:
+            for row in _rows(db, "number = ? AND state = 'waiting'", report.number):
+                _update(db, report.number, tries=row["tries"] + 1, **now)
+
+        self._change(change)
+
+    def readdress(self, address: str, fingerprint: str | None, *, any_server: bool = False) -> None:
+        """Let what waits for a server that is not known yet, or for `any_server`, wait for this
+        one, unless a later report of its identity went there. What another process sends right now
+        stays as it is.
+        """
+
+        def change(db: sqlite3.Connection) -> None:
+            for one in self._stored(db):
+                elsewhere = one.address == UNKNOWN or (any_server and one.address != address)
+                if one.state == "waiting" and elsewhere and fingerprint in {None, one.fingerprint}:
+                    with suppress(OSError), self._sending(one.identity) as mine:
+                        if mine:
+                            self._readdress(db, one, address)
+
+        self._change(change)
+
+    def _readdress(self, db: sqlite3.Connection, report: PendingReport, address: str) -> None:
+        if address in report.overtaken:
+            _update(db, report.number, state="superseded")
+        else:
+            _update(db, report.number, address=address, not_before=0.0)
+            _overtake(db, replace(report, address=address))
+
+    @contextmanager
+    def _sending(self, identity: str) -> Iterator[bool]:
+        folder = self.folder / ".sending"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with locked(folder / f"{int(identity[-8:], 16) % _LOCKS}", wait=False) as mine:
+            yield mine
+
+    def _to_send(self, report: PendingReport) -> Call[None] | None:
+        before = len(self.damaged)
+        which = ("number = ? AND state = 'waiting'", report.number)
+        rows, call = self.write(  # it sets the file aside if that is damaged
+            lambda db: (_rows(db, *which), report.call or _call(db, report.number))
+        )
+        if not rows and len(self.damaged) > before:
+            raise StoreError(f"{self.file} was damaged")
+        if not rows or self._pause(self._report(rows[0])):
+            return None
+        if call is None:
+            broken = {"state": "damaged", "reason": "the disk has damaged it"}
+            self._change(lambda db: _update(db, report.number, **broken))
+            self.damaged.append(f"report {report.label} in {self.file}")
+        return call
+
+    # By a person
+
+    def find(self, name: str) -> list[PendingReport]:
+        """Return the reports that a name means: a number, how it begins, or a file that is listed.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        begins = Path(name).name
+        return [one for one in self.reports() if begins and one.label.startswith(begins)]
+
+    def put_back(self) -> int:
+        """Let what was refused wait again, in its turn. Return how many.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+
+        def change(db: sqlite3.Connection) -> int:
+            rows = _rows(db, "state = 'refused'")
+            for row in rows:
+                _update(db, row["number"], state="waiting", reason="", not_before=0.0)
+                _overtake(db, self._report(row))
+            return len(rows)
+
+        return self._change(change)
+
+    def keep_anew(self, report: PendingReport, address: str, key: str) -> PendingReport:
+        """Let a report that a person names wait as the latest of its identity, for this server and
+        this key, whatever became of it and whatever it was meant for.
+
+        Raises:
+            StoreError: it cannot be read, or not be kept.
+        """
+        self.body(report)
+        server = str(parse_address(address))
+        fingerprint = fingerprint_of(usable(key, Credential.CI_KEY))
+
+        def change(db: sqlite3.Connection) -> PendingReport:
+            now = self._clock()
+            number = _next_number(db, now)
+            meant = {"address": server, "fingerprint": fingerprint, "created": now}
+            told = {"state": "waiting", "tries": 0, "reason": "", "not_before": 0.0}
+            _update(db, report.number, number=number, overtaken="[]", **meant, **told)
+            [row] = _rows(db, "number = ?", number)
+            kept = self._report(row)
+            _overtake(db, kept)
+            return kept
+
+        return self._change(change)
+
+    def remove(self, report: PendingReport) -> None:
+        """Be rid of a report.
+
+        Raises:
+            StoreError: it is none of the store, or that cannot be written.
+        """
+        self._change(
+            lambda db: db.execute("DELETE FROM reports WHERE number = ?", (report.number,))
+        )
+
+    # What older versions kept
+
+    def take_in(self) -> None:
+        """Take in what older versions kept, as each change does once.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        if not self._taken_in and self._older.hold_any():
+            with self._older.locked(self.folder):
+                self.write(lambda db: self._older.take(db, partial(self._import, db)), self._clear)
+        self._taken_in = True
+
+    def _import(self, db: sqlite3.Connection, report: PendingReport) -> None:
+        known = _rows(db, "number = ?", report.number)
+        if not known:
+            _put(db, report)
+        elif known[0]["identity"] != report.identity:
+            _put(db, replace(report, number=_next_number(db, report.created)))
+        for row in _rows(db, "identity = ? AND state = 'waiting'", report.identity):
+            _overtake(db, self._report(row))
+
+    def _clear(self, taken: Taken) -> None:
+        self.damaged += map(str, self._older.clear(taken))
+
+    def _change(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self.take_in()
+        return self.write(work)
+
+
+def _rows(db: sqlite3.Connection, which: str, *values: object) -> list[sqlite3.Row]:
+    """Read what is known of reports, without their bodies, in their order."""
+    select = f"SELECT {LISTED} FROM reports WHERE {which} ORDER BY number"  # noqa: S608
+    return db.execute(select, values).fetchall()
+
+
+def _update(db: sqlite3.Connection, report: int, **now: object) -> None:
+    told = ", ".join(f"{name} = ?" for name in now)
+    db.execute(f"UPDATE reports SET {told} WHERE number = ?", (*now.values(), report))  # noqa: S608
+
+
+def _put(db: sqlite3.Connection, report: PendingReport) -> None:
+    row = report.row()
+    row["run"] = None if report.facts is None else memory.begin(db, report.facts)
+    marks = ", ".join(f":{name}" for name in row)
+    db.execute(f"INSERT INTO reports ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
+
+
+def _overtake(db: sqlite3.Connection, newer: PendingReport) -> None:
+    """Let nothing follow a report that is earlier than it, and of the same identity."""
+    earlier = "identity = ? AND number < ? AND state IN ('waiting', 'refused')"
+    for row in _rows(db, earlier, newer.identity, newer.number):
+        if row["address"] != newer.address:
+            overtaken = {*json.loads(row["overtaken"]), newer.address}
+            _update(db, row["number"], overtaken=json.dumps(sorted(overtaken)))
+        elif row["state"] == "waiting" and row["fingerprint"] == newer.fingerprint:
+            db.execute("DELETE FROM reports WHERE number = ?", (row["number"],))
+        else:
+            _update(db, row["number"], state="superseded")
+
+
+def _next_number(db: sqlite3.Connection, created: float) -> int:
+    """Return a number beyond all that are here, whatever the clock says."""
+    [last] = db.execute(f"SELECT max(number) FROM ({_NUMBERS})").fetchone()  # noqa: S608
+    return max(int(created * 1e6), 1 + (last or 0))
+
+
+def _call(db: sqlite3.Connection, number: int) -> Call[None] | None:
+    """Return what sends a report; None if it is gone, or a disk has damaged it."""
+    select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
+    for path, body, compressed, expected in db.execute(select, (number,)):
+        if checksum(body) == expected:
+            return call_of(path, body, compressed=bool(compressed))
+    return None

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a bench remembers of its runs: which commit was tested last, what the first attempt of a run
+said of its changes (semantics, 5.1 and 6.6), and which tests it reported under which identity: two
+jobs that a CI gives the same number on the same box replace each other's reports in silence (spec,
+"Run report"; semantics, 1.5).
+
+A run counts while a report of it waits or once one was sent; what a server refused counts nowhere.
+It decides nothing that a report says without being asked, and when it is lost, nothing is known. It
+holds hashes, first lines and paths, and is nobody else's to read.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from hwci.wire.reports import Changes, RunReport
+
+RUNS_KEPT = 200
+"""Runs of a series, the newest."""
+CHANGES_KEPT = 20
+"""Runs of a series of which the changes are kept, too: they may be large."""
+SERIES_KEPT = 1_000
+"""Series, those with the newest runs: each branch of each product is one."""
+KNOWN_KEPT = 2_000
+"""Identities of which the tests are remembered, the newest."""
+
+_COUNTS = "(runs.tested IS NOT NULL OR reports.number IS NOT NULL)"
+_RUNS = "runs LEFT JOIN reports ON reports.run = runs.id AND reports.state = 'waiting'"
+
+
+class RunSeries(NamedTuple):
+    """Runs that follow one another. Those of another product tested another firmware, though the
+    bench and the workflow may be the same.
+    """
+
+    repo_key: str
+    workflow: str
+    branch: str
+    suite: str
+
+    @property
+    def digest(self) -> str:
+        """A branch may be called anything."""
+        words = "\0".join(self).encode(errors="surrogatepass")
+        return hashlib.sha256(words).hexdigest()[:32]
+
+
+class ReportedRun(NamedTuple):
+    """A run that was reported. `hello_ok`: on one of its boxes, in one of its attempts."""
+
+    run_id: int
+    sha: str
+    hello_ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PastRuns:
+    """The runs of a series that this bench knew at one moment, oldest first. A further attempt of a
+    run, or one on another box, stays in the place of the first.
+    """
+
+    series: RunSeries | None = None
+    runs: Sequence[ReportedRun] = ()
+    changes: Mapping[tuple[int, str], str] = field(default_factory=dict, repr=False)
+
+    def last_tested(self, run_id: int) -> str | None:
+        """Return the commit of the last run before this one that tested."""
+        ids = [run.run_id for run in self.runs]
+        earlier = self.runs[: ids.index(run_id)] if run_id in ids else self.runs
+        return next((run.sha for run in reversed(earlier) if run.hello_ok), None)
+
+    def reported(self, run_id: int) -> ReportedRun | None:
+        """Return what this bench reported of a run, in an earlier attempt or of another box."""
+        return next((run for run in self.runs if run.run_id == run_id), None)
+
+    def was_tested(self, sha: str) -> bool:
+        """Return whether a run on a commit is known that reached the hardware."""
+        return any(run.hello_ok for run in self.runs if run.sha == sha)
+
+    def was_lost(self, sha: str) -> bool:
+        """Return whether runs on a commit are known, of which none reached the hardware."""
+        return any(run.sha == sha for run in self.runs) and not self.was_tested(sha)
+
+    def first_attempt(self, run_id: int, sha: str) -> Changes | None:
+        """Return what the first attempt of a run said of its changes."""
+        try:
+            return Changes.model_validate_json(self.changes.get((run_id, sha), ""))
+        except ValidationError:
+            return None
+
+    def first_changes(self, sha: str) -> Changes | None:
+        """Return what the first run on a commit said of its changes."""
+        found = (self.first_attempt(run.run_id, sha) for run in self.runs if run.sha == sha)
+        return next((changes for changes in found if changes is not None), None)
+
+
+class RunFacts(NamedTuple):
+    """What is remembered of a report of a run. `series`, `tests`: hashes. `changes`: JSON."""
+
+    series: str
+    run_id: int
+    sha: str
+    tested: bool
+    changes: str | None
+    tests: str
+    product: str
+
+
+def facts_of(report: RunReport) -> RunFacts:
+    """Take from a report what is remembered of it. Its part has a number of its own."""
+    product = report.suite or report.workflow
+    tests = json.dumps(sorted(item.id for item in report.tests)).encode()
+    return RunFacts(
+        RunSeries(report.repo_key, report.workflow, report.branch, product).digest,
+        report.part_of.run_id if report.part_of else report.run_id,
+        report.sha.lower(),
+        report.hello_ok and bool(report.tests),
+        report.changes.model_dump_json(exclude_unset=True) if report.changes else None,
+        hashlib.sha256(tests).hexdigest(),
+        product,
+    )
+
+
+def begin(db: sqlite3.Connection, facts: RunFacts) -> int:
+    """Give a run its place among those of its series, and return its id. What its first report said
+    of its changes stays.
+    """
+    run = (facts.series, facts.run_id, facts.sha)
+    new = db.execute("INSERT OR IGNORE INTO runs (series, run_id, sha) VALUES (?, ?, ?)", run)
+    [row] = db.execute(
+        f"SELECT id, max({_COUNTS}) AS counts, changes FROM {_RUNS} "  # noqa: S608
+        "WHERE series = ? AND runs.run_id = ? AND runs.sha = ?",
+        run,
+    )
+    if facts.changes is not None and (row["changes"] is None or not row["counts"]):
+        db.execute("UPDATE runs SET changes = ? WHERE id = ?", (facts.changes, row["id"]))
+        _forget_changes(db, facts.series)
+    if new.rowcount:
+        _forget_runs(db, facts.series)
+    return int(row["id"])
+
+
+def remember(db: sqlite3.Connection, identity: str, number: int, facts: RunFacts) -> None:
+    """Remember a report that was sent and could not be kept before."""
+    settle(db, begin(db, facts), tested=facts.tested)
+    know(db, identity, number, facts.tests, facts.product)
+
+
+def settle(db: sqlite3.Connection, run: int, *, tested: bool) -> None:
+    """Remember of a run that a report of it was sent."""
+    db.execute(
+        "UPDATE runs SET tested = max(coalesce(tested, 0), ?) WHERE id = ?", (bool(tested), run)
+    )
+
+
+def know(db: sqlite3.Connection, identity: str, number: int, tests: str, product: str) -> None:
+    """Remember which tests were sent under an identity."""
+    db.execute("REPLACE INTO known VALUES (?, ?, ?, ?)", (identity, number, tests, product))
+    db.execute(
+        "DELETE FROM known WHERE number <= "
+        "(SELECT number FROM known ORDER BY number DESC LIMIT 1 OFFSET ?)",
+        (KNOWN_KEPT,),
+    )
+
+
+def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
+    """Read what is known of a series."""
+    rows = db.execute(
+        f"SELECT runs.run_id, runs.sha, changes, "  # noqa: S608
+        f"max(coalesce(runs.tested, 0), coalesce(max(reports.tested), 0)) AS tested FROM {_RUNS} "
+        f"WHERE series = ? AND {_COUNTS} GROUP BY id ORDER BY id",
+        (series.digest,),
+    ).fetchall()
+    return PastRuns(
+        series,
+        tuple(ReportedRun(row["run_id"], row["sha"], bool(row["tested"])) for row in rows),
+        {(row["run_id"], row["sha"]): row["changes"] for row in rows if row["changes"]},
+    )
+
+
+def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts) -> str | None:
+    """Say what else a report would replace, other tests or another product; None for nothing."""
+    marks = ", ".join("?" * len(identities))
+    row = db.execute(
+        f"SELECT tests, product FROM (SELECT * FROM known WHERE identity IN ({marks}) UNION ALL "  # noqa: S608
+        f"SELECT identity, number, tests, product FROM reports WHERE identity IN ({marks}) "
+        "AND state = 'waiting' AND tests IS NOT NULL) ORDER BY number DESC LIMIT 1",
+        (*identities, *identities),
+    ).fetchone()
+    if row is None:
+        return None
+    if row["product"] != facts.product:
+        return f"one of product {row['product']}"
+    return None if row["tests"] == facts.tests else "one of other tests"
+
+
+def _forget_changes(db: sqlite3.Connection, series: str) -> None:
+    db.execute(
+        "UPDATE runs SET changes = NULL WHERE series = ?1 AND id <= (SELECT id FROM runs WHERE "
+        "series = ?1 AND changes IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+        (series, CHANGES_KEPT),
+    )
+
+
+def _forget_runs(db: sqlite3.Connection, series: str) -> None:
+    """Forget the oldest beyond what is kept, but no run of which a report is here."""
+    here = "id NOT IN (SELECT run FROM reports WHERE run IS NOT NULL)"
+    db.execute(
+        "DELETE FROM runs WHERE series = ?1 AND id <= (SELECT id FROM runs WHERE series = ?1 "  # noqa: S608
+        f"ORDER BY id DESC LIMIT 1 OFFSET ?2) AND {here}",
+        (series, RUNS_KEPT),
+    )
+    db.execute(
+        "DELETE FROM runs WHERE series IN (SELECT series FROM runs GROUP BY series "  # noqa: S608
+        f"ORDER BY max(id) DESC LIMIT -1 OFFSET ?) AND {here}",
+        (SERIES_KEPT,),
+    )

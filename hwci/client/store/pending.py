@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pending report: from when it is built until the server has it, in hand or in the store. Its
+body is compressed once, kept as it is, and sent as it is.
+
+This module decides what is known of a report, and which two are of one identity; what becomes of it
+is decided in `bench.py`.
+"""
+
+import hashlib
+import json
+import re
+import sqlite3
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args
+
+from hwci.client._call import Call, Credential
+from hwci.client._protocol import packed
+from hwci.client.calls import announce_merge, report_run
+from hwci.client.store.file import StoreError
+from hwci.client.store.memory import RunFacts, facts_of
+from hwci.wire.reports import MergeAnnouncement, RunReport
+
+State = Literal["waiting", "refused", "superseded", "damaged", "unreadable"]
+"""`superseded`: a later report of the same identity came. `unreadable`: it stays in a file of an
+older hwci, which cannot be opened, is damaged, or a newer hwci's.
+"""
+UNKNOWN = ""
+"""The address of a report whose server is not known yet."""
+
+_IDENTITY = re.compile("[0-9a-f]{40}")
+_KINDS = {"/api/ci/run-report": "run", "/api/ci/merge-announce": "merge"}
+_IDENTITIES: Mapping[str, Sequence[str]] = {
+    "/api/ci/run-report": ("repo_key", "run_id", "run_attempt", "box_key"),
+    "/api/ci/merge-announce": ("repo_key", "suite", "sha"),
+}
+"""What makes two reports the same one (spec, "CI report endpoints"): the later replaces."""
+
+
+def identity_of(path: str, content: Mapping[str, object]) -> str:
+    """Return the same for two reports of which the later replaces the earlier."""
+    names = _IDENTITIES.get(path, sorted(content))
+    words = json.dumps([path, [content.get(name) for name in names]])
+    return hashlib.sha256(words.encode()).hexdigest()[:40]
+
+
+def checksum(body: bytes) -> int:
+    """Return what tells a body from one that a disk damaged."""
+    return zlib.crc32(body)
+
+
+def call_of(path: str, body: bytes, *, compressed: bool) -> Call[None]:
+    """Return the call that sends a body as it is."""
+    ci = Credential.CI_KEY
+    return Call("POST", path, None, 204, credential=ci, body=body, compressed=compressed)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingReport:
+    """A report that the server does not have yet, as far as is known. `file`: where it is kept.
+
+    `call` None: its body is in the store. `fingerprint`: of the key that it is meant for, which is
+    kept nowhere. `not_before`: when the server wants to be asked again, by the clock of this
+    machine. `overtaken`: the other addresses to which a later report of its identity went.
+    """
+
+    name: str
+    path: str = ""
+    identity: str = ""
+    call: Call[None] | None = None
+    facts: RunFacts | None = None
+    """What the bench remembers of it; None if it does not count from it."""
+
+    repo_key: str | None = None
+    run_id: int | None = None
+    run_attempt: int | None = None
+    sha: str | None = None
+    number: int = 0
+    """Its place in the order of all reports; 0 if it is not in the store."""
+
+    state: State = "waiting"
+    address: str = UNKNOWN
+    fingerprint: str = ""
+    created: float = 0.0
+    tries: int = 0
+    reason: str = ""
+    not_before: float = 0.0
+    overtaken: tuple[str, ...] = ()
+    file: Path = Path()
+    unkept: StoreError | None = None
+    newer: bool = False
+    """A newer hwci wrote its file: it waits for that one."""
+
+    @classmethod
+    def of(cls, report: RunReport | MergeAnnouncement, *, remember: bool = True) -> "PendingReport":
+        """Build what is sent of a report; `remember`: the bench counts from its run."""
+        if isinstance(report, MergeAnnouncement):
+            return cls.of_body(report.suite or report.sha, announce_merge(report), vars(report))
+        part = report.part_of
+        name = f"{report.box_key} part {part.part} of {part.parts}" if part else report.box_key
+        built = cls.of_body(name, report_run(report), vars(report))
+        return replace(built, facts=facts_of(report)) if remember else built
+
+    @classmethod
+    def of_body(cls, name: str, call: Call[None], content: Mapping[str, Any]) -> "PendingReport":
+        """Build what is sent of a body; `content` is what it says."""
+        names = ("repo_key", "run_id", "run_attempt", "sha")
+        told: dict[str, Any] = {key: content.get(key) for key in names}
+        return cls(name, call.path, identity_of(call.path, content), packed(call), **told)
+
+    @classmethod
+    def of_row(cls, row: sqlite3.Row, file: Path) -> "PendingReport":
+        """Read what the store knows of a report."""
+        if not _is_sound(row):
+            number = row["number"] if isinstance(row["number"], int) else 0
+            reason = "the disk has damaged it"
+            return cls(str(row["name"]), number=number, state="damaged", reason=reason, file=file)
+        told = {name: row[name] for name in _COLUMNS}
+        return cls(**told, overtaken=tuple(json.loads(row["overtaken"])), file=file)
+
+    def row(self) -> dict[str, Any]:
+        """Return what the store keeps of a report in hand; the run is not among it."""
+        assert self.call is not None, "it is in hand"
+        body = self.call.body or b""
+        known = ("tested", "tests", "product")
+        return {
+            **{name: getattr(self, name) for name in _COLUMNS},
+            **{name: getattr(self.facts, name, None) for name in known},
+            "overtaken": json.dumps(self.overtaken),
+            "compressed": self.call.compressed,
+            "checksum": checksum(body),
+            "body": body,
+        }
+
+    @property
+    def kept(self) -> bool:
+        """Return whether it is on the disk."""
+        return self.number > 0
+
+    @property
+    def kind(self) -> str:
+        """Return `run`, `merge` or `unknown`."""
+        return _KINDS.get(self.path, "unknown")
+
+    @property
+    def label(self) -> str:
+        """Return the name by which a person means it."""
+        return f"{self.number:020d}" if self.kept else self.file.name
+
+
+_COLUMNS: Mapping[str, tuple[type, ...]] = {
+    name: types
+    for types, names in (
+        ((int,), "number tries"),
+        ((str,), "state identity path name address fingerprint reason"),
+        ((float,), "created not_before"),
+        ((str, NoneType), "repo_key sha"),
+        ((int, NoneType), "run_id run_attempt"),
+    )
+    for name in names.split()
+}
+LISTED = ", ".join((*_COLUMNS, "overtaken", "run", "tested", "tests", "product"))
+"""The columns of a report but its body."""
+
+
+def _is_sound(row: sqlite3.Row) -> bool:
+    """Return whether a row is as we write it: a disk may flip any bit of it."""
+    typed = all(isinstance(row[name], types) for name, types in _COLUMNS.items())
+    try:
+        overtaken = json.loads(row["overtaken"])
+    except (ValueError, TypeError):
+        return False
+    identity = typed and _IDENTITY.fullmatch(row["identity"]) is not None
+    return identity and row["state"] in get_args(State) and isinstance(overtaken, list)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A store that is damaged, of a newer version, of another user or on a full disk: nothing that can
+be read is lost, and what is in hand goes on.
+"""
+
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hwci.client.store import BenchStore, PastRuns, RunSeries, StoreError
+from tests.support.pending import ADDRESS, KEY, TEST, in_state, keep, pending, run_ids, waiting
+
+ROUNDS = 6
+"""Damaged files that a test makes."""
+SERIES = RunSeries("acme/firmware", "hardware", "main", "hardware")
+MANY = [{**TEST, "id": f"test {number}"} for number in range(40)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> BenchStore:
+    return BenchStore(tmp_path / "spool")
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of many pages."""
+    return filled(BenchStore(tmp_path_factory.mktemp("full")))
+
+
+def filled(store: BenchStore) -> Path:
+    store.keep([pending(run_id=run_id, tests=MANY) for run_id in range(1, 31)], ADDRESS, KEY)
+    return store.file
+
+
+def truncated(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def torn(content: bytes) -> bytes:
+    return content[:100]
+
+
+def garbage(_: bytes) -> bytes:
+    return b"this is no database\n" * 999
+
+
+@pytest.mark.parametrize("harm", [truncated, torn, garbage])
+def test_a_damaged_file_is_set_aside_whole_and_the_next_report_is_kept(
+    full: Path, tmp_path: Path, harm: Callable[[bytes], bytes]
+) -> None:
+    store = BenchStore(tmp_path)
+    damaged = harm(full.read_bytes())
+    store.file.write_bytes(damaged)
+    with pytest.raises(StoreError, match="cannot be read: ") as caught:
+        store.reports()
+    assert caught.value.fix.startswith("Check the disk")
+    assert store.past_runs(SERIES) == PastRuns(SERIES)
+
+    keep(store, run_id=99)
+
+    assert 99 in run_ids(store)
+    [aside] = [one.file for one in in_state(store, "damaged")]
+    assert aside.read_bytes() == damaged
+    [said] = store.damaged
+    assert said.startswith(f"{aside} (")
+    keep(store, run_id=100)
+    assert len(store.damaged) == 1
+
+
+def test_what_can_be_read_of_a_damaged_file_is_kept(full: Path, tmp_path: Path) -> None:
+    """A page in the middle is gone."""
+    content = bytearray(full.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096] = bytes(4096)
+    store = BenchStore(tmp_path)
+    store.file.write_bytes(content)
+
+    keep(store, run_id=99)
+
+    assert len(store.damaged) == 1
+    assert 15 <= len(run_ids(store)) - 1 < 30
+    for one in waiting(store):
+        with store.taken(one) as call:
+            assert call is not None
+
+
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_whatever_a_disk_flips_no_report_goes_out_that_was_not_kept(
+    full: Path, tmp_path: Path, seed: int
+) -> None:
+    """A bit in each page of a sample. What is not as it was is said; nothing else is sent."""
+    chance = random.Random(seed)
+    content = bytearray(full.read_bytes())
+    pages = range(0, len(content), 4096)
+    for page in chance.sample(pages, 1 + seed % 4):
+        content[page + chance.randrange(4096)] ^= 1 << chance.randrange(8)
+    store = BenchStore(tmp_path)
+    store.file.write_bytes(content)
+    whole = BenchStore(full.parent)
+    bodies = {whole.body(one) for one in waiting(whole)}
+
+    kept = store.keep([pending(run_id=99)], ADDRESS, KEY)[0]
+    lost = 0
+    for one in store.waiting_for(ADDRESS, None):
+        try:
+            with store.taken(one) as call:
+                lost += call is None
+                assert call is None or one.run_id == 99 or call.body in bodies
+        except StoreError:
+            lost += 1
+
+    if not kept.kept:
+        assert str(kept.unkept)
+    assert lost == 0 or store.damaged or kept.unkept or in_state(store, "damaged")
+
+
+def test_a_body_that_a_disk_damaged_is_named_and_never_sent(store: BenchStore) -> None:
+    first, second = keep(store, run_id=1), keep(store, run_id=2)
+    with closing(sqlite3.connect(store.file)) as db, db:
+        db.execute("UPDATE reports SET body = zeroblob(20) WHERE number = ?", (first.number,))
+    [loaded, _] = waiting(store)
+
+    with store.taken(loaded) as taken:
+        assert taken is None
+
+    assert run_ids(store) == [2]
+    [damaged] = in_state(store, "damaged")
+    assert damaged.number == first.number
+    assert store.damaged == [f"report {first.label} in {store.file}"]
+    found = store.found(loaded)
+    assert found is not None
+    assert found.state == "damaged"
+    with pytest.raises(StoreError, match=first.label):
+        store.body(damaged)
+    with store.taken(second) as taken:
+        assert taken is not None
+
+
+def test_a_store_of_a_newer_version_is_left_alone_and_named(store: BenchStore) -> None:
+    keep(store, run_id=1)
+    with closing(sqlite3.connect(store.file)) as db:
+        db.execute("PRAGMA user_version = 9")
+    before = store.file.read_bytes()
+
+    kept = store.keep([pending(run_id=2)], ADDRESS, KEY)[0]
+
+    assert str(kept.unkept) == (
+        f"{store.file} was written by a newer hwci (version 9; this one knows 1)"
+    )
+    assert kept.unkept is not None
+    assert "HWCI_SPOOL_DIR" in kept.unkept.fix
+    with pytest.raises(StoreError, match="newer"):
+        store.reports()
+    assert store.file.read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_store_of_another_user_is_left_alone_and_named(store: BenchStore) -> None:
+    keep(store, run_id=1)
+    os.chown(store.file, 12345, 12345)
+
+    kept = store.keep([pending(run_id=2)], ADDRESS, KEY)[0]
+
+    assert str(kept.unkept) == f"{store.file} belongs to another user"
+    with pytest.raises(StoreError, match="another user"):
+        store.reports()
+
+
+def keep_until_full(folder: Path) -> None:
+    """The limit on the size of a file stands for the disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    for run_id in range(1, 200):
+        [one] = BenchStore(folder).keep([pending(run_id=run_id, tests=MANY)], ADDRESS, KEY)
+        (folder / "said").write_text(f"{run_id} {one.unkept}")
+        if not one.kept:
+            break
+
+
+def test_a_disk_that_is_full_keeps_what_was_kept(tmp_path: Path) -> None:
+    """What cannot be written whole, is not there."""
+    child = multiprocessing.get_context("fork").Process(target=keep_until_full, args=(tmp_path,))
+    child.start()
+    child.join()
+
+    number, _, said = (tmp_path / "said").read_text().partition(" ")
+    assert said.startswith(f"{tmp_path}/bench.sqlite3 cannot be written: ")
+    store = BenchStore(tmp_path)
+    assert len(run_ids(store)) > 10
+    assert run_ids(store) == list(range(1, int(number)))
+    keep(store, run_id=500)
+    assert 500 in run_ids(store)
+
+
+def test_a_store_that_is_gone_holds_back_nothing(store: BenchStore) -> None:
+    kept = keep(store)
+    shutil.rmtree(store.folder)
+
+    with pytest.raises(StoreError), store.taken(kept):
+        pytest.fail("it is not there")
+    assert store.waiting_for(ADDRESS, None) == []

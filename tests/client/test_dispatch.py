@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sending reports until the server has them: which are tried, in which order, how long."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from hwci.client import Client
+from hwci.client.dispatch import Dispatch, Outcome, Patience
+from hwci.client.store import BenchStore, PendingReport
+from tests.support.answering import Answer, AnsweringServer, answering, unused_url
+from tests.support.pending import KEY, in_state, keep, pending, run_ids, waiting
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> BenchStore:
+    return BenchStore(tmp_path / "spool")
+
+
+def dispatched(
+    server: AnsweringServer | str,
+    store: BenchStore | None,
+    reports: list[PendingReport],
+    **patience: float,
+) -> tuple[Outcome, list[float]]:
+    """Send without waiting; give the pauses that were made, too."""
+    pauses: list[float] = []
+    url = server if isinstance(server, str) else server.url
+    with Client(url, ci_key=KEY, retries=0) as client:
+        outcome = Dispatch(client, store, Patience(**patience), sleep=pauses.append).send(reports)
+    return outcome, pauses
+
+
+def kept_for(
+    server: AnsweringServer | str, store: BenchStore, *run_ids: int
+) -> list[PendingReport]:
+    """Keep reports, as a command finds them that did not build them."""
+    url = server if isinstance(server, str) else server.url
+    return [replace(keep(store, address=url, run_id=run_id), call=None) for run_id in run_ids]
+
+
+def refusal(status: int) -> Answer:
+    told = {"statusCode": status, "error": "Refused", "message": "No"}
+    return Answer(status, json.dumps(told).encode())
+
+
+def test_a_report_that_is_too_large_for_a_proxy_waits_and_holds_back_none(
+    store: BenchStore,
+) -> None:
+    with answering(Answer(413, b"<html>Too large</html>"), Answer(204)) as server:
+        outcome, _ = dispatched(server, store, kept_for(server, store, 1, 2), deadline_s=0)
+
+    assert (len(outcome.sent), len(outcome.left)) == (1, 1)
+    assert run_ids(store) == [1]
+    assert in_state(store, "refused") == []
+
+
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 409, 415, 511])
+def test_a_stranger_is_shown_the_key_once(store: BenchStore, status: int) -> None:
+    with answering(Answer(status, b"<html>Sign in</html>"), Answer(204)) as server:
+        outcome, pauses = dispatched(server, store, kept_for(server, store, 1, 2, 3))
+        assert len(server.received) == 1
+
+    assert (len(outcome.left), len(outcome.untried), pauses) == (1, 2, [])
+    assert run_ids(store) == [1, 2, 3]
+    assert in_state(store, "refused") == []
+
+
+def test_what_a_stranger_never_lets_pass_holds_back_no_other_for_good(store: BenchStore) -> None:
+    with answering(Answer(403, b"<html>No</html>"), Answer(204)) as server:
+        first, *_ = kept_for(server, store, 1, 2)
+        dispatched(server, store, [first])
+        dispatched(server, store, store.waiting_for(server.url, None))
+
+        assert [json.loads(one.body)["run_id"] for one in server.received] == [1, 2, 1]
+
+
+def test_what_was_refused_waits_again_in_its_turn(store: BenchStore) -> None:
+    with answering(refusal(404)) as server:
+        dispatched(server, store, kept_for(server, store, 1))
+        kept_for(server, store, 2)
+        assert store.put_back() == 1
+    assert run_ids(store) == [1, 2]
+    assert in_state(store, "refused") == []
+
+
+def test_a_refused_report_that_a_later_one_replaced_stays_aside(store: BenchStore) -> None:
+    with answering(refusal(404)) as server:
+        dispatched(server, store, kept_for(server, store, 1))
+        kept_for(server, store, 1)
+        assert store.put_back() == 0
+    assert (len(in_state(store, "refused")), len(in_state(store, "superseded"))) == (0, 1)
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 413, 415])
+def test_a_refused_report_is_asked_once_and_set_aside_with_the_reason(
+    store: BenchStore, status: int
+) -> None:
+    with answering(refusal(status)) as server:
+        outcome, pauses = dispatched(server, store, kept_for(server, store, 7))
+
+    assert len(server.received) == 1
+    assert pauses == []
+    assert waiting(store) == []
+    [refused] = in_state(store, "refused")
+    assert outcome.refused[0].aside == refused
+    assert refused.reason.startswith(f"{status} ")
+    assert store.body(refused) == server.received[0].body
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_is_refused_ends_the_sending_and_the_reports_stay(
+    store: BenchStore, status: int
+) -> None:
+    with answering(refusal(status)) as server:
+        outcome, pauses = dispatched(server, store, kept_for(server, store, 1, 2))
+
+    assert len(server.received) == 1
+    assert pauses == []
+    assert (len(outcome.left), len(outcome.untried)) == (1, 1)
+    assert [kept.tries for kept in waiting(store)] == [1, 0]
+    assert waiting(store)[0].reason.startswith(f"{status} ")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [Answer(status) for status in (408, 425, 429, 500, 502, 503, 504)] + [Answer(reset=True)],
+)
+def test_what_may_pass_is_tried_again_until_the_server_has_it(
+    store: BenchStore, bad: Answer
+) -> None:
+    with answering(bad, bad, Answer(204)) as server:
+        outcome, pauses = dispatched(server, store, kept_for(server, store, 1, 2), first_s=0)
+
+    assert len(outcome.sent) == 2
+    assert not waiting(store)
+    assert not in_state(store, "refused")
+    assert len(pauses) <= 2
+
+
+def test_a_server_that_is_away_is_left_alone_after_one_report(store: BenchStore) -> None:
+    url = unused_url()
+    outcome, _ = dispatched(url, store, kept_for(url, store, 1, 2, 3), deadline_s=0)
+
+    assert (len(outcome.left), len(outcome.untried)) == (1, 2)
+    assert [kept.tries for kept in waiting(store)] == [1, 0, 0]
+    assert "refused" in waiting(store)[0].reason
+
+
+def test_a_report_that_the_server_stumbles_over_holds_back_no_other(store: BenchStore) -> None:
+    with answering(Answer(500), Answer(204)) as server:
+        outcome, _ = dispatched(server, store, kept_for(server, store, 1, 2), deadline_s=0)
+
+    assert len(outcome.sent) == 1
+    assert run_ids(store) == [1]
+
+
+def test_a_server_that_stumbles_and_asks_for_a_pause_is_sent_no_other(store: BenchStore) -> None:
+    asks = Answer(500, headers={"Retry-After": "30"})
+    with answering(asks, Answer(204)) as server:
+        outcome, _ = dispatched(server, store, kept_for(server, store, 1, 2), deadline_s=0)
+        assert len(server.received) == 1
+
+    assert (len(outcome.left), len(outcome.untried)) == (1, 1)
+    assert run_ids(BenchStore(store.folder, clock=lambda: time.time() + 31)) == [1, 2]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_the_pause_that_a_server_asks_for_is_made(status: int) -> None:
+    asks = Answer(status, headers={"Retry-After": "30"})
+    with answering(asks, Answer(204)) as server:
+        outcome, pauses = dispatched(server, None, [pending()])
+
+    assert len(outcome.sent) == 1
+    assert len(pauses) == 1
+    assert pauses[0] >= 30
+
+
+def test_a_pause_beyond_the_deadline_is_not_undercut_and_outlives_the_process(
+    store: BenchStore,
+) -> None:
+    asks = Answer(429, headers={"Retry-After": "300"})
+    with answering(asks, Answer(204)) as server:
+        outcome, pauses = dispatched(server, store, kept_for(server, store, 1), deadline_s=60)
+        assert (len(outcome.left), pauses, len(server.received)) == (1, [], 1)
+
+        later = BenchStore(store.folder)
+        [kept] = waiting(later)
+        assert 290 < later.not_before(kept.address, kept.fingerprint) <= 300
+        with later.taken(kept) as taken:
+            assert taken is None
+
+        after = BenchStore(store.folder, clock=lambda: time.time() + 301)
+        assert after.not_before(kept.address, kept.fingerprint) == 0
+        outcome, _ = dispatched(server, after, after.waiting_for(kept.address, kept.fingerprint))
+        assert len(outcome.sent) == 1
+
+
+def test_a_server_is_left_alone_for_ten_minutes_at_the_most(store: BenchStore) -> None:
+    with answering(Answer(503, headers={"Retry-After": "86400"})) as server:
+        dispatched(server, store, kept_for(server, store, 1))
+    [kept] = waiting(store)
+    set_back = BenchStore(store.folder, clock=lambda: 0.0)
+
+    assert 590 < store.not_before(kept.address, kept.fingerprint) <= 600
+    assert set_back.not_before(kept.address, kept.fingerprint) == 0
+
+
+def test_backoff_grows_to_its_end_and_is_spread() -> None:
+    patience = Patience(first_s=0.5, most_s=8)
+
+    assert [patience.pause(failures, 1.0) for failures in range(1, 7)] == [0.5, 1, 2, 4, 8, 8]
+    assert patience.pause(3, 0.25) == 0.5
+    assert patience.pause(10_000, 1.0) == 8
+
+
+def test_a_report_that_another_process_sent_meanwhile_counts_as_that_ones(
+    store: BenchStore,
+) -> None:
+    with answering(Answer(204)) as server:
+        mine = kept_for(server, store, 1)
+        store.sent(waiting(store)[0])
+        outcome, _ = dispatched(server, store, mine)
+
+    assert (outcome.sent, outcome.elsewhere) == ([], mine)
+    assert server.received == []
+
+
+def test_a_report_that_a_later_one_replaced_is_not_sent_before_that_one_is(
+    store: BenchStore,
+) -> None:
+    with answering(Answer(204)) as server:
+        mine = kept_for(server, store, 1)
+        [later] = kept_for(server, store, 1)
+        outcome, _ = dispatched(server, store, mine, deadline_s=0)
+        assert (outcome.sent, outcome.untried) == ([], mine)
+
+        store.sent(later)
+        outcome, _ = dispatched(server, store, mine, deadline_s=0)
+        assert outcome.elsewhere == mine
+
+
+def test_a_report_that_another_process_saw_refused_counts_as_refused(store: BenchStore) -> None:
+    with answering(Answer(204)) as server:
+        mine = kept_for(server, store, 1)
+        store.refuse(waiting(store)[0], "400 Bad Request: no")
+        outcome, _ = dispatched(server, store, mine)
+
+    assert [unsent.report for unsent in outcome.refused] == mine
+    assert outcome.sent == []
+
+
+def test_a_store_that_vanishes_does_not_hold_back_what_is_in_hand(store: BenchStore) -> None:
+    kept = keep(store)
+    store.folder.rename(store.folder.with_name("gone"))
+    with answering(Answer(204)) as server:
+        outcome, _ = dispatched(server, store, [kept])
+
+    assert len(outcome.sent) == 1
+
+
+def test_a_round_ends_with_the_deadline_and_what_is_left_waits(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The start, then of each report what is left for it, and whether the next is begun.
+    moments = iter([0.0, 1.0, 1.0, 1.0, 11.0, 11.0, 11.0])
+    clock = SimpleNamespace(monotonic=lambda: next(moments))
+    with answering(Answer(204), Answer(204), Answer(204)) as server:
+        mine = kept_for(server, store, 1, 2, 3)
+        monkeypatch.setattr("hwci.client.dispatch.time", clock)
+        outcome, _ = dispatched(server, store, mine, deadline_s=10)
+
+    assert (outcome.sent, outcome.untried) == (mine[:2], mine[2:])
+    assert [one.number for one in waiting(store)] == [mine[2].number]
