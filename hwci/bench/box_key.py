@@ -132,9 +132,9 @@ def read_key(path: Path) -> BoxKey:
         ) from fault
     if mode & OF_OTHERS:
         raise wrong_usage(
-            f"The box's key in {path} is no secret",
-            f"others can reach the file: its mode is {mode:04o}",
-            f"Take that away (chmod 600 {path}); if strangers use this machine, install anew",
+            f"Others can read the box's key in {path}",
+            f"the mode of the file is {mode:04o}",
+            f"Run: chmod 600 {path}; if strangers use this machine, install the box again",
         )
     return _parsed(text, path)
 
@@ -182,8 +182,8 @@ def kept_credential(path: Path, wanted_url: str | None) -> BoxCredential:
     wanted = (wanted_url or kept.url).rstrip("/")
     if wanted != kept.url:
         raise wrong_usage(
-            f"The box's key in {path} is not shown to {wanted}",
-            f"it is of {kept.url}",
+            f"The box's key in {path} is not sent to {wanted}",
+            f"it belongs to {kept.url}",
             "Leave --url and HWCI_URL out, or install the box there: hwci box install --url URL",
         )
     return BoxCredential(kept.url, kept.key, kept.name)

@@ -31,7 +31,7 @@ TRY_S = 10.0
 
 
 class State(StrEnum):
-    """How bad a finding is: with a warning reports arrive, but may say less than they could."""
+    """How bad a finding is: with a warning reports arrive, but may hold less than they could."""
 
     OK = "ok"
     WARN = "warn"
@@ -129,8 +129,8 @@ def _versions(client: Client) -> str:
 
 
 def _key(client: Client, to: Destination) -> Finding:
-    """Send a body that breaks the field rules: with a good key the server says so, and stores
-    nothing.
+    """Send a body that breaks the field rules: with a good key the server answers 400, and
+    stores nothing.
     """
     from hwci.client import Call
     from hwci.client._call import Credential
@@ -147,7 +147,7 @@ def _key(client: Client, to: Destination) -> Finding:
         return Finding("key", State.OK, "the server knows it")
     except HwciError as fault:
         return _failed("key", fault)
-    return Finding("key", State.FAIL, "the server takes an empty report: it is none of hwci's")
+    return Finding("key", State.FAIL, "the server accepts an empty report: it is no hwci server")
 
 
 def _failed(check: str, fault: HwciError) -> Finding:
@@ -159,19 +159,19 @@ def _clock(client: Client, now: datetime) -> Finding:
     from hwci.ci.reporting import clock
 
     if client.server_time is None:
-        return Finding("clock", State.WARN, "the server does not say its time")
+        return Finding("clock", State.WARN, "the server does not send its time")
     apart = clock.apart(client.server_time, now)
     if apart is None:
-        return Finding("clock", State.OK, "as the server's")
+        return Finding("clock", State.OK, "matches the server's")
     return Finding("clock", State.WARN, apart, clock.FIX)
 
 
 def _checkout(context: JobContext) -> Finding:
     if context.repository is None:
         fix = context.git_fault.fix if context.git_fault else ""
-        return Finding("git", State.WARN, f"{context.git_fault}: reports say no changes", fix)
+        return Finding("git", State.WARN, f"{context.git_fault}: reports hold no changes", fix)
     if context.repository.head() is None:
-        what = "no commit is checked out: reports say no changes"
+        what = "no commit is checked out: reports hold no changes"
         return Finding("git", State.WARN, what, "Check out the commit under test")
     if context.repository.cut():
         what = "the clone is shallow: changes since the last run may not be known"
@@ -193,7 +193,7 @@ def _ci(context: JobContext) -> Finding:
     missing = missing_fields(job)
     if not missing:
         return Finding("ci", State.OK, f"{job.title}; every field is known")
-    what = f"{job.title}; nobody tells {', '.join(missing)}"
+    what = f"{job.title}; missing: {', '.join(missing)}"
     fix = f"Add {', '.join(map(way, missing))}; hwci env shows the rest"
     return Finding("ci", State.WARN, what, fix)
 
@@ -203,8 +203,8 @@ def _product(context: JobContext) -> Finding:
     if doubt is not None:
         return Finding("product", State.WARN, doubt.what, doubt.fix)
     if product is None:
-        return Finding("product", State.OK, "that of the workflow, which nobody says yet")
-    return Finding("product", State.OK, f"{product.value}, says {product.source}")
+        return Finding("product", State.OK, "that of the workflow, not known yet")
+    return Finding("product", State.OK, f"{product.value}, from {product.source}")
 
 
 def _earlier(context: JobContext) -> list[Finding]:
@@ -215,7 +215,7 @@ def _earlier(context: JobContext) -> list[Finding]:
 
     job = context.job
     if context.repository is None or job.faults or not {"sha", "box_key"} <= job.fields.keys():
-        return []  # another finding says so: no report is made, or it says no changes
+        return []  # another finding shows that: no report is made, or it holds no changes
     request = for_one_report(get_json)
     return [*_earlier_run(context, request), *_earlier_push(context, request)]
 
@@ -230,7 +230,7 @@ def _earlier_run(context: JobContext, request: GetJson) -> list[Finding]:
     if not notes:
         what = "none that tested is known yet"
         if base.value is not None:
-            what = f"changes count from {short(base.value)}, told by {base.source}"
+            what = f"changes count from {short(base.value)}, from {base.source}"
         return [Finding("earlier run", State.OK, what)]
     api = api_of(context.job)
     missing = api.missing_variables(context.job) if api else ()

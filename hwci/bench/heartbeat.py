@@ -57,10 +57,10 @@ def send_heartbeats(
             while True:
                 fault = _beat(client)
                 if fault is None and not heard:
-                    notify(f"{box.url} hears the box, every {every} s.")
+                    notify(f"Heartbeats reach {box.url}, one every {every} s.")
                 if fault is not None and not failures:
                     message = explain(fault, _NOT_SENT)
-                    warn(replace(message, fix=f"Nothing yet: it goes on trying. {message.fix}"))
+                    warn(replace(message, fix=f"Nothing yet: it keeps trying. {message.fix}"))
                 heard = fault is None
                 failures = 0 if heard else failures + 1
                 time.sleep(pause(every, failures, random.random(), fault))  # noqa: S311 - no secret

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hello command: a connectivity check before the tests, whose exit status says whether the
+"""The hello command: a connectivity check before the tests, whose exit status shows whether the
 hardware was reached (spec, "Run report").
 """
 
@@ -22,8 +22,8 @@ def run_hello(command: str, signals: Signals, notify: Callable[[str], None]) -> 
         return replace(ended, code=ended.code or ExitCode.FAILED)
     if reached(ended) is None:
         notify(
-            f"warning: The hello command could not be run (status {ended.code}), so it does not "
-            "tell whether the box was reached. Correct --hello-cmd."
+            f"warning: The hello command could not be run (status {ended.code}), so it is not "
+            "known whether the box was reached. Correct --hello-cmd."
         )
     elif ended.code != 0:
         notify(f"The hello command failed with status {ended.code}: the box was not reached.")

@@ -31,7 +31,7 @@ from hwci.cli.commands.serve import serve
 from hwci.cli.commands.spool import spool
 from hwci.cli.commands.suite_config import suite_config
 from hwci.cli.terminal.errors import Commands
-from hwci.cli.terminal.render import nowhere, say
+from hwci.cli.terminal.render import nowhere, write
 
 app = typer.Typer(
     name="hwci",
@@ -45,7 +45,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        say(f"hwci {__version__}")
+        write(f"hwci {__version__}")
         raise typer.Exit
 
 

@@ -19,7 +19,7 @@ ATTEMPTS = 3
 """The harness tries a test so often before it calls it failed."""
 CHANCE_OF_A_BAD_ATTEMPT = 0.0006
 CHANCE_OF_A_LOST_BOX = 0.012
-# What the harness says of a failure that it cannot explain.
+# The harness's message for a failure that it cannot explain.
 GUESSES: tuple[Verdict, ...] = (Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.INFRA)
 
 

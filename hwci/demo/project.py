@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The project of the demo: one repository, two products, three boxes, their tests.
 
-This module decides names and paths only. What happens to them is told in `story.py`.
+This module decides names and paths only. `story.py` decides what happens to them.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened in the demo's ninety days: bugs and their fixes, bench problems, flaky tests.
 
-Each row says how many days ago it began, so that the story ends with yesterday. The rows are chosen
-so that every table of the metrics page has something to say; the page itself is computed by the
-engine from what CI would have sent, and no row here says what the page should show.
+Each row has how many days ago it began, so that the story ends with yesterday. The rows are chosen
+so that every table of the metrics page has rows; the page itself is computed by the
+engine from what CI would have sent, and no row here holds what the page should show.
 """
 
 from dataclasses import dataclass

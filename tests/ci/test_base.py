@@ -57,7 +57,7 @@ def test_a_run_that_failed_and_that_this_bench_never_saw_is_no_base(title: str) 
     base, (note,) = find_after(title, api.failed, {api.old: (OLD, True)})
 
     assert base == Sourced(OLD, "state file")
-    assert f"{title} does not tell what {api.name} on {NEWER[:12]} tested" in note
+    assert f"{title} does not show what {api.name} on {NEWER[:12]} tested" in note
     assert f"changes count from {OLD[:12]}, by the state file" in note
 
 
@@ -232,7 +232,7 @@ def test_a_variable_that_names_a_build_that_this_bench_never_saw_is_not() -> Non
     base, (note,) = jenkins(OLD, remembered)
 
     assert base == Sourced(NEWER, "state file")
-    assert f"GIT_PREVIOUS_COMMIT does not tell what the run on {PREVIOUS[:12]} tested" in note
+    assert f"GIT_PREVIOUS_COMMIT does not show what the run on {PREVIOUS[:12]} tested" in note
 
 
 @pytest.mark.parametrize("succeeded", [OLD, ""])

@@ -235,7 +235,7 @@ def test_without_a_token_a_run_covers_its_own_commit(title: str, bench: Bench) -
 
     note = only_its_own(title, bench, answers, token=False)
 
-    assert f"set {TOKEN[title]}, or say" in note
+    assert f"set {TOKEN[title]}, or set" in note
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_token_that_is_set_is_not_asked_for(
 
     (note,) = (note for note in found.notes if "--covers-shas" in note)
     assert covers == [6]
-    assert f"before it: set {lacking}, or say --before-sha" in note
+    assert f"before it: set {lacking}, or set --before-sha" in note
 
 
 @pytest.mark.parametrize("title", TITLES)
@@ -265,7 +265,7 @@ def test_a_run_covers_its_own_commit_where_the_api_is_away(
 ) -> None:
     note = only_its_own(title, bench, {LIST[title]: answer})
 
-    assert f"{title} does not tell which build was before this one" in note
+    assert f"{title} did not return the build before this one" in note
 
 
 @pytest.mark.parametrize("title", TITLES)
@@ -351,7 +351,7 @@ def test_where_they_do_not_say_it_the_base_does_not_stand_in(bench: Bench, tmp_p
         covers, found, _ = bench.ask(title, 6, answers, token=True, **more)
 
         assert (covers, found.base.value) == ([6], bench.shas[2])
-        assert "nobody tells where the branch stood" in found.notes[0]
+        assert "it is not known where the branch stood" in found.notes[0]
 
 
 def test_who_says_where_the_branch_stood_is_believed_before_the_list_of_the_event(
@@ -400,7 +400,7 @@ def test_the_build_before_that_jenkins_names_opens_no_push(bench: Bench) -> None
         told = jenkins(bench, server, HWCI_TRIGGER="merge", HWCI_BEFORE_SHA=bench.shas[2])
 
     assert bench.numbers(merge) == bench.numbers(nightly) == [6]
-    assert "say --before-sha or --covers-shas" in merge.notes[0]
+    assert "set --before-sha or --covers-shas" in merge.notes[0]
     assert nightly.notes == ()
     assert bench.numbers(told) == [3, 4, 5, 6]
     assert told.notes == ()
@@ -417,4 +417,4 @@ def test_circleci_covers_what_its_configuration_hands_on(bench: Bench) -> None:
 
     assert (bench.numbers(told), told.notes) == ([5, 6], ())
     assert bench.numbers(unknown) == [6]
-    assert "nobody tells where the branch stood" in unknown.notes[0]
+    assert "it is not known where the branch stood" in unknown.notes[0]

@@ -83,7 +83,7 @@ def test_a_summary_has_twenty_rows_at_most(boxes: int, failures: int) -> None:
 def test_what_was_not_sent_is_said() -> None:
     text = markdown(Shown([report()], sent=False, notes=["one.xml: broken"]))
 
-    assert "- Not reported: the log of this step says why." in text
+    assert "- Not reported: see the log of this step." in text
     assert "- one.xml&#58; broken" in text
 
 

@@ -184,7 +184,7 @@ def test_a_merge_of_which_no_ci_says_more_covers_its_own_commit(bench: Bench) ->
     assert covers(bench, 6, trigger=Trigger.MERGE) == [6]
     assert covers(bench, 6, trigger=Trigger.NIGHTLY) == [6]
     (note,) = bench.look(bench.job(6, 9, trigger=Trigger.MERGE)).notes
-    assert "say --before-sha or --covers-shas" in note
+    assert "set --before-sha or --covers-shas" in note
 
 
 # Servers and repositories of other kinds

@@ -62,9 +62,9 @@ def test_a_sign_in_that_others_can_read_is_used_with_one_warning(
 
     assert (code, out.startswith(NAME)) == (0, True)
     assert err.splitlines() == [
-        f"warning: The sign-ins in {path} are no secret",
-        "cause: others can reach the file: its mode is 0644",
-        f"fix: Take that away: chmod 600 {path}. If strangers use this machine, sign in anew",
+        f"warning: Others can read the sign-ins in {path}",
+        "cause: the mode of the file is 0644",
+        f"fix: Run: chmod 600 {path}. If strangers use this machine, sign in again",
     ]
 
 
@@ -304,7 +304,7 @@ def test_a_command_that_is_ended_while_it_renews_leaves_no_token_that_was_sent(
     assert (sent, again.code) == (1, 4)
     assert again.err.splitlines()[2] == "fix: Sign in again: hwci login"
     assert kept().refresh_token is None
-    assert cli("logout").err == f"Forgotten here; the tokens of {late.url} end by themselves.\n"
+    assert cli("logout").err == f"Signed out here; the tokens of {late.url} expire by themselves.\n"
 
 
 def eventually(condition: Callable[[], object]) -> bool:

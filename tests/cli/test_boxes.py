@@ -213,10 +213,7 @@ def test_a_script_without_a_token_is_told_how_to_give_it(bench: Command) -> None
     assert err.splitlines() == [
         "error: The install token is missing",
         "cause: no terminal to ask at",
-        (
-            "fix: Give it with --token-stdin, or as HWCI_INSTALL_TOKEN (in a file:"
-            " HWCI_INSTALL_TOKEN_FILE)"
-        ),
+        ("fix: Use --token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"),
     ]
 
 
@@ -235,7 +232,7 @@ def test_a_key_that_others_can_reach_is_not_used(bench: Command, tmp_path: Path,
     code, _, err = bench("box", "heartbeat", "--key-file", str(path))
 
     assert code == 2
-    assert err.startswith(f"error: The box's key in {path} is no secret\n")
+    assert err.startswith(f"error: Others can read the box's key in {path}\n")
     assert f"chmod 600 {path}" in err
 
 
@@ -258,7 +255,7 @@ def test_a_key_is_shown_to_the_server_that_gave_it_alone(
     code, _, err = bench("box", "heartbeat", HWCI_URL="http://127.0.0.1:1")
 
     assert code == 2
-    assert "is not shown to http://127.0.0.1:1\n" in err
+    assert "is not sent to http://127.0.0.1:1\n" in err
     assert bench("box", "heartbeat", "--once", HWCI_URL=None).code == 0
 
 
@@ -324,8 +321,8 @@ def test_heartbeats_outlive_a_server_that_is_away_and_end_on_a_signal(
             process.send_signal(way)
             assert process.wait(60) == 0
         assert warning[0] == "warning: The heartbeat did not get through\n"
-        assert warning[2].startswith("fix: Nothing yet: it goes on trying.")
-        assert heard == f"http://127.0.0.1:{port} hears the box, every 1 s.\n"
+        assert warning[2].startswith("fix: Nothing yet: it keeps trying.")
+        assert heard == f"Heartbeats reach http://127.0.0.1:{port}, one every 1 s.\n"
         assert process.stderr.read() == "The heartbeats end.\n"
 
 

@@ -100,7 +100,7 @@ def test_an_earlier_commit_that_git_does_not_know_costs_no_report(
     ):
         assert (answer.code, answer.out) == (0, untold.out), shas
         assert f"warning: {by} is {text!r}: that is no full hash, and git knows" in answer.err
-        assert "It goes on as if that were not told.\n" in answer.err
+        assert "It is ignored.\n" in answer.err
     assert variable in in_ci("env", **{variable: text}).err
     assert variable in in_ci("doctor", **{variable: text}).out
 
@@ -236,8 +236,8 @@ def test_a_dry_run_says_since_when_changes_count_and_who_told_it(
     told = in_ci(*RUN, "--base-sha", shas[4], "--dry-run")
     untold = in_ci(*RUN, "--dry-run")
 
-    assert f"note: changes count from {shas[4]}, told by --base-sha.\n" in told.err
-    assert "note: changes count from no commit, told by default.\n" in untold.err
+    assert f"note: changes count from {shas[4]} (--base-sha).\n" in told.err
+    assert "note: changes count from no commit (default).\n" in untold.err
     assert "changes count from" not in in_ci(*RUN, "--no-changes", "--dry-run").err
 
 
@@ -279,7 +279,7 @@ def test_a_dry_run_says_so_where_the_base_that_is_told_is_not_sent(
 
     assert body(answer)["changes"]["base_sha"] is None
     assert "changes count from" not in answer.err
-    told = f"changes do not count from {shallow[4]}, told by --base-sha: no base is sent.\n"
+    told = f"changes do not count from {shallow[4]} (--base-sha): no base is sent.\n"
     assert told in answer.err
 
 

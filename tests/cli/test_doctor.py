@@ -261,12 +261,12 @@ def test_the_run_before_this_one_is_looked_for_as_a_report_would(
         first = examined(in_ci, **there, HWCI_BASE_SHA="HEAD~1")[1]["earlier run"]
         away = examined(in_ci, **there)[1]["earlier run"]
 
-    assert known == ("ok", f"changes count from {'c' * 12}, told by GitHub's API", "")
+    assert known == ("ok", f"changes count from {'c' * 12}, from GitHub's API", "")
     assert first[0] == "ok"
-    assert first[1].endswith(", told by HWCI_BASE_SHA")
+    assert first[1].endswith(", from HWCI_BASE_SHA")
     assert away[0] == "warn"
     assert away[1].endswith(" answers 404. So it is not known since when changes are under test")
-    assert away[2] == "Keep the folder HWCI_STATE_DIR from job to job, or say --base-sha"
+    assert away[2] == "Keep the folder HWCI_STATE_DIR from job to job, or set --base-sha"
 
 
 def test_a_token_that_a_report_would_ask_with_is_missed(
@@ -290,7 +290,7 @@ def test_a_token_that_a_report_would_ask_with_is_missed(
     assert built["push"][1].endswith(
         "Buildkite's API was not asked where the branch stood before it"
     )
-    assert built["push"][2] == "Set BUILDKITE_API_TOKEN, or say --before-sha or --covers-shas"
+    assert built["push"][2] == "Set BUILDKITE_API_TOKEN, or set --before-sha or --covers-shas"
     assert "push" not in examined(in_ci, **pushed, HWCI_COVERS_SHAS="HEAD")[1]
 
 
@@ -325,7 +325,7 @@ def test_a_run_of_no_product_of_the_project_is_a_warning(in_ci: Command, tmp_pat
     assert "2 products (one, two)" in what
     assert "--suite (HWCI_SUITE)" in fix
     told = examined(in_ci, HWCI_SUITE="two")[1]["product"]
-    assert told[:2] == ("ok", "two, says HWCI_SUITE")
+    assert told[:2] == ("ok", "two, from HWCI_SUITE")
 
 
 def test_a_proxy_is_named_without_its_password_and_an_impossible_one_fails(in_ci: Command) -> None:

@@ -162,7 +162,7 @@ def test_since_when_changes_count_is_shown_or_why_that_is_not_known(cli: Command
     }
     [line] = [line for line in doubtful.out.splitlines() if line.startswith("base_sha ")]
     assert line.split() == ["base_sha", "not", "known", "default"]
-    assert "GIT_PREVIOUS_COMMIT does not tell what the run on" in doubtful.err
+    assert "GIT_PREVIOUS_COMMIT does not show what the run on" in doubtful.err
 
 
 def test_the_box_that_this_machine_was_installed_as_is_the_last_to_be_asked(

@@ -155,7 +155,7 @@ def test_a_run_without_results_blames_no_bench_and_says_how_to_tell(
     [one] = reports(taking)
     assert (one["hello_ok"], one["tests"]) == (True, [])
     assert "warning: r.xml: The run wrote no such file.\n" in err
-    assert "If the hardware was not reached, --hello-cmd COMMAND tells it." in err
+    assert "If the hardware was not reached, report that: --hello-cmd COMMAND." in err
 
 
 def test_tests_that_left_no_results_pass_only_where_nobody_is_strict(

@@ -52,14 +52,14 @@ def test_a_run_that_the_ci_counts_is_not_taken_for_one_that_a_person_numbers(
     [one] = reports(taking)
     assert str(one["run_id"]) == environ["GITHUB_RUN_ID"]
     assert one["changes"]["base_sha"] is None
-    assert f"{GITHUB} does not tell what {APIS[GITHUB].name} on {NEWER[:12]} tested" in err
+    assert f"{GITHUB} does not show what {APIS[GITHUB].name} on {NEWER[:12]} tested" in err
 
 
 @pytest.mark.parametrize(
     ("told", "named"),
     [
-        ({"HWCI_REPO_KEY": "r" * 300}, "HWCI_REPO_KEY (or say --repo-key)"),
-        ({"HWCI_BOX": "b" * 300}, "HWCI_BOX (or say --box)"),
+        ({"HWCI_REPO_KEY": "r" * 300}, "HWCI_REPO_KEY (or set --repo-key)"),
+        ({"HWCI_BOX": "b" * 300}, "HWCI_BOX (or set --box)"),
         ({"HWCI_CONCLUSION": "c" * 300}, None),  # the run itself says it
     ],
 )

@@ -214,7 +214,7 @@ def test_a_field_that_breaks_its_rule_is_named_with_who_tells_it(in_ci: Command)
     of_file = in_ci(*run[:2], f"{long}=one.xml", "-n", **environ)
 
     assert {by_system.code, by_flag.code, of_file.code} == {2}
-    assert "GITHUB_WORKFLOW (or say --workflow): " in by_system.err
+    assert "GITHUB_WORKFLOW (or set --workflow): " in by_system.err
     assert "--workflow: " in by_flag.err
     assert "GITHUB_WORKFLOW" not in by_flag.err
     assert "--box: " in of_file.err
@@ -276,7 +276,7 @@ def test_a_box_that_was_not_reached_needs_no_start(
     assert report["ended_at"] == report["started_at"]
     assert (report["hello_ok"], report["tests"]) == (False, [])
     assert report["run_id"] == int(started.timestamp())
-    assert "note: Nothing says when the run on b started: " in answer.err
+    assert "note: The start of the run on b is not known: " in answer.err
     assert "--started-at (HWCI_STARTED_AT)" in answer.err
 
 
@@ -334,9 +334,9 @@ def test_a_dry_run_without_any_setting_shows_what_is_known_and_names_the_rest(
     assert (known["repo_key"], known["branch"], known["sha"]) == ("acme/firmware", "main", head)
     assert [item["sha"] for item in known["changes"]["commits"]] == [head]
     assert not {"box_key", "tests", "started_at", "hello_ok", "conclusion"} & known.keys()
-    assert "cause: nobody tells box_key, tests; what is known is printed above\n" in answer.err
+    assert "cause: missing: box_key, tests; what is known is printed above\n" in answer.err
     assert "box_key: --box (or HWCI_BOX), or --junit BOX=FILE\n" in answer.err
-    assert "tests: --junit FILE, which tells started_at" in answer.err
+    assert "tests: --junit FILE, which also has started_at" in answer.err
 
 
 def test_a_dry_run_without_a_box_shows_the_results(cli: Command, checkout: Path) -> None:
@@ -355,7 +355,7 @@ def test_a_dry_run_outside_any_repository_shows_what_is_known(cli: Command, tmp_
     answer = cli("report-run", "-n", "--box", "b")
 
     assert draft(answer).keys() == {"workflow", "run_id", "run_attempt", "trigger", "box_key"}
-    assert "nobody tells repo_key, branch, sha, tests; what" in answer.err
+    assert "missing: repo_key, branch, sha, tests; what" in answer.err
 
 
 # merge-announce
@@ -591,9 +591,7 @@ def test_a_merge_commit_tells_itself_what_was_merged(
     answer = in_ci("merge-announce", "-n", **pushed_by(name, sha, {}, products))
 
     assert [item["suite"] for item in bodies(answer)] == suites
-    only_the_last = (
-        "note: Nobody tells what was pushed: only what its last commit, a merge, brought"
-    )
+    only_the_last = "note: The commits of the push are not known: only what its last one, a merge,"
     assert (only_the_last in answer.err) == (name == "azure-ci")
     told = in_ci("merge-announce", "-n", "--before-sha=HEAD~1", "--sha", sha)
     assert only_the_last not in told.err
@@ -607,8 +605,8 @@ def test_where_nobody_tells_of_a_commit_each_way_to_say_it_is_named(
     code, out, err = in_ci("merge-announce", "--repo-key", "r", "-n")
 
     assert (code, out) == (2, "")
-    assert "error: The announcement lacks what only you can say\n" in err
-    assert "cause: nobody tells sha, branch, merged_at\n" in err
+    assert "error: The announcement lacks fields that only you can set\n" in err
+    assert "cause: missing: sha, branch, merged_at\n" in err
     assert "       sha: --sha (or HWCI_SHA)\n" in err
     assert "       merged_at: --merged-at (or HWCI_MERGED_AT)\n" in err
 

@@ -43,11 +43,11 @@ def test_a_branch_that_nothing_is_merged_into_is_not_announced(
 
     assert (by_default.code, by_default.out) == (told.code, told.out) == (0, "")
     assert by_default.err == (
-        "Nothing is announced: feature/x is no branch that is merged into: nobody says which "
-        "branch is, so main and master are taken for it. If it is, name it by --merge-branches (or "
+        "Nothing is announced: feature/x is no branch that is merged into: none is set, so main "
+        "and master are assumed. If it is, name it by --merge-branches (or "
         "HWCI_MERGE_BRANCHES).\n"
     )
-    assert "merges go to trunk, as --merge-branches says" in told.err
+    assert "merges go to trunk (--merge-branches)" in told.err
     assert (body(named)["branch"], body(usual)["branch"]) == ("feature/x", "master")
 
 
@@ -63,7 +63,7 @@ def test_the_default_branch_is_the_one_that_the_clone_or_jenkins_knows(
 
     assert unknown.out == elsewhere.out == ""
     assert body(by_jenkins)["branch"] == body(by_git)["branch"] == "trunk"
-    assert "merges go to trunk, as git says" in elsewhere.err
+    assert "merges go to trunk (git)" in elsewhere.err
 
 
 def test_who_names_the_commit_or_the_trigger_says_that_it_is_a_merge(
@@ -86,4 +86,4 @@ def test_no_other_word_wins_over_the_branches_that_are_named(
     answer = in_ci(*ANNOUNCE, **there, **said)
 
     assert (answer.code, answer.out) == (0, "")
-    assert "merges go to main and release/*, as HWCI_MERGE_BRANCHES says" in answer.err
+    assert "merges go to main and release/* (HWCI_MERGE_BRANCHES)" in answer.err

@@ -147,7 +147,7 @@ def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None
     assert again.stderr.splitlines() == [
         "error: The user was not created",
         "cause: A record with this email already exists",
-        "fix: Give another --email",
+        "fix: Use another --email",
     ]
 
 

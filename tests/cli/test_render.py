@@ -113,7 +113,7 @@ def test_no_cell_begins_a_formula_whichever_sign_parts_the_cells(cells: list[str
 @pytest.mark.parametrize(
     "line", ["::error::x", "  ::set-output name=a::b", "\u00a0::add-mask::1", "##[error]x"]
 )
-@pytest.mark.parametrize("write", [render.say, render.note, lambda line: render.draw(Text(line))])
+@pytest.mark.parametrize("write", [render.write, render.note, lambda line: render.draw(Text(line))])
 def test_no_line_of_data_is_a_command_to_a_ci_system(
     line: str, write: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,7 +145,7 @@ def test_a_table_that_folds_an_id_begins_no_line_with_a_command(
 def test_an_id_within_a_line_can_be_copied_and_our_own_commands_are_commands(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    render.say("test tests/uart.py::test_echo")
+    render.write("test tests/uart.py::test_echo")
     render.command_line("::warning title=hwci::x")
 
     out = capsys.readouterr().out

@@ -575,8 +575,8 @@ def test_a_file_without_results_fails_a_build_that_is_strict_and_the_others_are_
 @pytest.mark.parametrize(
     ("hello", "says"),
     [
-        ((), "; hello ok without tests (was a box not reached? --hello-cmd tells) to "),
-        (("--hello", "ok"), "; hello ok without tests (was a box not reached? --hello-cmd tells) "),
+        ((), "; hello ok without tests (was a box not reached? Set --hello-cmd) to "),
+        (("--hello", "ok"), "; hello ok without tests (was a box not reached? Set --hello-cmd) "),
         (("--hello", "failed"), "; hello failed to "),
     ],
 )
@@ -702,10 +702,10 @@ def test_what_only_the_caller_can_say_is_asked_for_in_the_same_words_by_all(
     assert (code, told) == (
         2,
         [
-            f"error: The {report} lacks what only you can say",
-            f"cause: nobody tells {', '.join(names)}{shown}",
+            f"error: The {report} lacks fields that only you can set",
+            f"cause: missing: {', '.join(names)}{shown}",
             *(f"{line}, or --junit BOX=FILE" if "--box" in line else line for line in ways),
-            "fix: Add what is named above; hwci env shows who told the rest",
+            "fix: Add what is named above; hwci env shows where the rest comes from",
         ],
     )
 

@@ -20,7 +20,7 @@ from tests.cli.test_job_reports import commit, git
 from tests.cli.test_reporting import junit
 from tests.support.answering import Answer, AnsweringServer, answering
 
-LATER = "If the hardware was not reached, --hello-cmd COMMAND tells it"
+LATER = "If the hardware was not reached, report that: --hello-cmd COMMAND"
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_file_in_which_nothing_ran_is_said_to_be_so(
     job: Command, tmp_path: Path, content: str, told: str
 ) -> None:
     (tmp_path / "none.xml").write_text(content)
-    failed = "A run without any counts as failed, where nobody says its conclusion."
+    failed = "A run without any counts as failed, unless its conclusion is set."
 
     answer = job("-n", "--junit", "none.xml")
     beside = job("-n", "--junit", "none.xml", "--junit", "one.xml")
@@ -200,8 +200,8 @@ def test_results_without_times_start_when_they_were_written_less_what_they_took(
 
     [one] = sent(answer)
     assert (one["run_id"], one["started_at"]) == (1_699_999_999, "2023-11-14T22:13:19Z")
-    assert "note: No file of bench-1 says when its tests ran. By when the files" in answer.err
-    assert "--started-at (HWCI_STARTED_AT) says it better.\n" in answer.err
+    assert "note: No file of bench-1 holds the time of its tests. By when the files" in answer.err
+    assert "To correct it, set --started-at (HWCI_STARTED_AT).\n" in answer.err
     told = job(*run, "--started-at", "2026-01-31T09:00:00Z")
     assert sent(told)[0]["started_at"] == "2026-01-31T09:00:00Z"
     assert "note: " not in told.err
@@ -275,7 +275,7 @@ def test_what_github_says_of_a_step_is_understood(
 
     assert boxes_of(told) == boxes_of(flag) == [("bench-1", reached, 2)]
     for who, answer in (("HWCI_HELLO", told), ("--hello", flag)):
-        said = f"note: {who} is {word}, which does not tell whether the hardware was reached.\n"
+        said = f"note: {who} is {word}, which does not show whether the hardware was reached.\n"
         assert (said in answer.err) is not tells
 
 

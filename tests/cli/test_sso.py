@@ -165,7 +165,7 @@ def test_nobody_waits_for_ever(
     assert err.splitlines()[-3:] == [
         "error: The sign-in failed",
         "cause: the browser did not come back within 5 minutes",
-        "fix: Look at what the browser says, then try again: hwci login --sso acme",
+        "fix: Look at the message in the browser, then try again: hwci login --sso acme",
     ]
 
 

@@ -244,17 +244,17 @@ def test_a_product_without_a_repository_is_of_the_one_that_reports_name(
     def told(*words: str, **env: str) -> str:
         code, _, err = cli("suite-config", "check", *words, **env)
         assert code == 0, err
-        return err.splitlines()[0].partition("is of ")[2]
+        return err.splitlines()[0].partition("are of ")[2]
 
     applied = in_ci("suite-config", "apply", "--dry-run")
     assert applied.code == 0
     assert {line["repo_key"] for line in map(json.loads, applied.out.splitlines())} == {
         json.loads(cli(*run).out)["repo_key"]
     }
-    assert told() == "acme/by-git, says git."
-    assert told(HWCI_REPO_KEY="acme/said") == "acme/said, says HWCI_REPO_KEY."
-    assert told(**recorded("github-push")) == "acme/firmware, says GITHUB_REPOSITORY."
-    assert told("--repository", other) == "acme/other, says git."
+    assert told() == "acme/by-git (git)."
+    assert told(HWCI_REPO_KEY="acme/said") == "acme/said (HWCI_REPO_KEY)."
+    assert told(**recorded("github-push")) == "acme/firmware (GITHUB_REPOSITORY)."
+    assert told("--repository", other) == "acme/other (git)."
 
 
 def test_a_repository_of_too_long_a_name_is_a_fault(cli: Command, files: Path) -> None:

@@ -24,7 +24,7 @@ from hwci.wire.hashes import names_a_commit, short
 
 STATE_FILE = "state file"
 NOBODY = "default"
-BASE_FIX = "keep the folder HWCI_STATE_DIR from job to job, or say --base-sha"
+BASE_FIX = "keep the folder HWCI_STATE_DIR from job to job, or set --base-sha"
 """How a note ends of a base that is not known: what a person can do about it."""
 
 _RUN_ID = BY_NAME["run_id"]
@@ -32,13 +32,13 @@ _RUN_ID = BY_NAME["run_id"]
 
 @dataclass(frozen=True, slots=True)
 class _Doubt:
-    """A source could not tell. `sure`: the last commit that it knows to have been tested."""
+    """A source that does not know. `sure`: the last commit that it knows to have been tested."""
 
     why: str
     sure: str | None = None
 
-    def said(self, base: Sourced[str | None]) -> str:
-        """Say it to people, with what counts instead."""
+    def note(self, base: Sourced[str | None]) -> str:
+        """Return the note for people, with what counts instead."""
         if base.value is None:
             return f"{self.why}. So it is not known since when changes are under test: {BASE_FIX}."
         return f"{self.why}. So changes count from {short(base.value)}, by the {base.source}."
@@ -51,9 +51,7 @@ class _Search:
     get_json: GetJson
 
     def came_of(self, run: EarlierRun) -> tuple[Ending, str | None]:
-        """Tell what a run tested, and on which commit: as this machine remembers, else as the CI
-        says.
-        """
+        """Return whether a run tested, and on which commit: from this machine, else from the CI."""
         for reported in self._known(run):
             if reported is not None:
                 return Ending.TESTED if reported.hello_ok else Ending.NOT_TESTED, reported.sha
@@ -66,18 +64,18 @@ class _Search:
         return run.ending(), sha
 
     def _known(self, run: EarlierRun) -> Iterator[ReportedRun | None]:
-        """Give what this machine remembers of a run, by the CI's number and by its product's."""
+        """Return what this machine remembers of a run, by the CI's number and by its product's."""
         if self.past.series is not None:
             for run_id in run.run_ids:
                 yield self.past.reported(run_id)
                 yield self.past.reported(product_run_id(run_id, self.past.series.suite))
 
     def _has_numbers_of_its_own(self) -> bool:
-        """Tell whether a person numbers the runs: then this machine knows earlier ones, which the
+        """Return whether a person numbers the runs: then this machine knows earlier ones, which the
         CI calls otherwise, by their commits only.
         """
-        told = self.job.fields.get("run_id")
-        return told is not None and told.source in {_RUN_ID.flag, _RUN_ID.variable}
+        run_id = self.job.fields.get("run_id")
+        return run_id is not None and run_id.source in {_RUN_ID.flag, _RUN_ID.variable}
 
 
 _Answer = Sourced[str | None] | _Doubt | None
@@ -101,9 +99,9 @@ def find_base(
     job: Job, past: PastRuns, get_json: GetJson
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base of a job, and what people should know of the search."""
-    said = job.fields.get("base_sha")
-    if said is not None:
-        return Sourced(_commit(said.value), said.source), ()
+    given = job.fields.get("base_sha")
+    if given is not None:
+        return Sourced(_commit(given.value), given.source), ()
     search, doubts = _Search(job, past, get_json), list[_Doubt]()
     for source in _SOURCES:
         answer = source(search)
@@ -116,11 +114,11 @@ def find_base(
     base = (_from_state(search) if sees_all else None) or Sourced(None, NOBODY)
     if base.value is None and not doubts:
         doubts = [*_unasked(job)]
-    return base, tuple(doubt.said(base) for doubt in doubts)
+    return base, tuple(doubt.note(base) for doubt in doubts)
 
 
 def _unasked(job: Job) -> Iterator[_Doubt]:
-    """Say that the CI's API could have been asked, had it been told how."""
+    """Return the doubt that the CI's API was not asked, as variables are missing."""
     api = api_of(job)
     if api is not None and (lacking := api.missing_variables(job)):
         what = f"{api.title} was not asked which run tested before this one"
@@ -134,13 +132,13 @@ def _from_api(search: _Search) -> _Answer:
     try:
         return _last_tested(search, api.title, api.runs_before(search.job, search.get_json))
     except ApiError as fault:
-        return _Doubt(f"{api.title} does not tell which run was before this one: {fault}")
+        return _Doubt(f"{api.title} did not return the run before this one: {fault}")
     except ValueError:
         return _Doubt(f"{api.title} was not asked for the run before this one: it needs numbers")
 
 
 def _last_tested(search: _Search, title: str, runs: Iterable[EarlierRun]) -> _Answer:
-    """Give the last of the runs that tested, the newest first; a doubt where one that may have
+    """Return the last of the runs that tested, the newest first; a doubt if one that may have
     tested, on another commit, came after it.
     """
     unclear: list[tuple[EarlierRun, str | None]] = []
@@ -157,7 +155,7 @@ def _last_tested(search: _Search, title: str, runs: Iterable[EarlierRun]) -> _An
         return Sourced(sure, title) if sure else None
     commit = short(doubtful.sha) or "a commit that it does not name"
     return _Doubt(
-        f"{title} does not tell what {doubtful.name} on {commit} tested, if anything", sure
+        f"{title} does not show what {doubtful.name} on {commit} tested, if anything", sure
     )
 
 
@@ -171,7 +169,7 @@ def _from_variable(search: _Search) -> _Answer:
     if sha == sure or search.past.was_tested(sha):
         return Sourced(sha, previous.source)
     named = f"the run on {short(sha)} tested, if anything"
-    return _Doubt(f"{previous.source} does not tell what {named}", sure)
+    return _Doubt(f"{previous.source} does not show what {named}", sure)
 
 
 _SOURCES: tuple[Callable[[_Search], _Answer], ...] = (_from_api, _from_variable)

@@ -41,9 +41,9 @@ def bad_fields(fault: ValidationError, sources: Mapping[str, Sourced[Any]]) -> E
     issues = issues_of(fault, "fields")
     lines = [f"{_source(issue.path[1:], sources)}: {issue.message}" for issue in issues]
     return wrong_usage(
-        "What is told makes no report that a server takes",
+        "The fields make no valid report",
         "; ".join(lines),
-        "Correct what is named; hwci env shows who tells what",
+        "Correct what is named; hwci env shows where each field comes from",
     )
 
 
@@ -51,7 +51,7 @@ def _source(path: Sequence[str | int], sources: Mapping[str, Sourced[Any]]) -> s
     """Return where the field at fault comes from, the flag for it, and the place within it."""
     name = str(path[0])
     flag, by = flag_of(name), sources[name].source if name in sources else None
-    beside = [f"or say {flag}"] if by not in {None, flag} else []
+    beside = [f"or set {flag}"] if by not in {None, flag} else []
     beside += [".".join(map(str, path))] if len(path) > 1 else []
     return f"{by or flag} ({', '.join(beside)})" if beside else by or flag
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 APART_MAX = timedelta(minutes=5)
 EARLIEST = datetime(2015, 1, 1, tzinfo=UTC)
-"""An earlier time most likely comes from a clock that nobody set."""
+"""An earlier time most likely comes from a clock that was not set."""
 FIX = "Set the clock of this machine, or let it be set: timedatectl set-ntp true"
 
 
@@ -24,7 +24,7 @@ def apart(server_time: datetime | None, here: datetime) -> str | None:
     """Return how far the clocks are apart; None when that is near enough, or not known."""
     if server_time is None or abs(here - _aware(server_time)) <= APART_MAX:
         return None
-    return f"this machine says {_minute(here)}, the server {_minute(_aware(server_time))}"
+    return f"it is {_minute(here)} here, and at the server {_minute(_aware(server_time))}"
 
 
 def warning(server_time: datetime | None, here: datetime) -> Iterator[str]:

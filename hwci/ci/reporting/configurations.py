@@ -93,20 +93,20 @@ def _products(
     if not products:
         faults.append(f"{path}: holds no [[product]] table")
     nameless = any(product.repo_key is None for product in products)
-    told = _repo_key(command, checkout or command.folder()) if nameless else None
-    if told is not None:
-        said = f"a product that names no repo_key is of {told.value}, says {told.source}"
-        command.notify(f"note: {path}: {said}.")
+    repo_key = _repo_key(command, checkout or command.folder()) if nameless else None
+    if repo_key is not None:
+        of = f"products without repo_key are of {repo_key.value} ({repo_key.source})"
+        command.notify(f"note: {path}: {of}.")
     for number, product in enumerate(products, 1):
-        if product.repo_key is None and told is None:
+        if product.repo_key is None and repo_key is None:
             faults.append(
                 f"{path}: product {number}: repo_key is missing, here and at the top, and neither "
-                "HWCI_REPO_KEY nor the CI nor git tells it"
+                "HWCI_REPO_KEY nor the CI nor git has it"
             )
             continue
         try:
-            yield product.configuration(told.value if told else None)
-        except ValidationError as fault:  # what is told may be too long
+            yield product.configuration(repo_key.value if repo_key else None)
+        except ValidationError as fault:  # the name may be too long
             faults += [
                 f"{path}: product {number}: {issue.path[-1]}: {issue.message}"
                 for issue in issues_of(fault, "product")

@@ -115,7 +115,7 @@ class JobContext:
 
     def without(self) -> Sequence[str]:
         """Return what of this job cannot be read, and which given commits are not here."""
-        goes_on = "It goes on as if that were not told"
+        goes_on = "It is ignored"
         if self.only_looked and self.repository is not None and self.repository.cut():
             goes_on = "This clone is shallow: a report asks its remote, which may know it"
         return [*self.unread(), *(f"{text}. {goes_on}" for text in self.job.unknown_commits)]
@@ -190,7 +190,7 @@ def look_around(flags: JobFlags, command: CommandContext, *, may_fetch: bool = F
 
 
 def hello_word(text: str | None, notify: Callable[[str], None]) -> bool | None:
-    """Read the word of --hello; None if it does not tell.
+    """Read the word of --hello; None if it shows nothing.
 
     Raises:
         ExplainedError: wrong usage: the word is not known.
@@ -204,16 +204,16 @@ def hello_word(text: str | None, notify: Callable[[str], None]) -> bool | None:
             "--hello is not understood", f"{text!r}: {fault}", "Correct --hello"
         ) from fault
     if answer is None:
-        notify(_untold("--hello", text))
+        notify(_unclear("--hello", text))
     return answer
 
 
-def note_untold_hello(context: JobContext) -> None:
-    """Note that HWCI_HELLO has a word that does not tell, where nothing else tells."""
+def note_unclear_hello(context: JobContext) -> None:
+    """Note that HWCI_HELLO has a word that shows nothing, if no other source does."""
     text = context.job.environ.get("HWCI_HELLO", "").strip()
     if text and "hello_ok" not in context.job.fields:
-        context.command.notify(_untold("HWCI_HELLO", text))
+        context.command.notify(_unclear("HWCI_HELLO", text))
 
 
-def _untold(name: str, text: str) -> str:
-    return f"note: {name} is {text}, which does not tell whether the hardware was reached."
+def _unclear(name: str, text: str) -> str:
+    return f"note: {name} is {text}, which does not show whether the hardware was reached."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report from here would tell of its job, before one is sent: each field with its source,
+"""What a report from here would hold of its job, before one is sent: each field with its source,
 what is missing, and what people should know. Nothing is reported.
 """
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 NOT_ANNOUNCED = "The merge was not announced"
 ONLY_THE_LAST = (
-    "Nobody tells what was pushed: only what its last commit, a merge, brought is looked at, and "
-    "no commit that was pushed with it"
+    "The commits of the push are not known: only what its last one, a merge, brought is looked at, "
+    "and no commit that was pushed with it"
 )
 
 
@@ -77,7 +77,7 @@ def _warn_of_times(
     for merged_at in {one.merged_at for one in merges}:
         times = {"merged_at": merged_at}
         for doubt in clock.doubtful(times, server_time, command.clock()):
-            command.warn(f"The time of the merge is doubtful: {doubt}. Say it by --merged-at")
+            command.warn(f"The time of the merge is doubtful: {doubt}. Set it with --merged-at")
 
 
 def _announcements(context: JobContext) -> list[MergeAnnouncement]:
@@ -102,7 +102,7 @@ def _announcements(context: JobContext) -> list[MergeAnnouncement]:
 
 
 def _needs_git(context: JobContext) -> bool:
-    """Return whether only git can tell the commit, or the files of the merge."""
+    """Return whether only git knows the commit, or the files of the merge."""
     products = context.project.products if context.project else ()
     known = {"sha", "merged_at"} <= set(context.job.fields)
     return not known or any(product.trigger_paths for product in products)
@@ -120,7 +120,7 @@ def _no_merge(job: Job) -> str | None:
         return elsewhere
     if trigger.value is not Trigger.MERGE:
         return (
-            f"this job is of no merge: its trigger is {trigger.value}, as {trigger.source} says. "
+            f"this job is of no merge: its trigger is {trigger.value} ({trigger.source}). "
             "If it is of one, set HWCI_TRIGGER=merge, or name its branch by --merge-branches"
         )
     return "a merge queue only tries this merge" if job.queued else None
@@ -131,9 +131,9 @@ def _elsewhere(job: Job) -> str:
     into = job.merge_branches
     names = " and ".join(into.value)
     who = (
-        f"nobody says which branch is, so {names} are taken for it"
+        f"none is set, so {names} are assumed"
         if into.source == DEFAULT
-        else f"merges go to {names}, as {into.source} says"
+        else f"merges go to {names} ({into.source})"
     )
     fix = "If it is, name it by --merge-branches (or HWCI_MERGE_BRANCHES)"
     return f"{job.value('branch')} is no branch that is merged into: {who}. {fix}"
@@ -172,7 +172,7 @@ def _touched(context: JobContext) -> Sequence[str] | None:
     job = context.job
     push = Push(job.before_sha.value if job.before_sha else None, job.pushed_shas, job.batched)
     if context.repository is None:
-        why = ""  # a warning says it
+        why = ""  # a warning has it
     else:
         try:
             paths = touched(context.repository, job.value("sha"), push)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hwci.wire.base import CiBody
 
 OF_RESULTS = ("started_at", "ended_at", "conclusion", "hello_ok", "tests")
-"""What result files tell where nothing else does."""
+"""What result files set if nothing else does."""
 
 
 def _required(model: type[CiBody]) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ _OF_JOB: Mapping[str, Sequence[str]] = {
 
 
 def missing_fields(job: Job) -> dict[str, list[str]]:
-    """Return each missing field that only the job can tell, with the commands that need it."""
+    """Return each missing field that only the job can set, with the commands that need it."""
     names = dict.fromkeys(name for needed in _OF_JOB.values() for name in needed)
     return {
         name: [command for command, needed in _OF_JOB.items() if name in needed]
@@ -54,10 +54,10 @@ def missing_error(report: str, missing: Sequence[str], *, shown: bool = False) -
     """Return the error of a report that lacks fields. `shown`: the rest of it is printed."""
     return ExplainedError(
         ErrorMessage(
-            f"The {report} lacks what only you can say",
-            f"nobody tells {', '.join(missing)}"
+            f"The {report} lacks fields that only you can set",
+            f"missing: {', '.join(missing)}"
             + ("; what is known is printed above" if shown else ""),
-            "Add what is named above; hwci env shows who told the rest",
+            "Add what is named above; hwci env shows where the rest comes from",
             ExitCode.USAGE,
             tuple(_ways(missing)),
         )
@@ -67,8 +67,8 @@ def missing_error(report: str, missing: Sequence[str], *, shown: bool = False) -
 def _ways(missing: Sequence[str]) -> Iterator[str]:
     for name in missing:
         if name == "tests":
-            told = ", ".join(OF_RESULTS[:-1])
-            yield f"tests: --junit FILE, which tells {told}, too; or --hello failed, or --body"
+            others = ", ".join(OF_RESULTS[:-1])
+            yield f"tests: --junit FILE, which also has {others}; or --hello failed, or --body"
         else:
             beside = ", or --junit BOX=FILE" if name == "box_key" else ""
             yield f"{name}: {way(name)}{beside}"

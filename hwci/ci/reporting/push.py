@@ -2,7 +2,7 @@
 """Where a branch stood before the push that started a run (spec, "Run report": `covers_shas`).
 
 A merge that a run covers counts as checked. So this module would rather know nothing than reach
-back over another push: the run then covers its own commit, and a note says so. A person is
+back over another push: the run then covers its own commit, and a note shows that. A person is
 believed, then the CI's word for the push itself, then the list of its builds: the branch stood at
 the build before this one, whatever came of that. Not so the base of the changes, which is where
 this job last *tested*, nor Jenkins' `GIT_PREVIOUS_COMMIT`: it passes over builds that go on, that
@@ -36,9 +36,9 @@ class Before:
 
 def stood_before(job: Job, get_json: GetJson) -> Before:
     """Find where the branch of a job stood. The job knows its commit."""
-    told = job.before_sha
-    if told is not None and told != job.previous_sha:
-        return Before(told.value)
+    given = job.before_sha
+    if given is not None and given != job.previous_sha:
+        return Before(given.value)
     if job.value("trigger") != Trigger.MERGE or job.pushed_shas:
         return Before()
     return _by_builds(job, get_json)
@@ -48,7 +48,7 @@ def _by_builds(job: Job, get_json: GetJson) -> Before:
     """Ask the CI for its builds, where each push to a branch is among them."""
     api = api_of(job)
     if api is None or not api.lists_pushes:
-        return _unknown(job, "nobody tells where the branch stood before it")
+        return _unknown(job, "it is not known where the branch stood before it")
     title = api.title
     if missing := api.missing_variables(job):
         return _unknown(job, f"{title} was not asked where the branch stood before it", missing)
@@ -56,7 +56,7 @@ def _by_builds(job: Job, get_json: GetJson) -> Before:
         runs = islice(api.runs_before(job, get_json), LOOKED_AT)
         shas = [run.sha.strip().lower() for run in runs]
     except ApiError as fault:
-        return _unknown(job, f"{title} does not tell which build was before this one ({fault})")
+        return _unknown(job, f"{title} did not return the build before this one ({fault})")
     except ValueError:
         return _unknown(
             job, f"{title} was not asked for the build before this one: it needs numbers"
@@ -83,7 +83,7 @@ def _unknown(job: Job, why: str, lacking: Sequence[str] = ()) -> Before:
 
 
 def covers_less(job: Job, why: str, lacking: Sequence[str] = ()) -> tuple[str, ...]:
-    """Say why a run covers no more of its push than its own commit, and what to do about it."""
-    fix = f"set {' and '.join(lacking)}, or say" if lacking else "say"
+    """Return why a run covers no more of its push than its own commit, and what to do about it."""
+    fix = f"set {' and '.join(lacking)}, or set" if lacking else "set"
     covered = f"Of its push the run covers only {short(job.value('sha'))}, as {why}"
     return (f"{covered}: {fix} --before-sha or --covers-shas.",)

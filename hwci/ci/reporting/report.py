@@ -54,7 +54,7 @@ class Part(Generic[Test]):
 
 
 class StartUnknownError(Exception):
-    """Neither the caller nor any result file of the box says when the run started."""
+    """Neither the caller nor any result file of the box has the start of the run."""
 
     def __init__(self, box_key: str) -> None:
         super().__init__(box_key)
@@ -62,16 +62,16 @@ class StartUnknownError(Exception):
 
     def __str__(self) -> str:
         return (
-            f"Nothing says when the run on {self.box_key} started: its result files hold no "
-            "timestamp. Give the start of the run (--started-at)"
+            f"The start of the run on {self.box_key} is not known: its result files hold no "
+            "timestamp. Set it with --started-at"
         )
 
 
 def run_reports(head: ReportHead, boxes: Mapping[str, BoxResults]) -> list[RunReport]:
-    """Give the reports of a run, box after box, part after part.
+    """Return the reports of a run, box after box, part after part.
 
     Raises:
-        StartUnknownError: nothing says when the run started.
+        StartUnknownError: the start of the run is not known.
         pydantic.ValidationError: a field breaks the field rules.
     """
     return [
@@ -83,11 +83,11 @@ def run_reports(head: ReportHead, boxes: Mapping[str, BoxResults]) -> list[RunRe
 
 
 def draft(head: ReportHead, box_key: str | None, results: BoxResults | None) -> RunReport:
-    """Give what a report would say so far: nothing is checked, and what nobody told is left out.
+    """Return a report as far as it is known: nothing is checked, and unknown fields are left out.
     `results` None: there are none yet.
 
     Raises:
-        StartUnknownError: there are results, and nothing says when the run started.
+        StartUnknownError: there are results, and the start of the run is not known.
     """
     told = _given(head) if results is None else _told(head, box_key or "the box", results)
     if box_key is not None:
@@ -104,16 +104,16 @@ def _given(head: ReportHead) -> dict[str, Any]:
 
 
 def _told(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, Any]:
-    """Fill in what nobody said from the results of the box."""
+    """Fill in what is not set from the results of the box."""
     started_at = head.started_at or results.started_at
     if started_at is None:
         raise StartUnknownError(box_key)
     told = _given(head)
     told.setdefault("started_at", started_at)
-    # A CI may say that the run started long before its tests did: they waited for the bench.
+    # A CI may report that the run started long before its tests did: they waited for the bench.
     ended_at = started_at + results.took
     told.setdefault("ended_at", max(ended_at, results.ran_until or ended_at))
-    # Only a connectivity check that failed says false: results without tests blame no bench.
+    # Only a connectivity check that failed sets false: results without tests blame no bench.
     told.setdefault("hello_ok", True)
     return told
 
@@ -155,14 +155,14 @@ class WholeReport(RunReport):
 
 
 def written_reports(body: bytes) -> list[RunReport]:
-    """Give the reports of a body that was written whole: itself, or its parts.
+    """Return the reports of a body that was written whole: itself, or its parts.
 
-    A body that says itself which part it is of has to fit one report.
+    A body that names its part has to fit one report.
 
     Raises:
         pydantic.ValidationError: it breaks the field rules; faults are placed in the body as it is.
     """
-    model = RunReport if _says_its_part(body) else WholeReport
+    model = RunReport if _names_its_part(body) else WholeReport
     whole = model.model_validate_json(body)
     told = {name: getattr(whole, name) for name in whole.model_fields_set}
     return [
@@ -171,7 +171,7 @@ def written_reports(body: bytes) -> list[RunReport]:
     ]
 
 
-def _says_its_part(body: bytes) -> bool:
+def _names_its_part(body: bytes) -> bool:
     try:
         read = from_json(body)
     except ValueError:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result files of a run (spec, "Run report"): which file is of which box, which hold nothing,
-and when the run started where no file says so. How a file is read is decided in `hwci.ci.results`.
+and when the run started where no file has it. How a file is read is decided in `hwci.ci.results`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from hwci.ci.project import Project
     from hwci.ci.reporting.context import CommandContext, JobContext
 
-TO_TELL = "--hello-cmd COMMAND"
+HELLO_FLAG = "--hello-cmd COMMAND"
 """The flag of every command that reports a run for hardware that was not reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """What the result files of a run hold. `faults`: what of them could not be read; it may have
-    failed, so such a run did not succeed as far as its files tell. `notes`: what was read otherwise
+    failed, so such a run did not succeed as far as its files show. `notes`: what was read otherwise
     than it stands, which costs nothing.
     """
 
@@ -42,7 +42,7 @@ class Results:
     notes: tuple[str, ...] = ()
 
     def conclusion(self) -> str:
-        """Return the result of a run whose CI does not say it."""
+        """Return the result of a run whose CI does not report it."""
         failed = any(not results.succeeded for results in self.boxes.values())
         return "failure" if failed or self.faults else "success"
 
@@ -60,7 +60,7 @@ class Results:
         if not any(box.tests for box in self.boxes.values()):
             what = "The report of the run holds no test"
             if job.value("hello_ok") is None:
-                fix = f"{fix}. If the hardware was not reached, {TO_TELL} tells it"
+                fix = f"{fix}. If the hardware was not reached, report that: {HELLO_FLAG}"
         why = "not every result file could be read whole; what could not is named above"
         return ErrorMessage(what, why, fix)
 
@@ -76,7 +76,7 @@ class Results:
 
 def missing_of_run(job: Job, files: Sequence[str], *, ran: bool) -> list[str]:
     """Return the missing fields of a report, in the order of the spec; `tests` stands for all that
-    result files tell. `ran`: the command ran the tests, and tells it itself.
+    result files set. `ran`: the command ran the tests, and knows it itself.
 
     Raises:
         ExplainedError: wrong usage: a name of a result file is none.
@@ -137,7 +137,7 @@ def results_of(
 
 
 def _with_starts(results: Results, job: Job, command: CommandContext) -> Results:
-    """Return the results with a start for each box whose files do not say one: when they were
+    """Return the results with a start for each box whose files hold none: when they were
     written, less what the tests took. Boxes that left no file start when the others did, else now:
     a report is made at the end of its run, and what reached no test ended where it began.
     """
@@ -149,8 +149,8 @@ def _with_starts(results: Results, job: Job, command: CommandContext) -> Results
         if found.started_at is None and found.reckoned_start is not None:
             at = min(found.reckoned_start, latest - found.took)
             command.notify(
-                f"note: No file of {box} says when its tests ran. By when the files were written "
-                f"and what the tests took, {_better(at)}"
+                f"note: No file of {box} holds the time of its tests. By when the files were "
+                f"written and what the tests took, {_better(at)}"
             )
             boxes[box] = replace(found, started_at=at)
     results = replace(results, boxes=boxes)
@@ -159,13 +159,13 @@ def _with_starts(results: Results, job: Job, command: CommandContext) -> Results
         return results
     at = results.started_at() or latest
     names = ", ".join(idle)
-    command.notify(f"note: Nothing says when the run on {names} started: {_better(at)}")
+    command.notify(f"note: The start of the run on {names} is not known: {_better(at)}")
     started = {box: replace(boxes[box], started_at=at) for box in idle}
     return replace(results, boxes={**boxes, **started})
 
 
 def _better(at: datetime) -> str:
-    return f"{write_time(at)} is reported. --started-at (HWCI_STARTED_AT) says it better."
+    return f"{write_time(at)} is reported. To correct it, set --started-at (HWCI_STARTED_AT)."
 
 
 def times_of(files: Sequence[str]) -> dict[Path, int]:
@@ -214,7 +214,7 @@ def _is_missing(path: Path) -> bool:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return True
-    except OSError:  # reading it tells why
+    except OSError:  # reading it shows why
         return False
     return False
 
@@ -237,7 +237,7 @@ def _box_and_path(text: str) -> tuple[str | None, str]:
         raise wrong_usage(
             "--junit names no result file",
             f"{text!r} is neither FILE nor BOX=FILE",
-            "Give it a file (is the variable behind it set?), or leave it out",
+            "Name a file (is the variable behind it set?), or leave it out",
         )
     if equals and not _exists(text):
         return name, path
@@ -290,5 +290,5 @@ def _none_ran(path: Path, read: FileResults, *, alone: bool) -> str:
     listed = ", ".join(f"{many} {what}" for what, many in others.items() if many)
     line = f"{path}: It holds no test that ran{f' ({listed})' if listed else ''}."
     if alone:
-        line += " A run without any counts as failed, where nobody says its conclusion."
+        line += " A run without any counts as failed, unless its conclusion is set."
     return f"{'warning' if alone else 'note'}: {line}"

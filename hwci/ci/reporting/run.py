@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a run report, from what its job, its result files and git tell, or from a whole body,
+"""The way of a run report, from what its job, its result files and git know, or from a whole body,
 to the server (spec, "Run report"). Each part is decided in a module of its own; here stands their
 order.
 """
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from hwci.ci.reporting import bodies, clock, summary
 from hwci.ci.reporting.base import NOBODY, past_runs
-from hwci.ci.reporting.context import JobContext, JobFlags, job_context, note_untold_hello
+from hwci.ci.reporting.context import JobContext, JobFlags, job_context, note_unclear_hello
 from hwci.ci.reporting.missing import missing_error
 from hwci.ci.reporting.report import ReportHead, draft, run_reports, written_reports
 from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 NOT_REPORTED = "The run was not reported"
 CANCELLED_DEADLINE_S = 5.0
 """Who cancels a job waits a few seconds; what is not sent then, waits on the disk."""
-UNNAMED = "a box that nobody names"
+UNNAMED = "an unnamed box"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Done:
 
 
 def report_run(request: RunRequest, sending: Sending, command: CommandContext) -> Done:
-    """Report the run of this job. Git and the CI may take long to say what changed: meanwhile the
+    """Report the run of this job. Git and the CI may take long to find what changed: meanwhile the
     report is on the disk without it, so that whoever is killed then leaves the results.
 
     Raises:
@@ -122,7 +122,7 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     if request.body is not None:
         return _report_body(request.body, request, sending, command)
     context = job_context(request.flags, command)
-    note_untold_hello(context)
+    note_unclear_hello(context)
     ran = request.before is not None
     if missing := missing_of_run(context.job, request.files, ran=ran):
         error = missing_error("report", missing, shown=sending.to is None)
@@ -189,7 +189,7 @@ def check_run(
     Raises:
         ExplainedError: wrong usage: a field is missing or breaks its rule.
     """
-    # The run itself tells its end. One that no CI counts is named by its start, as in its report.
+    # The run itself shows its end. One that no CI counts is named by its start, as in its report.
     flags = replace(flags, ended_at=started_at, conclusion="success")
     context = job_context(flags, command)
     job = context.job.dated(started_at)
@@ -242,8 +242,8 @@ def _base_note(found: UnderTest) -> str:
     """Return since when changes count, and where that comes from."""
     base, source = found.base.value, found.base.source
     if base and found.changes is not None and found.changes.base_sha is None:
-        return f"changes do not count from {base}, told by {source}: no base is sent"
-    return f"changes count from {base or 'no commit'}, told by {source}"
+        return f"changes do not count from {base} ({source}): no base is sent"
+    return f"changes count from {base or 'no commit'} ({source})"
 
 
 def _head(job: Job, found: UnderTest, conclusion: str | None) -> ReportHead:
@@ -295,7 +295,7 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
     job, boxes, conclusion = context.job, dict[str, BoxResults](), None
     if "tests" not in missing:
         if "box_key" not in job.fields:
-            unnamed = Sourced(UNNAMED, "nobody")
+            unnamed = Sourced(UNNAMED, NOBODY)
             context = replace(context, job=replace(job, fields={**job.fields, "box_key": unnamed}))
         results = results_of(context, request.files)
         boxes = dict(results.boxes)
@@ -328,7 +328,7 @@ def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[st
     store = bench_store(command.environ)
     return tuple(
         f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
-        f"{report.run_attempt} and box. If they are of two jobs, give each a --run-id of its own"
+        f"{report.run_attempt} and box. If they are of two jobs, set a --run-id of its own for each"
         for report in reports
         if store is not None and (other := store.replaced(report)) is not None
     )
@@ -347,7 +347,7 @@ def _warn_of_times(
         if faults:
             lines.append(
                 f"The times of the report of {box_key} are doubtful: {'; '.join(faults)}. Set the "
-                "clock of what ran the tests, or say --started-at and --ended-at"
+                "clock of what ran the tests, or set --started-at and --ended-at"
             )
     return command.warn(*lines)
 
@@ -426,4 +426,4 @@ def _reached(reports: Sequence[RunReport]) -> str:
     if not all(report.hello_ok for report in reports):
         return "; hello failed"
     without = any(not report.tests for report in reports)
-    return "; hello ok without tests (was a box not reached? --hello-cmd tells)" if without else ""
+    return "; hello ok without tests (was a box not reached? Set --hello-cmd)" if without else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a CI system shows of a report on the page of its job, and how it is told so: Markdown of at
+"""What a CI system shows of a report on the page of its job, and how: Markdown of at
 most 20 rows, and the commands by which a line of output becomes a warning.
 
 Names of tests, boxes and branches are whatever someone committed, so no letter of them is left with
@@ -43,9 +43,9 @@ class Shown:
         if self.kept:
             return (
                 "not reported yet: it is kept on this machine, and the next report sends it, too; "
-                "the log of this step says why"
+                "see the log of this step"
             )
-        return "not reported: the log of this step says why"
+        return "not reported: see the log of this step"
 
 
 def show(shown: Shown, job: Job, ci_command: Callable[[str], None]) -> None:

@@ -16,7 +16,7 @@ from hwci.cli.session.connection import RETRIES, Connection, profile_of
 from hwci.cli.session.prompts import asked, invite_token, new_password, password_in, secret_line
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.render import emit_json, note, say
+from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import advised, explained, wrong_usage
 from hwci.wire import limits
 
@@ -163,13 +163,13 @@ def logout(profile: options.Profile = None) -> None:
         return
     settings.credentials.forget(settings.profile_name)
     if kept.refresh_token is None:
-        note(f"Forgotten here; the tokens of {kept.url} end by themselves.")
+        note(f"Signed out here; the tokens of {kept.url} expire by themselves.")
         return
     try:
         with Client(kept.url, retries=RETRIES) as client:
             client.send(calls.logout(kept.refresh_token))
     except HwciError as fault:
-        note(f"Forgotten here; {kept.url} did not hear of it ({fault}).")
+        note(f"Signed out here, but not at {kept.url} ({fault}).")
         return
     note(f"Signed out at {kept.url}.")
 
@@ -187,10 +187,10 @@ def whoami(server: Connection, json: options.Json = False) -> None:
         emit_json(me)
         return
     name, email = me.user.name, me.user.email
-    say(f"{f'{name} <{email}>' if name else email} at {server.settings.url}")
+    write(f"{f'{name} <{email}>' if name else email} at {server.settings.url}")
     for org in me.organizations:
         state = "on" if org.ci_metrics_enabled else "off"
-        say(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")
+        write(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")
     if me.invitations:
         note(f"Invitations that wait for you: {me.invitations}. See them: hwci invitations list")
 
@@ -232,7 +232,7 @@ def change_password(
         raise wrong_usage(
             "One of the two passwords is missing",
             "one comes from a file, the other from nowhere",
-            "Give both --password-file and --new-password-file",
+            "Set both --password-file and --new-password-file",
         )
     if password_file is not None and new_password_file is not None:
         present, new = password_in(password_file), password_in(new_password_file)
@@ -305,14 +305,14 @@ def end_sessions(
         raise wrong_usage(
             "It is not clear which session is meant",
             "neither SESSION nor --others is given, or both",
-            "Give one of them: hwci sessions list shows the ids",
+            "Use one of them: hwci sessions list shows the ids",
         )
     if session is None:
         with advised(HTTPStatus.NOT_FOUND, OLDER_SERVER):
             done = server.send(hwci_client.calls.end_other_sessions())
         note(_ended_words(done.ended))
     else:
-        named = ids.Named("session", "hwci sessions list", "of yours", "Give")
+        named = ids.Named("session", "hwci sessions list", "of yours", "Use")
         session_id = ids.complete(session, named, lambda: (one.id for one in _sessions(server)))
         with advised(HTTPStatus.NOT_FOUND, "Find its id with: hwci sessions list"):
             server.send(hwci_client.calls.end_session(session_id))

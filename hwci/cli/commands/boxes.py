@@ -17,7 +17,7 @@ from hwci.cli.session.prompts import secret_line
 from hwci.cli.session.settings import Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.errors import report
-from hwci.cli.terminal.render import emit_json, note, say
+from hwci.cli.terminal.render import emit_json, note, write
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
 @boxes.command("list")
 @listing(_layout)
 def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
-    """List the boxes of an organization: online are those heard of in the last 3 minutes.
+    """List the boxes of an organization; online: a heartbeat came in the last 3 minutes.
 
     For example:
 
@@ -134,10 +134,10 @@ def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
 @connected()
 def create_box(
     server: Connection,
-    name: Annotated[str, typer.Argument(help="Name of the bench, as its run reports say it.")],
+    name: Annotated[str, typer.Argument(help="Name of the bench, as in its run reports.")],
     json: options.Json = False,
 ) -> None:
-    """Create a box and print its install token, this once, on stdout. Owners and admins only.
+    """Create a box and print its install token on stdout, only once. Owners and admins only.
 
     For example:
 
@@ -162,7 +162,7 @@ def new_install_token(
       hwci boxes install-token bench-7 > install-token.txt
     """
     org_id = server.org_id()
-    named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or give")
+    named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or use")
     listed = server.items(client.calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
     box_id = ids.find(box, named, lambda: [(one.id, one.name) for one in listed])
     _show(server.send(client.calls.new_install_token(org_id, box_id)), server, json=json)
@@ -170,6 +170,6 @@ def new_install_token(
 
 def _show(made: "BoxInstallAnswer", server: Connection, *, json: bool) -> None:
     until = tables.moment(made.expires_at)
-    note(f"Its install token is shown this once, and works once, until {until} UTC. On the bench:")
+    note(f"Its install token is shown only once, and works once, until {until} UTC. On the bench:")
     note(f"  hwci box install --url {server.settings.url}")
-    emit_json(made) if json else say(made.install_token)
+    emit_json(made) if json else write(made.install_token)

@@ -19,7 +19,7 @@ from hwci.cli.commands.metrics import ask
 from hwci.cli.commands.serve import Port, server_errors
 from hwci.cli.terminal.metrics_page import Scope, show
 from hwci.cli.terminal.options import now
-from hwci.cli.terminal.render import Format, note, say
+from hwci.cli.terminal.render import Format, note, write
 from hwci.client.explained import ErrorMessage, ExplainedError, explained
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def demo(
                 _introduce(url, account, keys.ci)
                 _serve_until_signal(url, keys.boxes)
         if not keep:
-            _say_goodbye(folder, account)
+            _show_end(folder, account)
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def _database(folder: Path | None) -> Iterator[Path]:
             ErrorMessage(
                 "The demo needs a folder of its own",
                 f"{database} exists",
-                f"Serve it with: hwci serve --database {database}, or give another --dir",
+                f"Serve it with: hwci serve --database {database}, or use another --dir",
             )
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -253,7 +253,7 @@ def _introduce(url: str, account: Account, key: str) -> None:
         "  hwci report-run --help",
         "",
     ):
-        say(line)
+        write(line)
 
 
 def _way_to_hwci() -> list[str]:
@@ -263,15 +263,15 @@ def _way_to_hwci() -> list[str]:
     return [f"  export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"]
 
 
-def _say_goodbye(folder: Path | None, account: Account) -> None:
+def _show_end(folder: Path | None, account: Account) -> None:
     """Print how to start a server, as that of the demo has ended."""
-    say()
+    write()
     if folder is None:
-        say("This server has ended, and nothing of it is kept. One to look around in: hwci demo")
+        write("This server has ended, and nothing of it is kept. One to look around in: hwci demo")
         return
-    say("This server has ended. Serve what it kept:")
-    say(f"  {shlex.join(['hwci', 'serve', '--database', str(folder / DATABASE)])}")
-    say(f"Sign-in   {EMAIL}, password {account.password}")
+    write("This server has ended. Serve what it kept:")
+    write(f"  {shlex.join(['hwci', 'serve', '--database', str(folder / DATABASE)])}")
+    write(f"Sign-in   {EMAIL}, password {account.password}")
 
 
 def _serve_until_signal(url: str, boxes: Sequence[str]) -> None:

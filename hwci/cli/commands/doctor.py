@@ -18,7 +18,7 @@ from hwci.cli.commands.admin.database import sqlite_here
 from hwci.cli.session.reporter import command_context, destination
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import draw, note, safe, say, say_json
+from hwci.cli.terminal.render import draw, note, safe, say_json, write
 from hwci.client.explained import ExitCode
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def doctor(
     """Check that reports from here will arrive: server, key, clock, git, CI, proxy, spool, box key.
 
     In a job of a bench, the run and the push before this one are looked for, too, as a report
-    would: without them it says less.
+    would: without them it holds less.
 
-    Exit code 1 when something fails; a warning is none. Nothing is changed, nothing is reported.
+    Exit code 1 when something fails, 0 with warnings only. Nothing is changed, nothing is reported.
 
     For example:
 
@@ -51,15 +51,15 @@ def doctor(
         say_json(dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
     else:
         for one in found:
-            say(f"{one.state:4}  {one.check}: {one.what}")
+            write(f"{one.state:4}  {one.check}: {one.what}")
             if one.fix:
-                say(f"      fix: {one.fix}")
+                write(f"      fix: {one.fix}")
     if any(one.state is State.FAIL for one in found):
         raise typer.Exit(ExitCode.FAILED)
 
 
 def env(*, json: options.Json = False) -> None:
-    """Show what is known of this job: each field, its value, and who told it.
+    """Show what is known of this job: each field, its value and its source.
 
     A flag of the reporting commands wins over HWCI_* variables, these over hwci.toml, that over the
     CI system, that over git. No secret is shown.

@@ -90,7 +90,7 @@ def show_failure(
     days: options.Days = limits.DAYS_DEFAULT,
     json: options.Json = False,
 ) -> None:
-    """Show one failure with all that its answer rests on: who is to blame, and why.
+    """Show one failure with its evidence: who is to blame, and why.
 
     For example:
 
@@ -129,7 +129,7 @@ def dismiss(
     days: options.Days = limits.DAYS_DEFAULT,
     json: options.Json = False,
 ) -> None:
-    """Say that a real firmware bug was none. Owners and admins only.
+    """Count a resolved failure as no firmware bug. Owners and admins only.
 
     For example:
 
@@ -165,7 +165,7 @@ def _review(
     if json:
         render.emit_json(reviewed)
     else:
-        render.say(evidence.standing(reviewed))
+        render.write(evidence.standing(reviewed))
 
 
 def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:
@@ -181,6 +181,6 @@ def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:
         "failure",
         "hwci failures list",
         f"of the last {days} days",
-        "Look further back with --days, or give",
+        "Look further back with --days, or use",
     )
     return ids.complete(text, named, lambda: [item.id for item in server.items(call)])

@@ -15,7 +15,7 @@ from hwci.cli.session.command import connected, listing
 from hwci.cli.session.connection import Connection
 from hwci.cli.session.prompts import invite_token
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.render import emit_json, note, say
+from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import ErrorMessage, ExplainedError, advised, wrong_usage
 from hwci.engine.vocabulary import Role
 from hwci.wire import limits
@@ -132,7 +132,7 @@ def invite(
     role: Annotated[Role, typer.Option("--role", help="What they may do.")] = Role.MEMBER,
     json: options.Json = False,
 ) -> None:
-    """Invite someone, with an account or without; print the token, this once, on stdout.
+    """Invite someone, with an account or without; print the token on stdout, only once.
 
     Owners and admins only. They are a member once they accept, with the token, within 7 days. A new
     invitation takes the place of the earlier one.
@@ -149,7 +149,7 @@ def invite(
     note(f"  in a browser, at {url}/setup# with the token behind it")
     note(f"  without an account: hwci register --url {url} --invite-token-stdin")
     note(f"  with an account: hwci invitations accept --url {url} --invite-token-stdin")
-    emit_json(made) if json else say(made.invite_token)
+    emit_json(made) if json else write(made.invite_token)
 
 
 @members.command(
@@ -210,7 +210,7 @@ def withdraw(
     org_id = server.org_id()
     listed = server.items(client.calls.list_sent_invites(org_id, limit=limits.PAGE_LIMIT_MAX))
     named = ids.Named(
-        "open invitation", "hwci members invited", "to the organization", "Check --org, or give"
+        "open invitation", "hwci members invited", "to the organization", "Check --org, or use"
     )
     invite_id = ids.find(invited, named, lambda: [(one.id, one.email) for one in listed])
     server.send(client.calls.withdraw_invite(org_id, invite_id))
@@ -218,7 +218,7 @@ def withdraw(
 
 
 def _user_id(server: Connection, org_id: UUID, wanted: str) -> UUID:
-    named = ids.Named("member", "hwci members list", "of the organization", "Check --org, or give")
+    named = ids.Named("member", "hwci members list", "of the organization", "Check --org, or use")
     listed = server.items(client.calls.list_members(org_id, limit=limits.PAGE_LIMIT_MAX))
     return ids.find(wanted, named, lambda: [(one.user.id, one.user.email) for one in listed])
 
@@ -305,7 +305,7 @@ def _invite_id(server: Connection, wanted: str | None) -> UUID:
     found = list(server.items(client.calls.list_invites(limit=limits.PAGE_LIMIT_MAX)))
     if wanted is not None:
         among = "that waits for you"
-        named = ids.Named("invitation", "hwci invitations list", among, "Give")
+        named = ids.Named("invitation", "hwci invitations list", among, "Use")
         return ids.find(wanted, named, lambda: [(one.id, one.organization.name) for one in found])
     if len(found) == 1:
         return found[0].id

@@ -14,7 +14,7 @@ from hwci import client
 from hwci.cli.session.command import connected, listing
 from hwci.cli.session.connection import Connection
 from hwci.cli.terminal import options, tables
-from hwci.cli.terminal.render import emit_json, note, say
+from hwci.cli.terminal.render import emit_json, note, write
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def create_org(
     if json:
         emit_json(made)
         return
-    say(str(made.id))
+    write(str(made.id))
     note(f"{made.name} is created. The operator turns CI Metrics on for it:")
     note(f"  hwci admin ci-metrics enable {made.id} --database FILE")
 
@@ -89,10 +89,10 @@ def show_org(server: Connection, json: options.Json = False) -> None:
     if json:
         emit_json(found)
         return
-    say(f"{found.name} ({found.id})")
-    say(f"  your role: {found.role}")
-    say(f"  CI Metrics: {'on' if found.ci_metrics_enabled else 'off'}")
-    say(f"  created: {tables.moment(found.created_at)} UTC")
+    write(f"{found.name} ({found.id})")
+    write(f"  your role: {found.role}")
+    write(f"  CI Metrics: {'on' if found.ci_metrics_enabled else 'off'}")
+    write(f"  created: {tables.moment(found.created_at)} UTC")
 
 
 def _audit_layout(_: tables.View) -> "tables.Layout[AuditEntryAnswer]":
@@ -145,15 +145,15 @@ def create_key(
     name: Annotated[str, typer.Argument(help="What the key is for; need not be unique.")],
     json: options.Json = False,
 ) -> None:
-    """Create a CI key and print it, this once, on stdout. Owners and admins only.
+    """Create a CI key and print it on stdout, only once. Owners and admins only.
 
     For example:
 
       hwci keys create "GitHub Actions" > ci-key.txt
     """
     made = server.send(client.calls.create_ci_key(server.org_id(), name))
-    note(f"Key {made.id} is created. It is shown this once: keep it as HWCI_CI_KEY in your CI.")
-    emit_json(made) if json else say(made.api_key)
+    note(f"Key {made.id} is created. It is shown only once: keep it as HWCI_CI_KEY in your CI.")
+    emit_json(made) if json else write(made.api_key)
 
 
 def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":

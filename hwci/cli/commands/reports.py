@@ -47,7 +47,7 @@ Junit = Annotated[
 REPORT_RUN_HELP = """\
 Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
 
-What a flag does not say comes from HWCI_* variables, hwci.toml, the CI system and git: hwci env
+Fields without a flag come from HWCI_* variables, hwci.toml, the CI system and git: hwci env
 shows it. A report of more than 1,000 tests is sent in parts. An unreachable server is a warning,
 not a failed build, unless --strict; so is a file that holds no results, and the others are sent.
 
@@ -177,7 +177,7 @@ MergedAt = Annotated[
 MERGE_ANNOUNCE_HELP = """\
 Announce a merge, so that it counts even when no bench is online. Needs HWCI_CI_KEY.
 
-What a flag does not say comes from HWCI_* variables, the CI system and git. Without --suite, each
+Fields without a flag come from HWCI_* variables, the CI system and git. Without --suite, each
 product of hwci.toml is announced whose trigger_paths the merge touched; without hwci.toml, a run of
 any product can check the merge. An unreachable server is a warning, not a failed build, unless
 --strict.

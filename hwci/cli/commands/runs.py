@@ -34,7 +34,7 @@ runs = typer.Typer(no_args_is_help=True, help="Runs: list, show, watch.")
 
 
 class Hello(StrEnum):
-    """How the check before the tests ended, as reports are told it by `--hello`, too."""
+    """How the check before the tests ended, as `--hello` sets it in reports."""
 
     OK = "ok"
     FAILED = "failed"
@@ -168,7 +168,7 @@ def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
     Raises:
         ExplainedError: not an id, or none or several begin with it.
     """
-    named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Give")
+    named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Use")
     listed = server.items(client.calls.list_runs(org_id, limit=limits.PAGE_LIMIT_MAX))
     return ids.complete(text, named, lambda: [run.id for run in islice(listed, LATEST)])
 
@@ -249,7 +249,7 @@ def _watch_one(server: Connection, org_id: UUID, run_id: UUID, json: bool) -> Ru
             for event in coming:
                 _show_event(event, json)
     run = server.send(client.calls.get_run(org_id, run_id))
-    (render.note if json else render.say)(f"{_title(run)}: {_end(run)}")
+    (render.note if json else render.write)(f"{_title(run)}: {_end(run)}")
     return run.status
 
 
@@ -274,7 +274,7 @@ def _show_bar(run: "RunDetail", events: "Iterator[RunEvent]") -> None:
             if test is None:
                 continue
             if test.outcome is Outcome.FAIL and outcomes.get(test.id) is not Outcome.FAIL:
-                render.say(_test(test))
+                render.write(_test(test))
             outcomes[test.id] = test.outcome
             ended = sum(outcome is not None for outcome in outcomes.values())
             bar.update(task, completed=ended, total=len(outcomes))
@@ -285,7 +285,7 @@ def _show_event(event: "RunEvent", json: bool) -> None:
         render.say_json(event.model_dump_json(exclude_unset=True))
     else:
         run_id = str(event.run_id)[: tables.ID_SHOWN]
-        render.say(f"{event.at:%Y-%m-%d %H:%M:%S}  {run_id}  {_event_words(event)}")
+        render.write(f"{event.at:%Y-%m-%d %H:%M:%S}  {run_id}  {_event_words(event)}")
 
 
 def _event_words(event: "RunEvent") -> str:

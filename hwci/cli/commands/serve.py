@@ -48,7 +48,7 @@ Drain = Annotated[
         metavar="SECONDS",
         min=0,
         max=9_999,
-        help="When told to stop, be not ready but listen for so long [HWCI_DRAIN_SECONDS, else 0].",
+        help="On a stop signal, be not ready but listen for so long [HWCI_DRAIN_SECONDS, else 0].",
         show_default=False,
     ),
 ]
@@ -68,8 +68,8 @@ def serve(
 ) -> None:
     """Run the server on one database file, until Ctrl-C.
 
-    Each request is a line on stderr, unless --quiet. Told to stop, the server answers what it has
-    taken and ends within 10 seconds; told twice, it ends at once.
+    Each request is a line on stderr, unless --quiet. On SIGTERM or Ctrl-C the server answers what
+    it has taken and ends within 10 seconds; on a second one, at once.
 
     For example:
 

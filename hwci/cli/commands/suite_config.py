@@ -159,11 +159,11 @@ def _show(found: "PathCheck") -> None:
         return
     percent = 100 * found.known_files // found.changed_files
     changed = tables.counted(found.changed_files, "changed file")
-    render.say(f"{percent} % of {changed} are firmware or harness of some product.")
+    render.write(f"{percent} % of {changed} are firmware or harness of some product.")
     shown = [f"{one.directory} ({one.files})" for one in found.neither[:DIRECTORIES_SHOWN]]
     if shown:
         more = len(found.neither) - len(shown)
-        render.say(f"Neither: {', '.join(shown)}{f', {more} more' if more else ''}")
+        render.write(f"Neither: {', '.join(shown)}{f', {more} more' if more else ''}")
 
 
 def _kinds(commits: int) -> "tables.Layout[CommitKinds]":
@@ -232,7 +232,7 @@ def plan(
         return
     for number, found in enumerate(plans):
         if number:
-            render.say()
+            render.write()
         _show_plan(found)
         if not found.complete:
             render.note(
@@ -247,8 +247,8 @@ def plan(
 def _show_plan(found: "SuiteConfigPlan") -> None:
     product = tables.product(found.product.repo_key, found.product.suite)
     changed = tables.counted(found.changes.total, "failure")
-    render.say(f"{product}, last {found.period.days} days: {changed} would be seen otherwise.")
-    render.say(_counts(found.before, found.after))
+    render.write(f"{product}, last {found.period.days} days: {changed} would be seen otherwise.")
+    render.write(_counts(found.before, found.after))
     if found.changes.items:
         render.emit(_plan_layout(found.changes.items), found.changes.items, render.Format.TABLE)
 

@@ -61,7 +61,7 @@ def _flag(name: str, kind: Any, default: object = None) -> inspect.Parameter:  #
 def _described(
     command: Command, function: Callable[..., Any], parameters: list[inspect.Parameter]
 ) -> Command:
-    """Give a command the name and help of a function, and these parameters, for typer to read."""
+    """Set the name, help and parameters of a command, for typer to read."""
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__annotations__ = {}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

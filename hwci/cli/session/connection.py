@@ -80,7 +80,7 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
         raise ExplainedError(
             ErrorMessage(
                 "You belong to no organization",
-                "it was asked for yours, and there is none",
+                "the command needs one",
                 "Create one: hwci orgs create NAME; or see who invites you: hwci invitations list",
             )
         )

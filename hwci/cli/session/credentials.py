@@ -83,7 +83,7 @@ class Credentials:
         renew: Callable[[Profile], Profile],
         refused: str | None = None,
     ) -> Profile | None:
-        """Put what `renew` makes of a profile in its place, and give it, if its access token has
+        """Put what `renew` makes of a profile in its place, and return it, if its access token has
         ended or is the one that was refused.
 
         A refresh token works once, and sent a second time ends every sign-in of the user. So no
@@ -200,9 +200,9 @@ def _warn_of_others(path: Path, mode: int) -> None:
     from hwci.client.files import OF_OTHERS
 
     if mode & OF_OTHERS:
-        what = f"The sign-ins in {path} are no secret"
-        cause = f"others can reach the file: its mode is {mode:04o}"
-        fix = f"Take that away: chmod 600 {path}. If strangers use this machine, sign in anew"
+        what = f"Others can read the sign-ins in {path}"
+        cause = f"the mode of the file is {mode:04o}"
+        fix = f"Run: chmod 600 {path}. If strangers use this machine, sign in again"
         report(ErrorMessage(what, cause, fix), "warning")
 
 

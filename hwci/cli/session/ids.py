@@ -51,8 +51,8 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
     found = found or {one for one, name in known if name.casefold() == text.casefold()}
     if not found and len(text) >= PREFIX_MIN:
         found = {one for one, _ in known if str(one).startswith(text.lower())}
-    told = f"{len(found)} of {len(known)} have this name, or an id that begins with it"
-    return _only(text, named, found, told)
+    cause = f"{len(found)} of {len(known)} have this name, or an id that begins with it"
+    return _only(text, named, found, cause)
 
 
 def _only(text: str, named: Named, found: set[UUID], cause: str) -> UUID:

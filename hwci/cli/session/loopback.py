@@ -46,7 +46,7 @@ def sign_in_through(
     """Sign in through a provider in a browser; return when it was requested, and the sign-in.
 
     Raises:
-        ExplainedError: there is no such provider, it lets nobody in, or nobody came back from it.
+        ExplainedError: there is no such provider, it refuses, or the browser did not come back.
         HwciError: as any call of the client.
     """
     from hwci.client import calls
@@ -87,14 +87,14 @@ def _wait(arrivals: "queue.Queue[Brought]", name: str) -> str:
     """Wait for the code.
 
     Raises:
-        ExplainedError: the sign-in was refused, or nobody came.
+        ExplainedError: the sign-in was refused, or the browser did not come back.
     """
     again = f"try again: hwci login --sso {name}"
     try:
         brought = arrivals.get(timeout=WAIT_SECONDS)
     except queue.Empty:
         late = "the browser did not come back within 5 minutes"
-        raise _failed(late, f"Look at what the browser says, then {again}") from None
+        raise _failed(late, f"Look at the message in the browser, then {again}") from None
     if brought.refusal:
         raise _failed(brought.refusal, f"If that is not what you meant, {again}")
     return brought.code

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command asks its person for. A script has nobody to ask: it is told what to give."""
+"""What a command asks for at a terminal; without one, the error names the flags to use."""
 
 import os
 import sys
@@ -14,20 +14,20 @@ def asked(what: str, ways: str, *, hidden: bool = False) -> str:
     """Ask for something at the terminal.
 
     Raises:
-        ExplainedError: there is no terminal; `ways`: the flags and variables that would give it.
+        ExplainedError: there is no terminal; `ways`: the flags and variables to use.
     """
     if not sys.stdin.isatty():
-        raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Give it with {ways}")
+        raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Use {ways}")
     return str(typer.prompt(what.capitalize(), hide_input=hidden, err=True))
 
 
 def secret_line(what: str, ways: str, *, from_stdin: bool) -> str:
-    """Read a secret from stdin if a flag says so, else ask for it."""
+    """Read a secret from stdin if a flag asks for it, else at the terminal."""
     return sys.stdin.readline().rstrip("\r\n") if from_stdin else asked(what, ways, hidden=True)
 
 
 def new_password(ways: str, *, from_stdin: bool) -> str:
-    """Read a new password from stdin if a flag says so, else ask for it twice.
+    """Read a new password from stdin if a flag asks for it, else at the terminal twice.
 
     Raises:
         ExplainedError: there is no terminal, or the two differ.
@@ -49,8 +49,8 @@ def password_in(path: str) -> str:
 
 
 def invite_token(*, from_stdin: bool) -> str | None:
-    """Return the token of an invitation: from stdin if a flag says so, else as the environment
-    tells it, or None.
+    """Return the token of an invitation: from stdin if a flag asks for it, else from the
+    environment; None if there is none.
     """
     if from_stdin:
         return sys.stdin.readline().strip()

@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 
 class RenewingClient(Client):
-    """Sends with the token that `token` gives. A token that is refused is given to `token`, once
-    for each call, to have another in its place: a refused call was not looked at, and is repeated.
+    """Sends with the token that `token` returns. A refused token is passed to `token`, once for
+    each call, to get another in its place: a refused call was not looked at, and is repeated.
     """
 
     def __init__(self, url: str, token: Callable[[str | None], str], retries: int) -> None:
@@ -24,7 +24,7 @@ class RenewingClient(Client):
         super().__init__(url, token=lambda: self._ask(None), retries=retries)
 
     def send(self, call: Call[T], *, within: float | None = None) -> T:
-        """Perform a call and give its answer, as every client does."""
+        """Perform a call and return its answer, as every client does."""
         try:
             return super().send(call, within=within)
         except UnauthorizedError:

@@ -24,7 +24,7 @@ SECRET_BYTES_MAX = 64 * 1024
 
 @dataclass(frozen=True)
 class Flags:
-    """What the command line says; None where it says nothing."""
+    """The flags of the command line; None if not given."""
 
     url: str | None = None
     profile: str | None = None
@@ -42,7 +42,7 @@ class Settings:
     org: str | None
     environ: Mapping[str, str]
     guessed: bool = False
-    """Nobody said the server: it is the one that a person tries hwci with, and is shown no key."""
+    """The server is the default, to try hwci with, and gets no key."""
 
     @property
     def credentials(self) -> Credentials:
@@ -66,7 +66,7 @@ class Settings:
         """Return the address, for a command that shows it a key or a token of its environment.
 
         Raises:
-            ExplainedError: wrong usage: nobody said it.
+            ExplainedError: wrong usage: it is not set.
         """
         if self.guessed:
             raise wrong_usage(failed, NO_URL, NO_URL_FIX)

@@ -235,8 +235,8 @@ def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
 
 def _subjects(found: FailureEvidence) -> dict[str, str]:
     """Return the subjects of the commits that any run reported."""
-    told = (*found.timeline_changes, *(found.under_test or ()), *(found.before_fix or ()))
-    return {commit.sha: commit.subject for commit in told}
+    commits = (*found.timeline_changes, *(found.under_test or ()), *(found.before_fix or ()))
+    return {commit.sha: commit.subject for commit in commits}
 
 
 def _rest(more: int, noun: str) -> Iterator[str]:

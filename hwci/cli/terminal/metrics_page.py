@@ -268,24 +268,24 @@ def _csv(found: Overview) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
     render.emit_csv(TILE_KEYS, tile_rows(found.page.tiles))
     for shape, rows, _ in _blocks(found):
-        render.say()
+        render.write()
         render.emit_csv(
             ["table", *shape.keys], ([shape.name, *shape.exact(row)] for row in rows.items)
         )
 
 
 def _markdown(found: Overview, server: str) -> None:
-    render.say(f"## {render.md(header(found.page, server))}")
-    render.say()
+    render.write(f"## {render.md(header(found.page, server))}")
+    render.write()
     render.emit_md(["", "", ""], map(_one_line, tiles(found.page.tiles)))
     for block in _blocks(found):
-        render.say()
-        render.say(f"### {block.title}")
-        render.say()
+        render.write()
+        render.write(f"### {block.title}")
+        render.write()
         if block.rows.items:
             render.emit_md(block.layout.headers(), map(block.layout.shown, block.rows.items))
         else:
-            render.say(block.layout.empty)
+            render.write(block.layout.empty)
         for line in block.below:
-            render.say()
-            render.say(render.md(line))
+            render.write()
+            render.write(render.md(line))

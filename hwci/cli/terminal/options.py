@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flags that several commands share, each with one name and one explanation; how a text that a
-flag gives is read, and the clock.
+"""The flags that several commands share, each with one name and one explanation; how the text of
+a flag is read, and the clock.
 """
 
 import math
@@ -114,7 +114,7 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         "-n",
-        help="Print the exact JSON and send nothing; to tell commits, git may fetch history.",
+        help="Print the exact JSON and send nothing; git may fetch history to find commits.",
     ),
 ]
 Strict = Annotated[
@@ -140,18 +140,18 @@ EndedAt = Annotated[
     typer.Option(metavar="TIME", help="End of the run [start plus what the tests took]."),
 ]
 Conclusion = Annotated[
-    str | None, typer.Option(help="Result as the CI says it [success, or failure].")
+    str | None, typer.Option(help="Result as the CI reports it [success, or failure].")
 ]
 HelloWord = Annotated[
     str | None,
     typer.Option(
         metavar="ok|failed",
-        help="Did the connectivity check before the tests pass? Only `failed` says no. [ok]",
+        help="Result of the connectivity check before the tests; only `failed` means no. [ok]",
     ),
 ]
 HelloCommand = Annotated[
     str | None,
-    typer.Option(metavar="COMMAND", help="A connectivity check to run; its exit status says it."),
+    typer.Option(metavar="COMMAND", help="A connectivity check to run; exit status 0 means ok."),
 ]
 Box = Annotated[
     list[str] | None,
@@ -230,7 +230,7 @@ def form_of(json: bool, output: Format | None) -> Format:
 
 
 def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | None]:
-    """Give repository and suite. The last colon parts them: a suite holds none, as a rule.
+    """Return repository and suite. The last colon parts them: a suite holds none, as a rule.
 
     Raises:
         ExplainedError: not of the form REPO:SUITE, or two repositories.
@@ -270,7 +270,7 @@ def time_of(text: str | None, flag: str) -> datetime | None:
 
 
 def one_box(names: Sequence[str] | None) -> str | None:
-    """Give the box of a flag that can be repeated by mistake only.
+    """Return the box of a flag that can be repeated by mistake only.
 
     Raises:
         ExplainedError: several are named.
@@ -292,5 +292,5 @@ def list_of(texts: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def now() -> datetime:
-    """Read the clock. What is to be of one instant is given what one reading says."""
+    """Read the clock; what belongs to one instant uses one reading."""
     return datetime.now(UTC)  # noqa: TID251 - the command line may read the clock

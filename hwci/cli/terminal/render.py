@@ -74,14 +74,14 @@ def _escape(letter: str) -> str:
     return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def say(line: str = "") -> None:
+def write(line: str = "") -> None:
     """Write a line of data."""
     _write(sys.stdout, line)
 
 
 def note(line: str) -> None:
-    """Write a line that is not data. Where it cannot be written, as nobody reads it any more or the
-    disk of the log is full, the work goes on without: a report is worth more than a word of it.
+    """Write a line that is not data. Where it cannot be written, because its reader is gone or
+    the disk of the log is full, the work goes on: the report matters more.
     """
     try:
         _write(sys.stderr, line)
@@ -141,7 +141,7 @@ def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
 def say_json(text: str) -> None:
     """Write JSON: only its strings can hold hidden letters, and each of these can be escaped."""
     for line in _OBEYED.sub(r"#\\u0023", text).split("\n"):
-        say(line if line.isprintable() else "".join(map(_json_escape, line)))
+        write(line if line.isprintable() else "".join(map(_json_escape, line)))
 
 
 def _json_escape(letter: str) -> str:
@@ -173,10 +173,10 @@ def _csv_cell(cell: object) -> str:
 
 def emit_md(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Write a Markdown table."""
-    say(_md_row(header))
-    say(_md_row(["---"] * len(header)))
+    write(_md_row(header))
+    write(_md_row(["---"] * len(header)))
     for row in rows:
-        say(_md_row([md(cell) for cell in row]))
+        write(_md_row([md(cell) for cell in row]))
 
 
 def md(text: str) -> str:

@@ -86,7 +86,7 @@ def tests() -> Layout[RunItem]:
             Column("Verdict", lambda row: row.verdict or "", whole=True),
         ],
         ("id", "outcome", "attempts", "durationS", "verdict"),
-        "No test was told of this run.",
+        "No test of this run was reported.",
     )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tables of the service look like in a terminal: columns as data, one layout per table.
 
-A layout says what people see (short hashes, relative times) and which fields of the answer a
+A layout holds what people see (short hashes, relative times) and which fields of the answer a
 spreadsheet gets (whole hashes, exact times). It computes no figure and prints nothing.
 """
 
@@ -44,8 +44,8 @@ _UNITS = (
     (timedelta(hours=1), "hour", 2),
     (timedelta(minutes=1), "minute", 1),
 )
-"""Each with how many of it a time is at least told in: "1 month" would be said of 30 days as of 59.
-So does the dashboard (format.js)."""
+"""Each with its least count: "1 month" would stand for 30 days as for 59. The dashboard does the
+same (format.js)."""
 _MINUTE, _TENTH = 60, Decimal("0.1")
 _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 
@@ -124,14 +124,14 @@ def ago(at: datetime, now: datetime) -> str:
 
 def duration(seconds: float) -> str:
     """Write how long a test took, as the dashboard does: `12.5 s`, `7 min 8 s`, `2 h 5 min`."""
-    rest, told = int(seconds + 0.5), []
+    rest, counts = int(seconds + 0.5), []
     if rest < _MINUTE:
         return f"{Decimal(str(seconds)).quantize(_TENTH, ROUND_HALF_UP)} s"
     for size, unit in _PARTS:
         count, rest = divmod(rest, size)
-        told.append((count, unit))
-    first = next(at for at, (count, _) in enumerate(told) if count)
-    return " ".join(f"{count} {unit}" for count, unit in told[first : first + 2] if count)
+        counts.append((count, unit))
+    first = next(at for at, (count, _) in enumerate(counts) if count)
+    return " ".join(f"{count} {unit}" for count, unit in counts[first : first + 2] if count)
 
 
 def when(at: datetime, now: datetime) -> str:

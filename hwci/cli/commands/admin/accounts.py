@@ -11,7 +11,7 @@ from hwci.cli.commands.admin.operator import ask, is_default, operator_errors
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.prompts import new_password, password_in
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit_json, note, say
+from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import wrong_usage
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def create_user(
       hwci admin create-user --email cy@example.org --database new.db --create
     """
     command = _command(email, _password(password_stdin, password_file), name, organization)
-    with operator_errors(NOT_CREATED, "Give another --email"):
+    with operator_errors(NOT_CREATED, "Use another --email"):
         made = ask(database, command, may_create=create or is_default(database))
     if json:
         emit_json(made)
@@ -69,13 +69,13 @@ def create_user(
     note(f"{email} may sign in.")
     if made.org_id is not None:
         note(f"Next: hwci admin ci-metrics enable {made.org_id}")
-        say(str(made.org_id))
+        write(str(made.org_id))
 
 
 def reset_password(*, email: Email, database: Database = None) -> None:
     """Print a link by which a user sets a new password, once, within 24 hours.
 
-    Give it to nobody else. Until it is used, the present password and sessions stay. A new link
+    Give it to that user only. Until it is used, the present password and sessions stay. A new link
     takes the place of an earlier one.
 
     For example:
@@ -87,14 +87,14 @@ def reset_password(*, email: Email, database: Database = None) -> None:
 
         made = ask(database, _checked(ResetPassword, "No link was made", email=email))
     note(f"{email} sets a new password with this link, once, within 24 hours:")
-    say(f"{made.base_url or ADDRESS}/reset#{made.reset_token}")
+    write(f"{made.base_url or ADDRESS}/reset#{made.reset_token}")
     if made.base_url is None:
         note(f"Its address {ADDRESS} is a guess: replace it by the one that people reach the")
         note("server at. Set HWCI_BASE_URL for the server, and the next link is right.")
 
 
 def disable_user(*, email: Email, database: Database = None) -> None:
-    """Let a user sign in no more; their sessions end at once, streams within seconds.
+    """Stop a user from signing in; their sessions end at once, streams within seconds.
 
     What organizations have of them stays: memberships, CI keys and boxes that they made.
 
@@ -108,7 +108,7 @@ def disable_user(*, email: Email, database: Database = None) -> None:
 
 
 def enable_user(*, email: Email, database: Database = None) -> None:
-    """Let a user who was disabled sign in again.
+    """Allow a disabled user to sign in again.
 
     For example:
 
@@ -199,8 +199,8 @@ def rotate_secret(
 ) -> None:
     """Sign access tokens with a new key, at once also while the server runs.
 
-    Tokens of the former key are accepted until they end, 15 minutes at most, unless --now. Nobody
-    has to sign in again: a sign-in renews itself.
+    Tokens of the former key are accepted until they end, 15 minutes at most, unless --now. No
+    user has to sign in again: a sign-in renews itself.
 
     For example:
 

@@ -12,7 +12,7 @@ import typer
 from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit_json, note, say, telling
+from hwci.cli.terminal.render import emit_json, note, telling, write
 from hwci.client.explained import ErrorMessage, ExplainedError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def verify(
         if report.unsealed:
             rows += f", {report.unsealed} of them from before its present key"
         note(f"The audit log is whole: {rows}. It ends with:")
-        say(report.head)
+        write(report.head)
     if not report.whole:
         raise ExplainedError(_broken(report))
 
@@ -100,8 +100,8 @@ def export(database: Database = None) -> None:
 def new_key(database: Database = None) -> None:
     """Go on with the audit log under a new key when its key is lost, while no server runs.
 
-    An entry in the log of each organization says so. What was sealed before stays as it is: its
-    rows still follow on each other, but nobody can tell any more who sealed them.
+    The log of each organization gets an entry about it. What was sealed before stays as it is: its
+    rows still follow on each other, but it can no longer be checked who sealed them.
 
     For example:
 

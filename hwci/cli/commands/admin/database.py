@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci admin` for the database as a whole: backup, restore, migrate and check; and what
-`hwci doctor` says of the SQLite of this machine.
+`hwci doctor` finds about the SQLite of this machine.
 """
 
 import os
@@ -15,7 +15,7 @@ from hwci.bench.checks import Finding, State
 from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit_json, note, say, telling
+from hwci.cli.terminal.render import emit_json, note, telling, write
 from hwci.cli.terminal.tables import counted
 from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
 
@@ -49,7 +49,7 @@ def backup(
         note(f"The key of its audit log is {key}: keep it with the backup.")
     else:
         note("The key of its audit log is missing beside the database, and so beside the backup.")
-    say(str(to))
+    write(str(to))
 
 
 def restore(
@@ -110,7 +110,7 @@ def migrate(
         )
         raise ExplainedError(missing)
     for step in steps:
-        say(step)
+        write(step)
     note(f"{where} is at the present schema.")
 
 
@@ -145,9 +145,9 @@ def check(json: options.Json = False, database: Database = None) -> None:
         emit_json(found)
     else:
         for line in found.damage:
-            say(f"damaged: {line}")
+            write(f"damaged: {line}")
         for line in found.stale:
-            say(f"out of date: {line}")
+            write(f"out of date: {line}")
     for line in _next_steps(where, found):
         note(line)
     if not found.whole:
@@ -181,8 +181,8 @@ def _next_steps(where: str, found: "CheckResult") -> list[str]:
         steps.append(f"{where} is whole: {counted(found.reports, 'report')}.")
     if found.without_digest:
         steps.append(
-            f"{counted(found.without_digest, 'report')} of an earlier hwci without a digest: nobody"
-            " can tell whether they are as they were sent. From now on: hwci admin rebuild"
+            f"{counted(found.without_digest, 'report')} of an earlier hwci without a digest: it"
+            " cannot be checked whether they are as they were sent. From now on: hwci admin rebuild"
         )
     return steps
 
