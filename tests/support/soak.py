@@ -5,14 +5,13 @@ import `rounds` (tests/conftest.py marks them).
 """
 
 import os
-from collections.abc import Sequence
 from typing import TypeVar
 
-Number = TypeVar("Number", int, Sequence[int])
+Rounds = TypeVar("Rounds")
 
 SOAK = os.environ.get("SOAK") == "1"
 
 
-def rounds(few: Number, all_of_them: Number) -> Number:
-    """Return the number of rounds, stories, kills or examples to try, or their seeds."""
+def rounds(few: Rounds, all_of_them: Rounds) -> Rounds:
+    """Return the number of rounds, stories, kills or examples to try, or what to try."""
     return all_of_them if SOAK else few

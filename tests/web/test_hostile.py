@@ -3,7 +3,7 @@
 loaded, no rule of the document is broken, and no page grows wider than its window.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
+from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard
 from tests.web.hostile import GUEST, HOSTILE, hostile_server, ids_of, in_address
 
@@ -109,6 +110,11 @@ def visitor(page: Page, told: RunningServer) -> Visitor:
     return Visitor(page, told)
 
 
+def part_of(all_of_them: Sequence[Any], first: int) -> Sequence[Any]:
+    """Return every fourth, from one that differs between tests; all of them in `make soak`."""
+    return rounds(all_of_them[first::4], all_of_them)
+
+
 def only_refused(said: list[str]) -> None:
     """Take out what the browser says of answers that refuse."""
     said[:] = [line for line in said if line and not line.startswith(REFUSED)]
@@ -151,7 +157,7 @@ def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> Non
 
 
 def test_the_failures_of_one_test_are_those_of_its_whole_name(visitor: Visitor) -> None:
-    for text in HOSTILE:
+    for text in part_of(HOSTILE, 0):
         visitor.open(f"failures?testId={in_address(text)}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
@@ -163,7 +169,7 @@ def test_the_page_of_a_failure_shows_each_as_text(
     visitor: Visitor, quiet_console: list[str]
 ) -> None:
     visitor.open("failures/none")
-    for row in visitor.ask("ci-metrics/real-bugs?search=reviewed"):
+    for row in part_of(visitor.ask("ci-metrics/real-bugs?search=reviewed"), 1):
         text = row["repoKey"]
         visitor.go(f"failures/{row['id']}")
         visitor.settled()
@@ -188,7 +194,7 @@ def test_the_page_of_a_run_shows_each_as_text(visitor: Visitor, quiet_console: l
     runs = [run for run in visitor.ask("runs") if run["tests"]["failed"]]
     assert {run["branch"] for run in runs} == set(HOSTILE)
     visitor.open("runs/none")
-    for run in runs:
+    for run in part_of(runs, 2):
         visitor.go(f"runs/{run['id']}")
         expect(visitor.page.locator("#tests tbody a")).to_have_count(3)
         visitor.page.locator(".changes .fold").click()
@@ -244,7 +250,7 @@ def test_an_organization_and_a_person_may_have_each_as_their_name(visitor: Visit
 
 
 def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[str]) -> None:
-    for number, text in enumerate(HOSTILE):
+    for number, text in enumerate(part_of(HOSTILE, 2)):
         word = in_address(text)
         places = (
             f"metrics?repoKey={word}&suite={word}&other=open&flaky.boxes={word}#{word}",
@@ -263,7 +269,7 @@ def test_an_address_may_say_any_of_them(visitor: Visitor, quiet_console: list[st
 
 def test_a_path_may_hold_any_of_them(visitor: Visitor, quiet_console: list[str]) -> None:
     page, own = visitor.page, f"/orgs/{visitor.org}"
-    for number, text in enumerate(HOSTILE):
+    for number, text in enumerate(part_of(HOSTILE, 3)):
         word = in_address(text)
         places = (
             f"/orgs/{word}/metrics",
@@ -299,7 +305,7 @@ def test_a_sign_in_leads_nowhere_but_to_a_page_of_ours(
 def test_a_set_up_link_may_hold_any_of_them(page: Page, told: RunningServer) -> None:
     visitor = Visitor(page, told)
     page.context.clear_cookies()  # a link leads who is signed in on to their invitations
-    for text in HOSTILE:
+    for text in part_of(HOSTILE, 0):
         page.goto(f"{told.url}/setup?{in_address(text)}#{in_address(text)}")
         expect(page.get_by_label("Password")).to_be_visible()
         visitor.settled()
@@ -308,7 +314,7 @@ def test_a_set_up_link_may_hold_any_of_them(page: Page, told: RunningServer) -> 
 def test_what_is_typed_into_a_search_is_text(visitor: Visitor) -> None:
     visitor.open("metrics")
     field = visitor.page.get_by_label("Search Merges, not checked")
-    for text in HOSTILE[:10]:
+    for text in part_of(HOSTILE, 1)[:10]:
         field.fill(text)
         expect(visitor.page.locator("#merges td[data-title=Branch]").first).to_contain_text(text)
         visitor.settled()

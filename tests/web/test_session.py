@@ -24,11 +24,13 @@ from tests.support.running import (
     RunningServer,
     running_in_thread,
 )
+from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard, module
 from tests.web.slow_proxy import slow_proxy
 
 REFRESH = "/api/auth/refresh"
 TABS, ROUNDS = 5, 40
+RENEWALS = rounds(6, ROUNDS)
 OWNER, MEMBER = Account(EMAIL, PASSWORD), Account(MEMBER_EMAIL, PASSWORD)
 
 # A call to the API as the pages make it, through the modules that the page itself has loaded.
@@ -216,7 +218,7 @@ def test_five_tabs_renew_once_for_all_whenever_it_is_due(
     tried = renewals(context)
     pages[0].evaluate("window.inVain = true")  # it is the first to ask, mostly
 
-    for turn in range(1, ROUNDS + 1):
+    for turn in range(1, RENEWALS + 1):
         clock.move(minutes=16)
         for page in pages:
             page.evaluate(ASK)
