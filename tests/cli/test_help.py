@@ -66,6 +66,8 @@ CONTRACT = {
     "exec",
     "spool list",
     "spool flush",
+    "spool show",
+    "spool remove",
     "suite-config apply",
     "suite-config check",
     "suite-config plan",

@@ -151,7 +151,8 @@ def test_a_code_that_somebody_else_brings_signs_nobody_in(
     assert process.returncode == 4
     error, cause, _ = err.splitlines()
     assert error == "error: The sign-in failed"
-    assert cause.startswith("cause: 401 Unauthorized: The code is not valid, has ended or was used")
+    refused = "cause: 401 Unauthorized: The code is not valid, has expired or was used before"
+    assert cause.startswith(refused)
     assert cli("whoami").code == 4
 
 

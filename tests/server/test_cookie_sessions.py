@@ -24,7 +24,7 @@ from tests.support.running import (
 BASE_URL = "https://hwci.example.org"
 SEVEN_DAYS = "604800"
 COOKIE = {"session": "cookie"}
-NO_REFRESH = (401, "The refresh token is unknown, has ended or was used before; sign in again")
+NO_REFRESH = (401, "The refresh token is unknown, has expired or was used before; sign in again")
 NO_COOKIE = (401, "The cookie of the sign-in is missing, or there are several; sign in again")
 
 

@@ -24,7 +24,7 @@ from tests.support.running import (
     running_in_thread,
 )
 
-REFUSED = (401, "The refresh token is unknown, has ended or was used before; sign in again")
+REFUSED = (401, "The refresh token is unknown, has expired or was used before; sign in again")
 ENDED = (401, "The session has ended; sign in again")
 ROUNDS, AT_ONCE = 200, 16
 

@@ -7,18 +7,15 @@ they are sent in `delivery.py`.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import BaseModel
 
 from hwci.cli.session.reporter import destination
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit, note, say_json, telling
-from hwci.cli.terminal.tables import Column, Layout, View, counted, when
+from hwci.cli.terminal.tables import View, counted
 from hwci.client.explained import (
     ErrorMessage,
     ExitCode,
@@ -26,7 +23,6 @@ from hwci.client.explained import (
     explained,
     wrong_usage,
 )
-from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
     from hwci.client.store import BenchStore, PendingReport
@@ -70,29 +66,6 @@ spool = typer.Typer(
 )
 
 
-class SpooledReport(BaseModel):
-    """A report that is still here. `name`: its box, or the product or commit of an announcement.
-    `tries`: those that failed. `number`: what names it; the name of its file where that cannot be
-    read. `unreadable`: a file of an older hwci that cannot be opened, is damaged, or a newer
-    hwci's. `superseded`: a later report of the same run or merge came, and only its own number
-    sends it. `address` empty: the server is not known yet.
-    """
-
-    state: Literal["waiting", "unreadable", "refused", "superseded"]
-    kind: str
-    name: str
-    repo_key: str | None
-    run_id: int | None
-    run_attempt: int | None
-    sha: str | None
-    address: str
-    created_at: datetime
-    tries: int
-    reason: str
-    file: Path
-    number: str
-
-
 @spool.command("list")
 def list_spool(json: options.JsonList = False, output: options.Output = None) -> None:
     """List the reports that wait on this machine, and those that were set aside, with the reason.
@@ -106,15 +79,15 @@ def list_spool(json: options.JsonList = False, output: options.Output = None) ->
 
       hwci spool list
     """
+    from hwci.cli.terminal import spool_list
+
     form = options.form_of(json, output)
     settings = resolve(Flags())
     store, key = _store(settings), _known_key(settings)
     address = _known_address(settings)
     with _readable():
-        found = [_row(one, key, address) for one in store.reports()]
-    states = ("waiting", "unreadable", "refused", "superseded")
-    found.sort(key=lambda row: states.index(row.state))
-    emit(_layout(View(options.now())), found, form)
+        found = spool_list.rows(store.reports(), key, address)
+    emit(spool_list.layout(View(options.now())), found, form)
 
 
 @spool.command("flush")
@@ -312,70 +285,3 @@ def _store(settings: Settings) -> "BenchStore":
         what = "There is no place for reports that wait"
         raise ExplainedError(ErrorMessage(what, str(fault), fault.fix))
     return found
-
-
-# What a list shows
-
-
-def _row(report: "PendingReport", key: str | None, address: str | None) -> SpooledReport:
-    """`key`, `address`: what waits for another says so."""
-    return SpooledReport(
-        state="refused" if report.state == "damaged" else report.state,
-        kind=report.kind,
-        name=report.name,
-        repo_key=report.repo_key,
-        run_id=report.run_id,
-        run_attempt=report.run_attempt,
-        sha=report.sha,
-        address=report.address,
-        created_at=datetime.fromtimestamp(0, UTC) + timedelta(seconds=report.created),
-        tries=report.tries,
-        reason=_why(report, key, address),
-        file=report.file,
-        number=report.label,
-    )
-
-
-def _why(report: "PendingReport", key: str | None, address: str | None) -> str:
-    """Say why a report is still here."""
-    from hwci.client.store import UNKNOWN, fingerprint_of
-
-    if report.state == "superseded":
-        before = f"; {report.reason}" if report.reason else ""
-        return f"a later one came (hwci spool flush {report.label}){before}"
-    if report.state != "waiting":
-        return report.reason
-    said = report.reason or "not tried yet"
-    if key is not None and report.fingerprint != fingerprint_of(key):
-        said = f"meant for another key (hwci spool flush --any-key); {said}"
-    if report.address == UNKNOWN:
-        said = f"HWCI_URL was not set: it is sent with the first that is told; {said}"
-    elif address is not None and report.address != address:
-        said = f"meant for another server (hwci spool flush --any-server); {said}"
-    return said
-
-
-def _what(row: SpooledReport) -> str:
-    """Tell a report among others of its box: its run and attempt, or its commit."""
-    if row.run_id is not None:
-        return f"{row.run_id} #{row.run_attempt}"
-    return short(row.sha) if row.sha else ""
-
-
-def _layout(view: View) -> Layout[SpooledReport]:
-    return Layout(
-        "spool",
-        "Reports on this machine",
-        [
-            Column("State", lambda row: row.state, whole=True),
-            Column("Kind", lambda row: row.kind),
-            Column("Report", lambda row: row.name),
-            Column("Run", _what, whole=True),
-            Column("Server", lambda row: row.address or "not known yet"),
-            Column("Since (UTC)", lambda row: when(row.created_at, view.now)),
-            Column("Tries", lambda row: str(row.tries), right=True),
-            Column("Why", lambda row: row.reason),
-        ],
-        tuple(SpooledReport.model_fields),
-        "Nothing waits, and nothing was refused.",
-    )

@@ -144,7 +144,7 @@ async def test_a_copy_takes_the_place_of_nothing(tmp_path: Path) -> None:
     assert not part_of(tmp_path / "mine").exists()
 
 
-@pytest.mark.parametrize("held", ["open_reader", "_require_whole", "_sync"])
+@pytest.mark.parametrize("held", ["open_reader", "_require_whole", "wait_for_disk"])
 async def test_a_copy_that_nobody_waits_for_any_more_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
 ) -> None:

@@ -36,7 +36,7 @@ REFUSALS = {
 }
 
 _NO_LOGIN = "Invalid e-mail or password"
-_NO_REFRESH = "The refresh token is unknown, has ended or was used before; sign in again"
+_NO_REFRESH = "The refresh token is unknown, has expired or was used before; sign in again"
 
 
 class Accounts:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `hwci spool list` shows of each report that is still on this machine."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from hwci.cli.terminal.tables import Column, Layout, View, when
+from hwci.client.store import UNKNOWN, PendingReport, fingerprint_of
+from hwci.wire.hashes import short
+
+STATES = ("waiting", "unreadable", "refused", "superseded")
+
+
+class SpooledReport(BaseModel):
+    """A report that is still here. `name`: its box, or the product or commit of an announcement.
+    `tries`: those that failed. `number`: what names it; the name of its file where that cannot be
+    read. `unreadable`: a file of an older hwci that cannot be opened, is damaged, or a newer
+    hwci's. `superseded`: a later report of the same run or merge came, and only its own number
+    sends it. `address` empty: the server is not known yet.
+    """
+
+    state: Literal["waiting", "unreadable", "refused", "superseded"]
+    kind: str
+    name: str
+    repo_key: str | None
+    run_id: int | None
+    run_attempt: int | None
+    sha: str | None
+    address: str
+    created_at: datetime
+    tries: int
+    reason: str
+    file: Path
+    number: str
+
+
+def rows(
+    reports: Iterable[PendingReport], key: str | None, address: str | None
+) -> list[SpooledReport]:
+    """Return a row for each report, by state. A report for another `key` or `address` says so."""
+    found = [_row(one, key, address) for one in reports]
+    return sorted(found, key=lambda row: STATES.index(row.state))
+
+
+def _row(report: PendingReport, key: str | None, address: str | None) -> SpooledReport:
+    return SpooledReport(
+        state="refused" if report.state == "damaged" else report.state,
+        kind=report.kind,
+        name=report.name,
+        repo_key=report.repo_key,
+        run_id=report.run_id,
+        run_attempt=report.run_attempt,
+        sha=report.sha,
+        address=report.address,
+        created_at=datetime.fromtimestamp(0, UTC) + timedelta(seconds=report.created),
+        tries=report.tries,
+        reason=_why(report, key, address),
+        file=report.file,
+        number=report.label,
+    )
+
+
+def _why(report: PendingReport, key: str | None, address: str | None) -> str:
+    """Return why a report is still here."""
+    if report.state == "superseded":
+        before = f"; {report.reason}" if report.reason else ""
+        return f"a later one came (hwci spool flush {report.label}){before}"
+    if report.state != "waiting":
+        return report.reason
+    said = report.reason or "not tried yet"
+    if key is not None and report.fingerprint != fingerprint_of(key):
+        said = f"meant for another key (hwci spool flush --any-key); {said}"
+    if report.address == UNKNOWN:
+        said = f"HWCI_URL was not set: it is sent with the first that is told; {said}"
+    elif address is not None and report.address != address:
+        said = f"meant for another server (hwci spool flush --any-server); {said}"
+    return said
+
+
+def _what(row: SpooledReport) -> str:
+    """Return what tells a report from others of its box: its run and attempt, or its commit."""
+    if row.run_id is not None:
+        return f"{row.run_id} #{row.run_attempt}"
+    return short(row.sha) if row.sha else ""
+
+
+def layout(view: View) -> Layout[SpooledReport]:
+    """Return the table of the reports, as seen at the time of the view."""
+    return Layout(
+        "spool",
+        "Reports on this machine",
+        [
+            Column("State", lambda row: row.state, whole=True),
+            Column("Kind", lambda row: row.kind),
+            Column("Report", lambda row: row.name),
+            Column("Run", _what, whole=True),
+            Column("Server", lambda row: row.address or "not known yet"),
+            Column("Since (UTC)", lambda row: when(row.created_at, view.now)),
+            Column("Tries", lambda row: str(row.tries), right=True),
+            Column("Why", lambda row: row.reason),
+        ],
+        tuple(SpooledReport.model_fields),
+        "Nothing waits, and nothing was refused.",
+    )
