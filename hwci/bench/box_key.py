@@ -14,7 +14,14 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, explain, wrong_usage
+from hwci.client.explained import (
+    ErrorMessage,
+    ExitCode,
+    ExplainedError,
+    command_error,
+    explain,
+    wrong_usage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -98,12 +105,10 @@ def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
 
             yield keep
     except OSError as fault:
-        raise ExplainedError(
-            ErrorMessage(
-                f"The box's key cannot be kept in {path}",
-                fault.strerror or str(fault),
-                "Make the folder yours to write, or choose another file: --key-file FILE",
-            )
+        raise command_error(
+            f"The box's key cannot be kept in {path}",
+            fault.strerror or str(fault),
+            "Make the folder yours to write, or choose another file: --key-file FILE",
         ) from fault
 
 

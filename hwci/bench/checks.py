@@ -3,29 +3,34 @@
 for each fault. Nothing is changed, here or at the server.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
 
 from hwci import __version__
+from hwci.bench.box_key import NotInstalledError, box_file, read_key
+from hwci.ci.reporting import JobContext, clock, missing_fields, way
+from hwci.ci.reporting.base import BASE_FIX, past_runs
+from hwci.ci.reporting.push import stood_before
+from hwci.ci.reporting.under_test import base_of
+from hwci.ci.systems import api_of
+from hwci.ci.systems.api import GetJson, for_one_report, get_json
+from hwci.client import Call, Client, calls
+from hwci.client._address import parse_address, proxy_of
+from hwci.client._call import Credential
+from hwci.client.delivery import unsent
+from hwci.client.delivery.sending import Destination
+from hwci.client.errors import BadRequestError, HwciError, ServerAddressError
 from hwci.client.explained import NO_URL, NO_URL_FIX, ExplainedError, counted, explain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from hwci.ci.reporting import JobContext
-    from hwci.ci.systems.api import GetJson
-    from hwci.client import Client
-    from hwci.client.delivery.sending import Destination
-    from hwci.client.errors import HwciError
-    from hwci.client.store import BenchStore
+from hwci.client.store import BenchStore, StoreError, fingerprint_of
+from hwci.wire.hashes import short
 
 TRY_S = 10.0
 
@@ -63,10 +68,6 @@ def check_reporting(context: JobContext, to: Destination) -> list[Finding]:
 
 def _server(to: Destination, now: datetime) -> list[Finding]:
     """Check the server, the way to it, the key and the clocks."""
-    from hwci.client import Client, calls
-    from hwci.client._address import parse_address, proxy_of
-    from hwci.client.errors import HwciError
-
     if not to.known:
         return [Finding("server", State.FAIL, NO_URL, NO_URL_FIX), *_no_key(to)]
     try:
@@ -108,11 +109,6 @@ def _versions(client: Client) -> str:
     """Return both versions. They may differ: each ignores what it does not know of the other
     (contract, "Everywhere").
     """
-    from pydantic import BaseModel
-
-    from hwci.client import Call
-    from hwci.client._call import Credential
-    from hwci.client.errors import HwciError
 
     class Info(BaseModel):
         version: str
@@ -132,10 +128,6 @@ def _key(client: Client, to: Destination) -> Finding:
     """Send a body that breaks the field rules: with a good key the server answers 400, and
     stores nothing.
     """
-    from hwci.client import Call
-    from hwci.client._call import Credential
-    from hwci.client.errors import BadRequestError, HwciError
-
     if missing := _no_key(to):
         return missing[0]
     empty: Call[None] = Call(
@@ -156,8 +148,6 @@ def _failed(check: str, fault: HwciError) -> Finding:
 
 
 def _clock(client: Client, now: datetime) -> Finding:
-    from hwci.ci.reporting import clock
-
     if client.server_time is None:
         return Finding("clock", State.WARN, "the server does not send its time")
     apart = clock.apart(client.server_time, now)
@@ -183,8 +173,6 @@ def _checkout(context: JobContext) -> Finding:
 
 
 def _ci(context: JobContext) -> Finding:
-    from hwci.ci.reporting import missing_fields, way
-
     job = context.job
     if job.faults:
         return Finding("ci", State.FAIL, "; ".join(job.faults), "Correct it, or unset it")
@@ -211,8 +199,6 @@ def _earlier(context: JobContext) -> list[Finding]:
     """Look for the run and the push before this one, as a report would. The CI's API answers,
     mostly only with a token that the job must be given. A job without a box only announces merges.
     """
-    from hwci.ci.systems.api import for_one_report, get_json
-
     job = context.job
     if context.repository is None or job.faults or not {"sha", "box_key"} <= job.fields.keys():
         return []  # another finding shows that: no report is made, or it holds no changes
@@ -221,11 +207,6 @@ def _earlier(context: JobContext) -> list[Finding]:
 
 
 def _earlier_run(context: JobContext, request: GetJson) -> list[Finding]:
-    from hwci.ci.reporting.base import BASE_FIX, past_runs
-    from hwci.ci.reporting.under_test import base_of
-    from hwci.ci.systems import api_of
-    from hwci.wire.hashes import short
-
     base, notes = base_of(context.job, past_runs(context.job), request)
     if not notes:
         what = "none that tested is known yet"
@@ -245,8 +226,6 @@ def _earlier_run(context: JobContext, request: GetJson) -> list[Finding]:
 
 
 def _earlier_push(context: JobContext, request: GetJson) -> list[Finding]:
-    from hwci.ci.reporting.push import stood_before
-
     if context.job.value("covers_shas") is not None:
         return []
     notes = stood_before(context.job, request).notes
@@ -260,9 +239,6 @@ def _sentence(fix: str) -> str:
 
 def _spool(to: Destination) -> Finding:
     """Check what waits, and whether more could be kept."""
-    from hwci.client.delivery import unsent
-    from hwci.client.store import StoreError
-
     store, nothing_kept = to.store, "nothing is kept when the server is away"
     if store is None:
         what = f"this user has no home: {nothing_kept}"
@@ -291,11 +267,6 @@ def _spool(to: Destination) -> Finding:
 
 def _for_others(store: BenchStore, to: Destination) -> list[str]:
     """Return what waits for another server or key than this."""
-    from hwci.client._address import parse_address
-    from hwci.client.delivery import unsent
-    from hwci.client.errors import ServerAddressError
-    from hwci.client.store import fingerprint_of
-
     if not to.known:
         return []
     try:
@@ -324,8 +295,6 @@ def _writable(folder: Path) -> bool:
 
 
 def _box_key(environ: Mapping[str, str]) -> Finding:
-    from hwci.bench.box_key import NotInstalledError, box_file, read_key
-
     try:
         named = environ.get("HWCI_BOX_FILE")
         path = box_file(Path(named) if named else None, environ)

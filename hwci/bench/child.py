@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, SignalledError
+from hwci.client.explained import ExitCode, ExplainedError, SignalledError, command_error
 
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 BY_SIGNAL = 128
@@ -153,11 +153,9 @@ def check_executable(name: str) -> None:
 
 def _not_started(name: str, fault: OSError) -> ExplainedError:
     missing = isinstance(fault, FileNotFoundError)
-    return ExplainedError(
-        ErrorMessage(
-            f"{name} cannot be run",
-            f"{fault.strerror or fault}: nothing was tested, and nothing is reported",
-            "Check it: a script begins with the line #! and its interpreter",
-            ExitCode.NOT_FOUND if missing else ExitCode.NOT_EXECUTABLE,
-        )
+    return command_error(
+        f"{name} cannot be run",
+        f"{fault.strerror or fault}: nothing was tested, and nothing is reported",
+        "Check it: a script begins with the line #! and its interpreter",
+        ExitCode.NOT_FOUND if missing else ExitCode.NOT_EXECUTABLE,
     )

@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heartbeats, which keep a box online and its live runs alive (contract, "Boxes")."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from hwci.bench.box_key import NEW_TOKEN
+from hwci.bench.box_key import NEW_TOKEN, BoxCredential
+from hwci.client import Client, calls
+from hwci.client.errors import (
+    AnswerShapeError,
+    ApiError,
+    ConnectionFailedError,
+    HwciError,
+    UnauthorizedError,
+)
 from hwci.client.explained import ErrorMessage, ExplainedError, explain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from hwci.bench.box_key import BoxCredential
-    from hwci.client import Client
-    from hwci.client.errors import HwciError
 
 PAUSE_MAX_S = 180.0
 """The longest pause while the server is away: shorter than the time after which a run is lost."""
@@ -33,8 +32,6 @@ def send_heartbeat(box: BoxCredential, retries: int) -> None:
     Raises:
         ExplainedError: it did not get through.
     """
-    from hwci.client import calls
-
     with _client(box, retries) as client:
         client.send(calls.heartbeat())
 
@@ -83,9 +80,6 @@ def pause(every: int, failures: int, chance: float, fault: HwciError | None = No
 
 @contextmanager
 def _client(box: BoxCredential, retries: int) -> Iterator[Client]:
-    from hwci.client import Client
-    from hwci.client.errors import HwciError, UnauthorizedError
-
     try:
         with Client(box.url, box_key=box.key, retries=retries) as client:
             yield client
@@ -98,14 +92,6 @@ def _client(box: BoxCredential, retries: int) -> Iterator[Client]:
 
 def _beat(client: Client) -> HwciError | None:
     """Send one heartbeat; return the error if trying again may help."""
-    from hwci.client import calls
-    from hwci.client.errors import (
-        AnswerShapeError,
-        ApiError,
-        ConnectionFailedError,
-        UnauthorizedError,
-    )
-
     try:
         client.send(calls.heartbeat())
     except UnauthorizedError:

@@ -3,21 +3,18 @@
 "Boxes"). Whatever goes wrong here is a notice: the tests go on, and are reported at their end.
 """
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from pydantic import ValidationError
+
+from hwci.bench.box_key import BoxCredential
+from hwci.ci.job import Job
+from hwci.client import Client, calls
 from hwci.client.errors import AnswerShapeError, HwciError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from datetime import datetime
-
-    from hwci.bench.box_key import BoxCredential
-    from hwci.ci.job import Job
-    from hwci.wire.runs import RunHead
+from hwci.wire.runs import RunHead
 
 EVERY_S = 60.0
 _TRY_S = 10.0
@@ -35,10 +32,6 @@ def live_run(
     """Keep a live run open during the block, if the run is one of this box: the server takes a live
     run for one of the box that the key is of. `boxes`: those that will be reported.
     """
-    from pydantic import ValidationError
-
-    from hwci.wire.runs import RunHead
-
     if credential.name is not None and credential.name not in boxes:
         named = ", ".join(boxes)
         notify(no_live_run(f"this machine is box {credential.name}, and the run is of {named}"))
@@ -65,13 +58,8 @@ def no_live_run(why: str) -> str:
 
 
 def _stay_open(
-    credential: BoxCredential,
-    head: RunHead,
-    stop: threading.Event,
-    notify: Callable[[str], None],
+    credential: BoxCredential, head: RunHead, stop: threading.Event, notify: Callable[[str], None]
 ) -> None:
-    from hwci.client import Client, calls
-
     try:
         client = Client(credential.url, box_key=credential.key, timeout=_TRY_S, retries=0)
     except HwciError as fault:

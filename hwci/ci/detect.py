@@ -6,25 +6,20 @@ What each CI system says stands in `hwci.ci.systems`. A report holds full hashes
 report"), so names such as `main` or `HEAD~1` are looked up in git here.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import datetime
+from typing import Any, Protocol
 
 from hwci.ci.fields import BY_NAME, FIELDS, in_order
 from hwci.ci.job import Job, product_run_id
+from hwci.ci.project import Project
 from hwci.ci.sourced import DEFAULT, Sourced
 from hwci.ci.systems import detected
 from hwci.ci.systems.system import JobEnvironment, System, UnreadableError, commit, slug
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.hashes import is_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-
-    from hwci.ci.project import Project
 
 NO_SYSTEM = "no CI system that is known"
 GIT = "git"

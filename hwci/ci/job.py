@@ -3,19 +3,15 @@
 the push that started it. How they are found is decided in `hwci.ci.detect`.
 """
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hwci.ci.fields import in_order
 from hwci.ci.sourced import DEFAULT, Sourced
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
 CLOCK = "the clock"
 RUN_ID_BITS = 53
@@ -110,7 +106,7 @@ class Job:
         branch = self.value("branch")
         return branch is None or matches_branch(branch, self.merge_branches.value)
 
-    def dated(self, at: datetime) -> Job:
+    def dated(self, at: datetime) -> "Job":
         """Return the job with the seconds since 1970 as run id if no CI numbers the run. The same
         run reported again, with the same start, then replaces the first report.
         """

@@ -52,8 +52,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     _version_asked: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Metrics for hardware-in-the-loop CI.

@@ -10,7 +10,6 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 from itertools import count
-from types import TracebackType
 from typing import Self, TypeVar
 from uuid import uuid4
 
@@ -32,7 +31,7 @@ from hwci.client._protocol import (
     next_page,
     retry_delay,
 )
-from hwci.client.calls._writing import Id
+from hwci.client._writing import Id
 from hwci.client.following import SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
 from hwci.wire.runs import RunEvent
@@ -75,12 +74,7 @@ class AsyncFollowing:
             await self._go_on()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.close()
 
     def __aiter__(self) -> Self:
@@ -164,12 +158,7 @@ class AsyncClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:

@@ -16,7 +16,6 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from itertools import count
-from types import TracebackType
 from typing import Self, TypeVar
 from uuid import uuid4
 
@@ -36,7 +35,7 @@ from hwci.client._protocol import (
     next_page,
     retry_delay,
 )
-from hwci.client.calls._writing import Id
+from hwci.client._writing import Id
 from hwci.client.following import MEDIA, SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
 from hwci.wire.runs import RunEvent
@@ -93,12 +92,7 @@ class Following:
             self._go_on()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __iter__(self) -> Self:
@@ -180,12 +174,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

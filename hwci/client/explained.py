@@ -66,9 +66,16 @@ class SignalledError(Exception):
     """A signal came, and nothing is lost by obeying it."""
 
 
+def command_error(
+    what: str, cause: str, fix: str, code: ExitCode = ExitCode.FAILED, details: tuple[str, ...] = ()
+) -> ExplainedError:
+    """Return the error of what failed; the arguments are those of its message."""
+    return ExplainedError(ErrorMessage(what, cause, fix, code, details))
+
+
 def wrong_usage(what: str, cause: str, fix: str) -> ExplainedError:
     """Return the error of a command that was called wrongly."""
-    return ExplainedError(ErrorMessage(what, cause, fix, ExitCode.USAGE))
+    return command_error(what, cause, fix, ExitCode.USAGE)
 
 
 def not_empty(text: str | None, flag: str) -> str | None:
@@ -146,26 +153,19 @@ def explain(
     fault: "HwciError", what: str | None = None, *, by_ci_key: bool = False
 ) -> ErrorMessage:
     """Return the message of an error of the client; `what`: the action that failed."""
-    from hwci.client.errors import (
-        AnswerShapeError,
-        ApiError,
-        CredentialMissingError,
-        ForbiddenError,
-        NotFoundError,
-        TooLargeError,
-        UnauthorizedError,
-    )
+    from hwci.client import errors
 
+    misplaced = errors.ForbiddenError, errors.NotFoundError, errors.TooLargeError
     code, fix = next((code, fix) for kind, code, fix in _table() if isinstance(fault, kind))
-    if by_ci_key and isinstance(fault, AnswerShapeError):
+    if by_ci_key and isinstance(fault, errors.AnswerShapeError):
         fix = BETWEEN_FIX
-    elif by_ci_key and isinstance(fault, UnauthorizedError | CredentialMissingError):
+    elif by_ci_key and isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError):
         fix = CI_KEY_FIX
-    elif by_ci_key and isinstance(fault, ForbiddenError) and fault.own_form:
+    elif by_ci_key and isinstance(fault, errors.ForbiddenError) and fault.own_form:
         fix = OFF_FIX  # for a key that works, the server has no other reason
-    elif by_ci_key and isinstance(fault, ForbiddenError | NotFoundError | TooLargeError):
+    elif by_ci_key and isinstance(fault, misplaced):
         code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
-    if not isinstance(fault, ApiError):
+    if not isinstance(fault, errors.ApiError):
         unsent = (
             "The server cannot be reached" if code is ExitCode.UNREACHABLE else "Nothing is done"
         )

@@ -23,7 +23,7 @@ from hwci.client._protocol import (
     retry_delay,
 )
 from hwci.client._sse import EventStream, ServerSentEvent
-from hwci.client.calls._writing import Id, org_path, query_of
+from hwci.client._writing import Id, org_path, query_of
 from hwci.client.errors import AnswerShapeError, InvalidCallError
 from hwci.engine.vocabulary import RunEventType
 from hwci.wire.errors import Issue

@@ -286,7 +286,7 @@ def test_a_dry_run_says_so_where_the_base_that_is_told_is_not_sent(
 KILLED_BEFORE_IT_SENDS = """
 import os, signal
 from hwci.cli.main import main
-from hwci.client.dispatch import Dispatch
+from hwci.client.delivery.dispatch import Dispatch
 
 Dispatch.send = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 main()

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
-from hwci.client import dispatch as dispatch_module
-from hwci.client.dispatch import Dispatch, Patience
+from hwci.client.delivery import dispatch as dispatch_module
+from hwci.client.delivery.dispatch import Dispatch, Patience
 from hwci.client.store import BenchStore, PendingReport, fingerprint_of
 from hwci.wire.reports import RunReport
 from tests.cli.bad_proxy import RETRY_AFTER_S, Trap, Way, bad_way

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from hwci.client import Client
-from hwci.client.dispatch import Dispatch, Outcome, Patience
+from hwci.client.delivery.dispatch import Dispatch, Outcome, Patience
 from hwci.client.store import BenchStore, PendingReport
 from tests.support.answering import Answer, AnsweringServer, answering, unused_url
 from tests.support.pending import KEY, in_state, keep, pending, run_ids, waiting
@@ -271,7 +271,7 @@ def test_a_round_ends_with_the_deadline_and_what_is_left_waits(
     clock = SimpleNamespace(monotonic=lambda: next(moments))
     with answering(Answer(204), Answer(204), Answer(204)) as server:
         mine = kept_for(server, store, 1, 2, 3)
-        monkeypatch.setattr("hwci.client.dispatch.time", clock)
+        monkeypatch.setattr("hwci.client.delivery.dispatch.time", clock)
         outcome, _ = dispatched(server, store, mine, deadline_s=10)
 
     assert (outcome.sent, outcome.untried) == (mine[:2], mine[2:])

@@ -7,24 +7,12 @@ back. Notices are lines that it hands over while the work goes on; errors are `E
 
 from hwci.ci.job import Job
 from hwci.ci.reporting.configurations import files_or_found, read_configurations
-from hwci.ci.reporting.context import (
-    CommandContext,
-    JobContext,
-    JobFlags,
-    hello_word,
-    look_around,
-)
+from hwci.ci.reporting.context import CommandContext, JobContext, JobFlags, hello_word, look_around
 from hwci.ci.reporting.describe import JobDescription, describe_job
 from hwci.ci.reporting.merge import announce_merges
 from hwci.ci.reporting.missing import missing_fields, way
 from hwci.ci.reporting.results import times_of
-from hwci.ci.reporting.run import (
-    Done,
-    RunRequest,
-    Sending,
-    check_run,
-    report_run,
-)
+from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
 
 __all__ = [
     "CommandContext",

@@ -3,28 +3,23 @@
 line").
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from hwci.ci.bounded import read_bytes
 from hwci.ci.fields import BY_NAME
+from hwci.ci.sourced import Sourced
 from hwci.client.explained import (
-    ErrorMessage,
     ExitCode,
     ExplainedError,
+    command_error,
     fault_lines,
     not_empty,
     wrong_usage,
 )
 from hwci.wire.errors import issues_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from hwci.ci.sourced import Sourced
 
 Read = TypeVar("Read")
 
@@ -74,12 +69,10 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
     try:
         return read(read_bytes(path))
     except ValidationError as fault:
-        raise ExplainedError(
-            ErrorMessage(
-                f"The body in {path} breaks the field rules",
-                "nothing was sent",
-                "Correct what is named above",
-                ExitCode.USAGE,
-                details=tuple(fault_lines(issues_of(fault, "body"))),
-            )
+        raise command_error(
+            f"The body in {path} breaks the field rules",
+            "nothing was sent",
+            "Correct what is named above",
+            ExitCode.USAGE,
+            details=tuple(fault_lines(issues_of(fault, "body"))),
         ) from fault

@@ -4,15 +4,10 @@ a report came from. A bench whose clock was never set reports its runs as of 197
 shows them (spec, "Metrics page (dashboard)"). It compares, and sets nothing.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from hwci.client.explained import ErrorMessage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 APART_MAX = timedelta(minutes=5)
 EARLIEST = datetime(2015, 1, 1, tzinfo=UTC)

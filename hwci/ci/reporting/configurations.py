@@ -3,10 +3,9 @@
 project file. All faults of all files are found before anything else happens.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -14,24 +13,12 @@ from hwci.ci.bounded import read_whole
 from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
 from hwci.ci.project import ProjectFileError, project_path, read_project
-from hwci.client.explained import (
-    ErrorMessage,
-    ExplainedError,
-    counted,
-    fault_lines,
-    shortened,
-    wrong_usage,
-)
+from hwci.ci.reporting.context import CommandContext
+from hwci.ci.sourced import Sourced
+from hwci.client.explained import command_error, counted, fault_lines, shortened, wrong_usage
 from hwci.wire import limits
 from hwci.wire.errors import issues_of
 from hwci.wire.reports import SuiteConfiguration
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from hwci.ci.reporting.context import CommandContext
-    from hwci.ci.sourced import Sourced
 
 
 def files_or_found(files: Sequence[Path] | None, command: CommandContext) -> list[Path]:
@@ -78,7 +65,7 @@ def read_configurations(
     faults += _twice(read)
     if faults:
         what, cause = "The configuration breaks the rules", counted(len(faults), "fault")
-        raise ExplainedError(ErrorMessage(what, cause, fix, details=shortened(faults)))
+        raise command_error(what, cause, fix, details=shortened(faults))
     return read
 
 

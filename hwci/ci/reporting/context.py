@@ -3,26 +3,19 @@
 line"). Which of them counts for a field is decided in `hwci.ci.detect`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
 from hwci.ci.detect import Doubt, doubted_product, find_job
 from hwci.ci.fields import BY_NAME, hello
 from hwci.ci.git.history import DeepeningRepository
 from hwci.ci.git.repository import GitError, Repository
 from hwci.ci.job import Job
-from hwci.ci.project import ProjectFileError, find_project
+from hwci.ci.project import Project, ProjectFileError, find_project
 from hwci.client.explained import not_empty, wrong_usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from hwci.ci.project import Project
-    from hwci.engine.vocabulary import Trigger
+from hwci.engine.vocabulary import Trigger
 
 PEOPLE = ("-", "HWCI_")
 """How a flag and a variable of ours begin: a person set them."""

@@ -3,24 +3,17 @@
 what is missing, and what people should know. Nothing is reported.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hwci.ci.fields import BY_NAME
+from hwci.ci.fields import BY_NAME, Field
 from hwci.ci.reporting.base import past_runs
-from hwci.ci.reporting.context import JobFlags, look_around
+from hwci.ci.reporting.context import CommandContext, JobContext, JobFlags, look_around
 from hwci.ci.reporting.missing import missing_fields
 from hwci.ci.reporting.under_test import base_of
+from hwci.ci.sourced import Sourced
 from hwci.ci.systems.api import get_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hwci.ci.fields import Field
-    from hwci.ci.reporting.context import CommandContext, JobContext
-    from hwci.ci.sourced import Sourced
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ nothing, unless a person names the commit; nor does one of a branch that is not 
 person names those that are, or what started the job is unknown.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
 
 from pydantic import ValidationError
 
 from hwci.ci.git.changes import PUSH_FIX, FilesUnknownError, Push, touched
+from hwci.ci.job import Job
+from hwci.ci.project import Product
 from hwci.ci.reporting import bodies, clock
 from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFlags, job_context
 from hwci.ci.reporting.missing import OF_MERGE, missing_error
@@ -23,13 +24,6 @@ from hwci.client.store import PendingReport
 from hwci.engine.patterns import PathList
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from hwci.ci.job import Job
-    from hwci.ci.project import Product
 
 NOT_ANNOUNCED = "The merge was not announced"
 ONLY_THE_LAST = (

@@ -3,19 +3,13 @@
 one wording for all commands (contract, "Command line").
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from hwci.ci.fields import BY_NAME
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
+from hwci.ci.job import Job
+from hwci.client.explained import ExitCode, ExplainedError, command_error
+from hwci.wire.base import CiBody
 from hwci.wire.reports import MergeAnnouncement, RunReport
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from hwci.ci.job import Job
-    from hwci.wire.base import CiBody
 
 OF_RESULTS = ("started_at", "ended_at", "conclusion", "hello_ok", "tests")
 """What result files set if nothing else does."""
@@ -52,15 +46,12 @@ def way(name: str) -> str:
 
 def missing_error(report: str, missing: Sequence[str], *, shown: bool = False) -> ExplainedError:
     """Return the error of a report that lacks fields. `shown`: the rest of it is printed."""
-    return ExplainedError(
-        ErrorMessage(
-            f"The {report} lacks fields that only you can set",
-            f"missing: {', '.join(missing)}"
-            + ("; what is known is printed above" if shown else ""),
-            "Add what is named above; hwci env shows where the rest comes from",
-            ExitCode.USAGE,
-            tuple(_ways(missing)),
-        )
+    return command_error(
+        f"The {report} lacks fields that only you can set",
+        f"missing: {', '.join(missing)}" + ("; what is known is printed above" if shown else ""),
+        "Add what is named above; hwci env shows where the rest comes from",
+        ExitCode.USAGE,
+        tuple(_ways(missing)),
     )
 
 

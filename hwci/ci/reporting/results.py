@@ -3,28 +3,22 @@
 and when the run started where no file has it. How a file is read is decided in `hwci.ci.results`.
 """
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from hwci.ci.job import Job
+from hwci.ci.project import Project
+from hwci.ci.reporting.context import CommandContext, JobContext
 from hwci.ci.reporting.missing import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import with_built_in
 from hwci.client.explained import ErrorMessage, counted, wrong_usage
 from hwci.wire.base import write_time
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from hwci.ci.job import Job
-    from hwci.ci.project import Project
-    from hwci.ci.reporting.context import CommandContext, JobContext
 
 HELLO_FLAG = "--hello-cmd COMMAND"
 """The flag of every command that reports a run for hardware that was not reached."""

@@ -4,18 +4,26 @@ to the server (spec, "Run report"). Each part is decided in a module of its own;
 order.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import datetime
 from math import inf
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
+from hwci.ci.job import Job
 from hwci.ci.reporting import bodies, clock, summary
 from hwci.ci.reporting.base import NOBODY, past_runs
-from hwci.ci.reporting.context import JobContext, JobFlags, job_context, note_unclear_hello
+from hwci.ci.reporting.context import (
+    CommandContext,
+    JobContext,
+    JobFlags,
+    job_context,
+    note_unclear_hello,
+)
 from hwci.ci.reporting.missing import missing_error
 from hwci.ci.reporting.report import ReportHead, draft, run_reports, written_reports
 from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
@@ -28,16 +36,7 @@ from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_e
 from hwci.client.explained import ErrorMessage, ExplainedError, counted, not_empty
 from hwci.client.store import PastRuns, PendingReport, bench_store
 from hwci.engine.vocabulary import Outcome
-from hwci.wire.reports import Changes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from hwci.ci.job import Job
-    from hwci.ci.reporting.context import CommandContext
-    from hwci.wire.reports import RunReport
+from hwci.wire.reports import Changes, RunReport
 
 NOT_REPORTED = "The run was not reported"
 CANCELLED_DEADLINE_S = 5.0
@@ -94,7 +93,7 @@ class Sending:
     summary: bool = True
     when_kept: Callable[[], AbstractContextManager[None]] = nullcontext
 
-    def hurried(self) -> Sending:
+    def hurried(self) -> "Sending":
         """Return what is left of the deadline once the run was cancelled. A deadline of nothing
         means each report once, which may take longer.
         """

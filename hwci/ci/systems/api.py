@@ -101,9 +101,7 @@ def _place(address: str) -> str:
 
 
 def for_one_report(
-    get_json: GetJson,
-    seconds: float = REPORT_SECONDS,
-    clock: Callable[[], float] = time.monotonic,
+    get_json: GetJson, seconds: float = REPORT_SECONDS, clock: Callable[[], float] = time.monotonic
 ) -> GetJson:
     """Wrap the requests of one report: each address is requested once, errors included, and none
     later than `seconds` after the first.

@@ -68,11 +68,7 @@ def _conclusion(status: str) -> str:
 # Earlier builds
 
 _ADDRESS = "https://api.buildkite.com/v2/organizations"
-_ENDINGS = {
-    "passed": Ending.TESTED,
-    "failed": Ending.IN_DOUBT,
-    "timed_out": Ending.IN_DOUBT,
-}
+_ENDINGS = {"passed": Ending.TESTED, "failed": Ending.IN_DOUBT, "timed_out": Ending.IN_DOUBT}
 """By the state of a job. Any other never began, or still runs."""
 
 
@@ -131,9 +127,7 @@ BUILDKITE = System(
         "trigger": (
             where(_is_pull_request, always(Trigger.MANUAL, "BUILDKITE_PULL_REQUEST")),
             started_by(
-                "BUILDKITE_SOURCE",
-                {"webhook": Trigger.MERGE, "schedule": Trigger.NIGHTLY},
-                _BRANCH,
+                "BUILDKITE_SOURCE", {"webhook": Trigger.MERGE, "schedule": Trigger.NIGHTLY}, _BRANCH
             ),
         ),
         "conclusion": (variable("BUILDKITE_COMMAND_EXIT_STATUS", _conclusion),),

@@ -50,11 +50,7 @@ EVENT_BYTES_MAX = 64 * MEBIBYTE
 QUEUED = "merge_group"
 """The event of a run that tries a merge in a queue."""
 _QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
-_WORDS = {
-    "push": Trigger.MERGE,
-    QUEUED: Trigger.MERGE,
-    "schedule": Trigger.NIGHTLY,
-}
+_WORDS = {"push": Trigger.MERGE, QUEUED: Trigger.MERGE, "schedule": Trigger.NIGHTLY}
 
 
 def _read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
@@ -150,11 +146,7 @@ def _pushed(env: JobEnvironment) -> Sourced[tuple[str, ...]] | None:
 
 # Earlier runs
 
-_ENDINGS = {
-    "success": Ending.TESTED,
-    "failure": Ending.IN_DOUBT,
-    "timed_out": Ending.IN_DOUBT,
-}
+_ENDINGS = {"success": Ending.TESTED, "failure": Ending.IN_DOUBT, "timed_out": Ending.IN_DOUBT}
 """By the conclusion of a job. Any other was skipped, was cancelled before it came to a runner, or
 still runs."""
 

@@ -201,8 +201,7 @@ def change_password(
     server: Connection,
     *,
     password_stdin: Annotated[
-        bool,
-        typer.Option("--password-stdin", help="Read the present and the new one from stdin."),
+        bool, typer.Option("--password-stdin", help="Read the present and the new one from stdin.")
     ] = False,
     password_file: Annotated[
         str | None,
@@ -283,8 +282,7 @@ def _sessions(server: Connection) -> "Iterable[SessionAnswer]":
 def end_sessions(
     server: Connection,
     session: Annotated[
-        str | None,
-        typer.Argument(metavar="[SESSION]", help="Its id, or 8 digits of it.", show_default=False),
+        str | None, typer.Argument(metavar="[SESSION]", help="Its id, or 8 digits of it.")
     ] = None,
     others: Annotated[
         bool, typer.Option("--others", help="All sessions but the one of this command.")

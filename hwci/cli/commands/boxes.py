@@ -68,8 +68,7 @@ def install(
 def heartbeat(
     once: Annotated[bool, typer.Option("--once", help="Send one and end.")] = False,
     every: Annotated[
-        int,
-        typer.Option(min=1, max=ONLINE_FOR_S, metavar="SECONDS", help="How often to send one."),
+        int, typer.Option(min=1, max=ONLINE_FOR_S, metavar="SECONDS", help="How often to send one.")
     ] = 60,
     url: options.Url = None,
     key_file: options.KeyFile = None,

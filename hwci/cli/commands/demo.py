@@ -20,7 +20,7 @@ from hwci.cli.commands.serve import Port, server_errors
 from hwci.cli.terminal.metrics_page import Scope, show
 from hwci.cli.terminal.options import now
 from hwci.cli.terminal.render import Format, note, write
-from hwci.client.explained import ErrorMessage, ExplainedError, explained
+from hwci.client.explained import command_error, explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,12 +98,10 @@ def _database(folder: Path | None) -> Iterator[Path]:
         return
     database = folder / DATABASE
     if database.exists():
-        raise ExplainedError(
-            ErrorMessage(
-                "The demo needs a folder of its own",
-                f"{database} exists",
-                f"Serve it with: hwci serve --database {database}, or use another --dir",
-            )
+        raise command_error(
+            "The demo needs a folder of its own",
+            f"{database} exists",
+            f"Serve it with: hwci serve --database {database}, or use another --dir",
         )
     folder.mkdir(parents=True, exist_ok=True)
     yield database

@@ -39,8 +39,7 @@ def list_failures(
         Label | None, typer.Option(help="Only flakes, resolved or pending failures.")
     ] = None,
     test: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Only those of one test, by its whole id."),
+        str | None, typer.Option(metavar="ID", help="Only those of one test, by its whole id.")
     ] = None,
     days: options.Days = limits.DAYS_DEFAULT,
     product: options.Product = None,

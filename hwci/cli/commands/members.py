@@ -16,7 +16,7 @@ from hwci.cli.session.connection import Connection
 from hwci.cli.session.prompts import invite_token
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
-from hwci.client.explained import ErrorMessage, ExplainedError, advised, wrong_usage
+from hwci.client.explained import advised, command_error, wrong_usage
 from hwci.engine.vocabulary import Role
 from hwci.wire import limits
 
@@ -36,9 +36,7 @@ Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member, by e-
 Invitation = Annotated[
     str | None,
     typer.Argument(
-        metavar="[INVITATION]",
-        help="The invitation, by its organization or id; else the only one.",
-        show_default=False,
+        metavar="[INVITATION]", help="The invitation, by its organization or id; else the only one."
     ),
 ]
 
@@ -315,11 +313,8 @@ def _invite_id(server: Connection, wanted: str | None) -> UUID:
             ", ".join(f"{one.organization.name} ({one.id})" for one in found),
             "Name one of them, by its organization or id",
         )
-    raise ExplainedError(
-        ErrorMessage(
-            "No invitation waits for you",
-            "it was accepted, declined or withdrawn, has expired, or is for another e-mail than"
-            " yours",
-            "Check who you are (hwci whoami), or ask for a new invitation",
-        )
+    raise command_error(
+        "No invitation waits for you",
+        "it was accepted, declined or withdrawn, has expired, or is for another e-mail than yours",
+        "Check who you are (hwci whoami), or ask for a new invitation",
     )

@@ -41,8 +41,7 @@ def metrics(
         TableName | None, typer.Option("--table", help="One table only, with all of its rows.")
     ] = None,
     hide_broken: Annotated[
-        bool,
-        typer.Option("--hide-broken", help="With --table flakiest-tests: no broken tests."),
+        bool, typer.Option("--hide-broken", help="With --table flakiest-tests: no broken tests.")
     ] = False,
     json: Annotated[
         bool,

@@ -196,7 +196,6 @@ Watched = Annotated[
     typer.Argument(
         metavar="[ID]",
         help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST} [all runs].",
-        show_default=False,
     ),
 ]
 

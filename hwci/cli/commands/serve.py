@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from hwci.cli.terminal.render import note
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
+from hwci.client.explained import ExitCode, command_error
 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")]
 Database = Annotated[
@@ -20,7 +20,6 @@ Database = Annotated[
         "--database",
         metavar="FILE",
         help="File of the database [HWCI_DATABASE, else hwci-data/hwci.db].",
-        show_default=False,
     ),
 ]
 TlsCert = Annotated[
@@ -29,16 +28,12 @@ TlsCert = Annotated[
         "--tls-cert",
         metavar="FILE",
         help="Certificate with its chain, in PEM: speak TLS [HWCI_TLS_CERT].",
-        show_default=False,
     ),
 ]
 TlsKey = Annotated[
     Path | None,
     typer.Option(
-        "--tls-key",
-        metavar="FILE",
-        help="Key of the certificate, in PEM [HWCI_TLS_KEY].",
-        show_default=False,
+        "--tls-key", metavar="FILE", help="Key of the certificate, in PEM [HWCI_TLS_KEY]."
     ),
 ]
 Drain = Annotated[
@@ -49,7 +44,6 @@ Drain = Annotated[
         min=0,
         max=9_999,
         help="On a stop signal, be not ready but listen for so long [HWCI_DRAIN_SECONDS, else 0].",
-        show_default=False,
     ),
 ]
 
@@ -108,4 +102,4 @@ def server_errors(what: str) -> Iterator[None]:
         if isinstance(fault, MendableError):
             cause, fix = fault.cause, fault.fix
         code = ExitCode.USAGE if isinstance(fault, SettingsError) else ExitCode.FAILED
-        raise ExplainedError(ErrorMessage(what, cause, fix[:1].upper() + fix[1:], code)) from fault
+        raise command_error(what, cause, fix[:1].upper() + fix[1:], code) from fault

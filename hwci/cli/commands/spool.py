@@ -20,6 +20,7 @@ from hwci.client.explained import (
     ErrorMessage,
     ExitCode,
     ExplainedError,
+    command_error,
     explained,
     wrong_usage,
 )
@@ -35,16 +36,11 @@ Name = Annotated[
         metavar="[NAME]",
         help="Send this one only, to this server with this key: the `number` that `list --json` "
         "shows, or how it begins.",
-        show_default=False,
     ),
 ]
 One = Annotated[
     str,
-    typer.Argument(
-        metavar="NAME",
-        help="The `number` that `list --json` shows, or how it begins.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="NAME", help="The `number` that `list --json` shows, or how it begins."),
 ]
 AnyKey = Annotated[
     bool,
@@ -268,7 +264,7 @@ def _readable() -> Iterator[None]:
         yield
     except StoreError as fault:
         what = "What waits on this machine cannot be seen"
-        raise ExplainedError(ErrorMessage(what, str(fault), fault.fix)) from fault
+        raise command_error(what, str(fault), fault.fix) from fault
 
 
 def _store(settings: Settings) -> "BenchStore":
@@ -283,5 +279,5 @@ def _store(settings: Settings) -> "BenchStore":
     if found is None:
         fault = no_place()
         what = "There is no place for reports that wait"
-        raise ExplainedError(ErrorMessage(what, str(fault), fault.fix))
+        raise command_error(what, str(fault), fault.fix)
     return found

@@ -15,7 +15,7 @@ from hwci.cli.session.connection import Connection
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
-from hwci.client.explained import ErrorMessage, ExplainedError, explained, wrong_usage
+from hwci.client.explained import command_error, explained, wrong_usage
 from hwci.wire import limits
 from hwci.wire.hashes import short
 
@@ -77,10 +77,7 @@ def apply(
 def check(
     files: options.ConfigurationFiles = None,
     repository: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="A checkout to look at [this folder's].", show_default=False
-        ),
+        Path | None, typer.Option(metavar="DIR", help="A checkout to look at [this folder's].")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="A warning fails the command.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Write what was found as JSON.")] = False,
@@ -110,9 +107,7 @@ def check(
         if strict and found.warnings:
             count = tables.counted(len(found.warnings), "warning")
             fix = "Correct what is named above, or leave --strict out"
-            raise ExplainedError(
-                ErrorMessage("The configuration does not fit the repository", count, fix)
-            )
+            raise command_error("The configuration does not fit the repository", count, fix)
     products = tables.counted(len(read), "product")
     render.note(f"{products} in {tables.counted(len(named), 'file')}: ok.")
 

@@ -16,9 +16,9 @@ from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.client.explained import (
     SIGN_IN_FIX,
-    ErrorMessage,
     ExitCode,
     ExplainedError,
+    command_error,
     explain,
     explained,
     wrong_usage,
@@ -77,12 +77,10 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
     if len(fitting) == 1:
         return fitting[0].id
     if not mine:
-        raise ExplainedError(
-            ErrorMessage(
-                "You belong to no organization",
-                "the command needs one",
-                "Create one: hwci orgs create NAME; or see who invites you: hwci invitations list",
-            )
+        raise command_error(
+            "You belong to no organization",
+            "the command needs one",
+            "Create one: hwci orgs create NAME; or see who invites you: hwci invitations list",
         )
     raise wrong_usage(
         "It is not clear which organization is meant"
@@ -120,13 +118,11 @@ def _kept_token(settings: Settings, refused: str | None = None) -> str:
     """Return the kept access token; a renewed one if it has ended or was refused."""
     profile = settings.profile()
     if profile is None:
-        raise ExplainedError(
-            ErrorMessage(
-                "You are not signed in",
-                f"profile {settings.profile_name!r} keeps no sign-in at {settings.url}",
-                f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
-                ExitCode.SIGN_IN,
-            )
+        raise command_error(
+            "You are not signed in",
+            f"profile {settings.profile_name!r} keeps no sign-in at {settings.url}",
+            f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
+            ExitCode.SIGN_IN,
         )
     now = options.now()
     if profile.ended(now) or profile.access_token == refused:

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from hwci.cli.terminal.errors import report
-from hwci.client.explained import SIGN_IN_FIX, ErrorMessage, ExitCode, ExplainedError, wrong_usage
+from hwci.client.explained import (
+    SIGN_IN_FIX,
+    ErrorMessage,
+    ExitCode,
+    ExplainedError,
+    command_error,
+    wrong_usage,
+)
 
 FORMAT = 1
 """Raised when a hwci that knows only the earlier form could no longer read the file."""
@@ -178,12 +185,10 @@ class Credentials:
             with locked(self.path.with_suffix(".lock"), wait=True):
                 yield self._content()
         except OSError as fault:
-            raise ExplainedError(
-                ErrorMessage(
-                    f"The sign-ins in {self.path} cannot be written",
-                    fault.strerror or str(fault),
-                    "Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
-                )
+            raise command_error(
+                f"The sign-ins in {self.path} cannot be written",
+                fault.strerror or str(fault),
+                "Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
             ) from fault
 
     def _write(self, content: Mapping[str, Any]) -> None:
@@ -207,13 +212,11 @@ def _warn_of_others(path: Path, mode: int) -> None:
 
 
 def _nothing_to_renew_with(name: str, profile: Profile) -> ExplainedError:
-    return ExplainedError(
-        ErrorMessage(
-            "Your sign-in has ended",
-            f"profile {name!r} at {profile.url} was being renewed, and no answer was kept",
-            SIGN_IN_FIX,
-            ExitCode.SIGN_IN,
-        )
+    return command_error(
+        "Your sign-in has ended",
+        f"profile {name!r} at {profile.url} was being renewed, and no answer was kept",
+        SIGN_IN_FIX,
+        ExitCode.SIGN_IN,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.client.explained import ErrorMessage, ExplainedError, wrong_usage
+from hwci.client.explained import ExplainedError, command_error, wrong_usage
 
 PREFIX_MIN = 8
 UUID_LENGTH = 36
@@ -58,14 +58,12 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
 def _only(text: str, named: Named, found: set[UUID], cause: str) -> UUID:
     if len(found) == 1:
         return found.pop()
-    raise ExplainedError(
-        ErrorMessage(
-            f"{text} names more than one {named.thing}"
-            if found
-            else f"{text} names no {named.thing} {named.among}",
-            cause,
-            f"{named.others} the whole id ({named.command} --output csv)",
-        )
+    raise command_error(
+        f"{text} names more than one {named.thing}"
+        if found
+        else f"{text} names no {named.thing} {named.among}",
+        cause,
+        f"{named.others} the whole id ({named.command} --output csv)",
     )
 
 

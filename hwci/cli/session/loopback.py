@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import note
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, wrong_usage
+from hwci.client.explained import ExitCode, ExplainedError, command_error, wrong_usage
 
 if TYPE_CHECKING:
     from hwci.client import Client
@@ -101,7 +101,7 @@ def _wait(arrivals: "queue.Queue[Brought]", name: str) -> str:
 
 
 def _failed(cause: str, fix: str) -> ExplainedError:
-    return ExplainedError(ErrorMessage("The sign-in failed", cause, fix, ExitCode.SIGN_IN))
+    return command_error("The sign-in failed", cause, fix, ExitCode.SIGN_IN)
 
 
 class _Listener(socketserver.ThreadingTCPServer):

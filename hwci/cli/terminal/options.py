@@ -19,10 +19,7 @@ from hwci.wire import limits
 Url = Annotated[
     str | None,
     typer.Option(
-        "--url",
-        metavar="URL",
-        help="Address of the server [HWCI_URL, else that of the profile].",
-        show_default=False,
+        "--url", metavar="URL", help="Address of the server [HWCI_URL, else that of the profile]."
     ),
 ]
 KeyFile = Annotated[
@@ -33,7 +30,6 @@ KeyFile = Annotated[
         envvar="HWCI_BOX_FILE",
         show_envvar=False,
         help="File of the box's key [HWCI_BOX_FILE, else hwci/box.json in the user's settings].",
-        show_default=False,
     ),
 ]
 Profile = Annotated[
@@ -42,7 +38,6 @@ Profile = Annotated[
         "--profile",
         metavar="NAME",
         help="Which kept sign-in to use [HWCI_PROFILE, else `default`].",
-        show_default=False,
     ),
 ]
 Org = Annotated[
@@ -51,7 +46,6 @@ Org = Annotated[
         "--org",
         metavar="ID|NAME",
         help="Organization by id or name [HWCI_ORG, else your only one].",
-        show_default=False,
     ),
 ]
 InviteTokenStdin = Annotated[
@@ -66,26 +60,18 @@ Output = Annotated[
 Page = Annotated[int, typer.Option(min=1, help="Which page of the list.")]
 Limit = Annotated[int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of a page.")]
 Days = Annotated[
-    int,
-    typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days."),
+    int, typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days.")
 ]
 Product = Annotated[
-    str | None,
-    typer.Option("--product", metavar="REPO:SUITE", help="One product only.", show_default=False),
+    str | None, typer.Option("--product", metavar="REPO:SUITE", help="One product only.")
 ]
 Repo = Annotated[
-    str | None,
-    typer.Option(
-        "--repo", metavar="REPO", help="All products of one repository.", show_default=False
-    ),
+    str | None, typer.Option("--repo", metavar="REPO", help="All products of one repository.")
 ]
 AsOf = Annotated[
     str | None,
     typer.Option(
-        "--as-of",
-        metavar="TIME",
-        help="End of the period: a date-time with an offset [now].",
-        show_default=False,
+        "--as-of", metavar="TIME", help="End of the period: a date-time with an offset [now]."
     ),
 ]
 RepoKey = Annotated[
@@ -120,9 +106,7 @@ DryRun = Annotated[
 Strict = Annotated[
     bool,
     typer.Option(
-        "--strict",
-        envvar="HWCI_STRICT",
-        help="Fail when the server refuses or cannot be reached.",
+        "--strict", envvar="HWCI_STRICT", help="Fail when the server refuses or cannot be reached."
     ),
 ]
 Workflow = Annotated[str | None, typer.Option(help="Name of the CI workflow [the CI's].")]
@@ -198,7 +182,6 @@ ConfigurationFiles = Annotated[
     typer.Argument(
         metavar="[FILE...]",
         help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
-        show_default=False,
     ),
 ]
 Deadline = Annotated[

@@ -34,9 +34,7 @@ def runs(view: View) -> Layout[RunAnswer]:
         [
             Column("ID", lambda row: str(row.id)[: tables.ID_SHOWN], whole=True),
             Column(
-                "Started (UTC)",
-                lambda row: when(row.started_at, view.now),
-                width=tables.TIME_WIDTH,
+                "Started (UTC)", lambda row: when(row.started_at, view.now), width=tables.TIME_WIDTH
             ),
             Column("Status", lambda row: row.conclusion or row.status),
             Column("Product", lambda row: tables.product(row.repo_key, row.suite)),

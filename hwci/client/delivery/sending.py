@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How reports reach the server: each is on the disk before it is sent, and leaves when the server
 has it (contract, "Command line"). What the bodies hold is decided by who reports; how long to go
-on, in `hwci.client.dispatch`; the words about what was not sent, in `unsent.py`.
+on, in `hwci.client.delivery.dispatch`; the words about what was not sent, in `unsent.py`.
 """
 
 import time
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hwci.client import Client
 from hwci.client._address import parse_address
 from hwci.client.delivery import unsent
-from hwci.client.dispatch import Dispatch, Outcome, Patience, Unsent
+from hwci.client.delivery.dispatch import Dispatch, Outcome, Patience, Unsent
 from hwci.client.errors import HwciError, ProxyAddressError
 from hwci.client.explained import ErrorMessage, ExplainedError, SignalledError, counted, explain
 from hwci.client.store import BenchStore, PendingReport, StoreError, no_place
@@ -197,10 +197,7 @@ def _kept(to: Destination, reports: Sequence[PendingReport], notify: Notify) -> 
 
 
 def _sent(
-    to: Destination,
-    reports: Sequence[PendingReport],
-    patience: Patience,
-    notify: Notify,
+    to: Destination, reports: Sequence[PendingReport], patience: Patience, notify: Notify
 ) -> tuple[Outcome, datetime | None]:
     """Send reports, then once each what waits beside them. Return the server's time, too."""
     try:

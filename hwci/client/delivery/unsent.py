@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The messages about reports that were not sent: why, where they are now, and what to do next.
-Whether to send is decided in `hwci.client.dispatch`; nothing is sent or kept from here.
+Whether to send is decided in `hwci.client.delivery.dispatch`; nothing is sent or kept from here.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hwci.client.dispatch import Outcome, Unsent
+from hwci.client.delivery.dispatch import Outcome, Unsent
 from hwci.client.errors import (
     AnswerShapeError,
     ConnectionFailedError,

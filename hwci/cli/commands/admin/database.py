@@ -11,7 +11,6 @@ from uuid import UUID
 
 import typer
 
-from hwci.bench.checks import Finding, State
 from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
@@ -20,6 +19,7 @@ from hwci.cli.terminal.tables import counted
 from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
 
 if TYPE_CHECKING:
+    from hwci.bench.checks import Finding
     from hwci.server.services.operator.commands import CheckResult
 
 
@@ -154,8 +154,9 @@ def check(json: options.Json = False, database: Database = None) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def sqlite_here() -> Finding:
+def sqlite_here() -> "Finding":
     """Return the finding of `hwci doctor` about the SQLite of this machine."""
+    from hwci.bench.checks import Finding, State
     from hwci.server.app import driver_doubt
     from hwci.server.settings import Settings
 
@@ -189,8 +190,7 @@ def _next_steps(where: str, found: "CheckResult") -> list[str]:
 
 def rebuild(
     org_id: Annotated[
-        UUID | None,
-        typer.Argument(metavar="[ORG_ID]", help="One organization [all].", show_default=False),
+        UUID | None, typer.Argument(metavar="[ORG_ID]", help="One organization [all].")
     ] = None,
     database: Database = None,
 ) -> None:

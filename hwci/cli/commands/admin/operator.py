@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hwci.cli.commands.serve import server_errors
-from hwci.client.explained import ErrorMessage, ExplainedError
+from hwci.client.explained import command_error
 
 if TYPE_CHECKING:
     from hwci.server.services.operator.commands import Command, CommandResult
@@ -53,4 +53,4 @@ def operator_errors(what: str, fix: str) -> Iterator[None]:
         try:
             yield
         except RefusedError as fault:
-            raise ExplainedError(ErrorMessage(what, str(fault), fix)) from fault
+            raise command_error(what, str(fault), fix) from fault

@@ -12,15 +12,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
+from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
+from hwci.client._sync import Client
 from hwci.client.errors import ApiError, ConnectionFailedError, HwciError
 from hwci.client.store import ASKED_MAX_S, BenchStore, PendingReport, StoreError
-
-if TYPE_CHECKING:
-    from hwci.client._call import Call
-    from hwci.client._sync import Client
 
 REFUSALS = frozenset({400, 404, 409, 413, 415})
 """The report is at fault, or where it goes: the same again would be refused again. That is said of

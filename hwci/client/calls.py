@@ -1,0 +1,547 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every endpoint of the server, one function each: a function returns a `Call`, a shell sends it.
+
+This module decides paths, queries and bodies (spec, "Endpoints"; contract). It sends nothing.
+Arguments that break the field rules raise `InvalidCallError` here, before anything is sent. Streams
+of events are no calls: see `hwci.client.following`.
+"""
+
+from datetime import datetime
+from typing import TypedDict, TypeVar, Unpack
+
+from pydantic import BaseModel
+
+from hwci.client._call import Call, Credential, Method
+from hwci.client._writing import Id, body_of, listing, org_path, query_of, segment, written
+from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
+from hwci.wire import accounts, boxes, limits, members, reports, runs, sso
+from hwci.wire.accounts import SignedIn
+from hwci.wire.base import HealthAnswer, ListPage
+from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
+from hwci.wire.metrics import (
+    CheckedMergeAnswer,
+    FlakyTestAnswer,
+    FlakyTestHistory,
+    MetricsPage,
+    ProductAnswer,
+    SuiteConfigAnswer,
+    SuiteConfigPlan,
+    TrendAnswer,
+    UncheckedMerge,
+)
+from hwci.wire.queries import (
+    FailuresQuery,
+    FlakyQuery,
+    MergesQuery,
+    MetricsQuery,
+    OthersQuery,
+    PeriodQuery,
+    PlanQuery,
+    ResolvedQuery,
+)
+
+T = TypeVar("T")
+
+
+# Accounts: sign-in, single sign-on as far as a program takes part in it, password and sessions
+
+
+def _public(
+    path: str, answer: type[T] | None, body: bytes, status: int = 200, *, repeatable: bool = False
+) -> Call[T]:
+    """Return a call that needs no credential, as it signs in, or holds one in its body."""
+    return Call("POST", path, answer, status, Credential.NONE, body=body, repeatable=repeatable)
+
+
+def register(
+    email: str,
+    password: str,
+    name: str | None = None,
+    organization: str | None = None,
+    invite_token: str | None = None,
+) -> Call[SignedIn]:
+    """Create a user, and with `organization` an organization that the user owns."""
+    body = body_of(
+        accounts.Registration,
+        email=email,
+        password=password,
+        name=name,
+        organization=organization,
+        invite_token=invite_token,
+    )
+    return _public("/api/auth/register", SignedIn, body, 201)
+
+
+def login(email: str, password: str, *, device_token: str | None = None) -> Call[SignedIn]:
+    """Obtain an access token. `device_token`: what an earlier sign-in to this account answered on
+    this device. Others who guess the password do not hold up a device that shows it. Servers before
+    this one refuse it, and never gave one.
+    """
+    shown = {} if device_token is None else {"device_token": device_token}
+    body = body_of(accounts.Login, email=email, password=password, **shown)
+    return _public("/api/auth/login", SignedIn, body)
+
+
+def refresh(refresh_token: str) -> Call[accounts.TokenPair]:
+    """Exchange a refresh token for a new pair; the server takes each token once.
+
+    Not repeatable: a second use of the token would end every session of the user.
+    """
+    body = body_of(accounts.Refresh, refresh_token=refresh_token)
+    return _public("/api/auth/refresh", accounts.TokenPair, body)
+
+
+def logout(refresh_token: str) -> Call[None]:
+    """End the session of a refresh token."""
+    body = body_of(accounts.Logout, refresh_token=refresh_token)
+    return _public("/api/auth/logout", None, body, 204, repeatable=True)
+
+
+def me() -> Call[accounts.Me]:
+    """Ask who the caller is."""
+    return Call("GET", "/api/auth/me", accounts.Me, 200)
+
+
+def health() -> Call[HealthAnswer]:
+    """Ask whether the process answers."""
+    return Call("GET", "/healthz", HealthAnswer, 200, credential=Credential.NONE)
+
+
+_SESSIONS = "/api/auth/sessions"
+
+
+def change_password(current_password: str, new_password: str) -> Call[accounts.SessionsEnded]:
+    """Change the caller's password; all other sessions of the caller end.
+
+    Not repeatable: once it is changed, the current password is another.
+    """
+    words = {"current_password": current_password, "new_password": new_password}
+    body = body_of(accounts.PasswordChange, **words)
+    path = "/api/auth/password"
+    return Call("POST", path, accounts.SessionsEnded, 200, body=body, repeatable=False)
+
+
+def reset_password(reset_token: str, new_password: str) -> Call[None]:
+    """Set a new password by a reset link of the operator; it works once."""
+    body = body_of(accounts.PasswordReset, reset_token=reset_token, new_password=new_password)
+    return _public("/api/auth/reset", None, body, 204)
+
+
+def list_sessions(
+    page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[accounts.SessionAnswer]]:
+    """List the caller's sessions, newest first."""
+    return listing(_SESSIONS, ListPage[accounts.SessionAnswer], page, limit)
+
+
+def end_session(session_id: Id) -> Call[None]:
+    """End one of the caller's sessions, at once."""
+    return Call("DELETE", f"{_SESSIONS}/{segment(session_id)}", None, 204)
+
+
+def end_other_sessions() -> Call[accounts.SessionsEnded]:
+    """End all sessions of the caller but this one, at once."""
+    return Call("DELETE", _SESSIONS, accounts.SessionsEnded, 200)
+
+
+def sso_providers() -> Call[sso.SsoProviders]:
+    """List the providers of single sign-on."""
+    return Call("GET", "/api/auth/sso", sso.SsoProviders, 200, credential=Credential.NONE)
+
+
+def exchange_sso_code(code: str, verifier: str) -> Call[SignedIn]:
+    """Exchange the code that a loopback address was given for a sign-in, once."""
+    body = body_of(sso.SsoExchange, code=code, verifier=verifier)
+    return _public("/api/auth/sso/token", SignedIn, body)
+
+
+# Organizations, their members, invitations, CI keys and audit log
+
+
+def list_orgs(
+    page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[accounts.OrganizationAnswer]]:
+    """List the caller's organizations."""
+    return listing("/api/orgs", ListPage[accounts.OrganizationAnswer], page, limit)
+
+
+def create_org(name: str) -> Call[accounts.OrganizationAnswer]:
+    """Create an organization that the caller owns."""
+    body = body_of(accounts.NewOrganization, name=name)
+    return Call("POST", "/api/orgs", accounts.OrganizationAnswer, 201, body=body, repeatable=False)
+
+
+def get_org(org_id: Id) -> Call[accounts.OrganizationAnswer]:
+    """Ask for one organization."""
+    return Call("GET", org_path(org_id), accounts.OrganizationAnswer, 200)
+
+
+def create_ci_key(org_id: Id, name: str) -> Call[accounts.CreatedCiKey]:
+    """Create a CI key: the answer is the only one that ever holds it."""
+    body = body_of(accounts.NewCiKey, name=name)
+    path = f"{org_path(org_id)}/ci-keys"
+    return Call("POST", path, accounts.CreatedCiKey, 201, body=body, repeatable=False)
+
+
+def list_ci_keys(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[accounts.CiKeyAnswer]]:
+    """List the CI keys, never their values."""
+    return listing(f"{org_path(org_id)}/ci-keys", ListPage[accounts.CiKeyAnswer], page, limit)
+
+
+def revoke_ci_key(org_id: Id, key_id: Id) -> Call[None]:
+    """Revoke a CI key, at once; again changes nothing."""
+    return Call("DELETE", f"{org_path(org_id)}/ci-keys/{segment(key_id)}", None, 204)
+
+
+def audit_log(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[accounts.AuditEntryAnswer]]:
+    """List who did what, newest first."""
+    path = f"{org_path(org_id)}/audit-log"
+    return listing(path, ListPage[accounts.AuditEntryAnswer], page, limit)
+
+
+_RECEIVED = "/api/invites"
+
+
+def list_members(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[members.MemberAnswer]]:
+    """List the members."""
+    return listing(_members(org_id), ListPage[members.MemberAnswer], page, limit)
+
+
+def change_member(org_id: Id, user_id: Id, role: Role) -> Call[members.MemberAnswer]:
+    """Change a member's role."""
+    body = body_of(members.RoleChange, role=role)
+    path = f"{_members(org_id)}/{segment(user_id)}"
+    return Call("PATCH", path, members.MemberAnswer, 200, body=body)
+
+
+def remove_member(org_id: Id, user_id: Id) -> Call[None]:
+    """Remove a member, or leave oneself."""
+    path = f"{_members(org_id)}/{segment(user_id)}"
+    return Call("DELETE", path, None, 204, repeatable=False)
+
+
+def invite(org_id: Id, email: str, role: Role) -> Call[members.InviteAnswer]:
+    """Invite someone: the answer is the only one that ever holds the token."""
+    body = body_of(members.NewInvite, email=email, role=role)
+    return Call("POST", _sent(org_id), members.InviteAnswer, 201, body=body, repeatable=False)
+
+
+def list_sent_invites(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[members.SentInvite]]:
+    """List the open invitations of an organization."""
+    return listing(_sent(org_id), ListPage[members.SentInvite], page, limit)
+
+
+def withdraw_invite(org_id: Id, invite_id: Id) -> Call[None]:
+    """Withdraw an open invitation."""
+    path = f"{_sent(org_id)}/{segment(invite_id)}"
+    return Call("DELETE", path, None, 204, repeatable=False)
+
+
+def list_invites(
+    page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[members.ReceivedInvite]]:
+    """List one's own open invitations."""
+    return listing(_RECEIVED, ListPage[members.ReceivedInvite], page, limit)
+
+
+def accept_invite(
+    invite_id: Id, invite_token: str | None = None
+) -> Call[accounts.OrganizationAnswer]:
+    """Accept an invitation. Without its token this works after single sign-on only."""
+    body = body_of(members.Acceptance, invite_token=invite_token)
+    path = f"{_RECEIVED}/{segment(invite_id)}/accept"
+    return Call("POST", path, accounts.OrganizationAnswer, 200, body=body, repeatable=False)
+
+
+def decline_invite(invite_id: Id) -> Call[None]:
+    """Decline an invitation."""
+    path = f"{_RECEIVED}/{segment(invite_id)}/decline"
+    return Call("POST", path, None, 204, repeatable=False)
+
+
+def _sent(org_id: Id) -> str:
+    return f"{org_path(org_id)}/invites"
+
+
+def _members(org_id: Id) -> str:
+    return f"{org_path(org_id)}/members"
+
+
+# Boxes, as people manage them and as they report themselves, and run records
+
+
+def list_boxes(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[boxes.BoxAnswer]]:
+    """List the boxes."""
+    return listing(_boxes(org_id), ListPage[boxes.BoxAnswer], page, limit)
+
+
+def create_box(org_id: Id, name: str) -> Call[boxes.BoxInstallAnswer]:
+    """Create a box: the answer is the only one that ever holds its install token."""
+    body = body_of(boxes.NewBox, name=name)
+    return Call("POST", _boxes(org_id), boxes.BoxInstallAnswer, 201, body=body, repeatable=False)
+
+
+def new_install_token(org_id: Id, box_id: Id) -> Call[boxes.BoxInstallAnswer]:
+    """Make a token for a new install of a box; earlier tokens stop working."""
+    path = f"{_boxes(org_id)}/{segment(box_id)}/install-token"
+    return Call("POST", path, boxes.BoxInstallAnswer, 201, repeatable=False)
+
+
+def install_box(install_token: str) -> Call[boxes.InstalledBox]:
+    """Exchange an install token, once, for the box's key."""
+    body = body_of(boxes.InstallBox, install_token=install_token)
+    return _public("/api/boxes/install", boxes.InstalledBox, body, 201)
+
+
+def heartbeat() -> Call[None]:
+    """Keep the box online, and its live runs alive."""
+    return Call("POST", "/api/box/heartbeat", None, 204, credential=Credential.BOX_KEY)
+
+
+def open_run(body: runs.RunHead) -> Call[runs.OpenedRun]:
+    """Open a live run; the same run again keeps its id."""
+    path, signed = "/api/box/runs", Credential.BOX_KEY
+    return Call("POST", path, runs.OpenedRun, 201, signed, body=written(body))
+
+
+def feed_run(run_record_id: Id, body: runs.RunEvents) -> Call[None]:
+    """Report which tests of a live run began or ended."""
+    path = f"/api/box/runs/{segment(run_record_id)}/events"
+    return Call("POST", path, None, 204, Credential.BOX_KEY, body=written(body))
+
+
+def _boxes(org_id: Id) -> str:
+    return f"{org_path(org_id)}/boxes"
+
+
+class RunFilters(TypedDict, total=False):
+    """What narrows the list of runs, and the page of it. `sha` is the beginning of a commit.
+    `retry_pass` and `failed_attempt` ask for a test's own, and need `test_id`. Runs that began from
+    `start` to `end`, both included: the API calls them `from` and `to`.
+    """
+
+    repo_key: str | None
+    suite: str | None
+    branch: str | None
+    box_key: str | None
+    sha: str | None
+    status: RunStatus | None
+    hello_ok: bool | None
+    test_id: str | None
+    retry_pass: bool | None
+    failed_attempt: bool | None
+    start: datetime | None
+    end: datetime | None
+    page: int
+    limit: int
+
+
+def list_runs(org_id: Id, **wanted: Unpack[RunFilters]) -> Call[ListPage[runs.RunAnswer]]:
+    """List run records, latest start first."""
+    query = query_of(runs.RunsQuery, **wanted)
+    return Call("GET", f"{org_path(org_id)}/runs", ListPage[runs.RunAnswer], 200, query=query)
+
+
+def get_run(org_id: Id, run_record_id: Id) -> Call[runs.RunDetail]:
+    """Ask for one run record with its tests and changes."""
+    return Call("GET", f"{org_path(org_id)}/runs/{segment(run_record_id)}", runs.RunDetail, 200)
+
+
+# The metrics page, its tables, failures and their review
+
+
+class TableFilters(TypedDict, total=False):
+    """What narrows a table: its period, its products, and the page of it."""
+
+    days: int
+    repo_key: str | None
+    suite: str | None
+    as_of: datetime | None
+    page: int
+    limit: int
+
+
+class SearchFilters(TableFilters, total=False):
+    """What else narrows a table of the metrics page or the list of failures, and puts it in order:
+    `sort` is a column as the answer names it, with `-` in front for descending.
+    """
+
+    search: str | None
+    sort: str | None
+
+
+def list_products(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[ProductAnswer]]:
+    """List the products that reports name."""
+    return listing(f"{org_path(org_id)}/products", ListPage[ProductAnswer], page, limit)
+
+
+def list_suite_configs(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[SuiteConfigAnswer]]:
+    """List the suite configurations as sent."""
+    return listing(f"{org_path(org_id)}/suite-configs", ListPage[SuiteConfigAnswer], page, limit)
+
+
+def plan_suite_config(
+    org_id: Id,
+    body: reports.SuiteConfiguration,
+    days: int = limits.PLAN_DAYS_DEFAULT,
+    as_of: datetime | None = None,
+    page: int = 1,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+) -> Call[SuiteConfigPlan]:
+    """Ask which failures a configuration would class otherwise, were it sent."""
+    query = query_of(PlanQuery, days=days, as_of=as_of, page=page, limit=limit)
+    path = f"{org_path(org_id)}/suite-configs/plan"
+    return Call("POST", path, SuiteConfigPlan, 200, query=query, body=written(body))
+
+
+def metrics(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+    limit: int = limits.PAGE_LIMIT_DEFAULT,
+) -> Call[MetricsPage]:
+    """Ask for the metrics page: the tiles, and `limit` rows of each table."""
+    query = query_of(
+        MetricsQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, limit=limit
+    )
+    return Call("GET", f"{org_path(org_id)}/ci-metrics", MetricsPage, 200, query=query)
+
+
+def trend(
+    org_id: Id,
+    days: int = limits.DAYS_DEFAULT,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    as_of: datetime | None = None,
+) -> Call[TrendAnswer]:
+    """Ask for the tiles over time: one slot a day, and at most 90."""
+    query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
+    return Call("GET", f"{org_path(org_id)}/ci-metrics/trend", TrendAnswer, 200, query=query)
+
+
+def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[UncheckedMerge]]:
+    """List the merges not checked on hardware."""
+    path = f"{org_path(org_id)}/ci-metrics/unchecked-merges"
+    return Call("GET", path, ListPage[UncheckedMerge], 200, query=query_of(MergesQuery, **table))
+
+
+def checked_merges(
+    org_id: Id, **table: Unpack[SearchFilters]
+) -> Call[ListPage[CheckedMergeAnswer]]:
+    """List the merges checked on hardware, each with the run that checked it first."""
+    path = f"{org_path(org_id)}/ci-metrics/checked-merges"
+    query = query_of(MergesQuery, **table)
+    return Call("GET", path, ListPage[CheckedMergeAnswer], 200, query=query)
+
+
+def real_bugs(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[ResolvedFailureAnswer]]:
+    """List the real firmware bugs caught."""
+    path = f"{org_path(org_id)}/ci-metrics/real-bugs"
+    query = query_of(ResolvedQuery, **table)
+    return Call("GET", path, ListPage[ResolvedFailureAnswer], 200, query=query)
+
+
+def other_failures(
+    org_id: Id, failure_class: FailureClass | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[ResolvedFailureAnswer]]:
+    """List the other resolved failures, with reason, or those of one class."""
+    path = f"{org_path(org_id)}/ci-metrics/other-failures"
+    query = query_of(OthersQuery, failure_class=failure_class, **table)
+    return Call("GET", path, ListPage[ResolvedFailureAnswer], 200, query=query)
+
+
+def flakiest_tests(
+    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[FlakyTestAnswer]]:
+    """List the flakiest tests, the highest rate first; `broken` False: none that are broken."""
+    query = query_of(FlakyQuery, broken=broken, **table)
+    path = f"{org_path(org_id)}/ci-metrics/flakiest-tests"
+    return Call("GET", path, ListPage[FlakyTestAnswer], 200, query=query)
+
+
+def flaky_history(
+    org_id: Id, broken: bool | None = None, **table: Unpack[SearchFilters]
+) -> Call[ListPage[FlakyTestHistory]]:
+    """List the same tests over time and boxes, in the slots of the trend."""
+    query = query_of(FlakyQuery, broken=broken, **table)
+    path = f"{org_path(org_id)}/ci-metrics/flakiest-tests/history"
+    return Call("GET", path, ListPage[FlakyTestHistory], 200, query=query)
+
+
+def list_failures(
+    org_id: Id,
+    label: Label | None = None,
+    test_id: str | None = None,
+    **table: Unpack[SearchFilters],
+) -> Call[ListPage[FailureAnswer]]:
+    """List every failure of the period with its label, or those of one label or one test."""
+    query = query_of(FailuresQuery, label=label, test_id=test_id, **table)
+    return Call("GET", f"{org_path(org_id)}/ci-failures", ListPage[FailureAnswer], 200, query=query)
+
+
+def get_failure(org_id: Id, failure_id: Id) -> Call[FailureEvidence]:
+    """Ask for one failure with its evidence."""
+    return Call("GET", _failure(org_id, failure_id), FailureEvidence, 200)
+
+
+def confirm_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+    """Count a resolved failure as a real firmware bug."""
+    return _review(org_id, failure_id, "confirm")
+
+
+def dismiss_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+    """Move a real firmware bug to the other list."""
+    return _review(org_id, failure_id, "dismiss")
+
+
+def reset_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+    """Restore the automatic label of a reviewed failure."""
+    return _review(org_id, failure_id, "reset")
+
+
+def _review(org_id: Id, failure_id: Id, action: str) -> Call[ResolvedFailureAnswer]:
+    # Not repeatable: the second of two confirmations is refused with 409 (semantics, 8.1).
+    path = f"{_failure(org_id, failure_id)}/{action}"
+    return Call("POST", path, ResolvedFailureAnswer, 200, repeatable=False)
+
+
+def _failure(org_id: Id, failure_id: Id) -> str:
+    return f"{org_path(org_id)}/ci-failures/{segment(failure_id)}"
+
+
+# What CI reports. Each call may be repeated: the server knows its identity (spec, rule 3)
+
+
+def announce_merge(body: reports.MergeAnnouncement) -> Call[None]:
+    """Announce a merge."""
+    return _ci("POST", "/api/ci/merge-announce", body)
+
+
+def report_run(body: reports.RunReport) -> Call[None]:
+    """Report one attempt of a run on one box."""
+    return _ci("POST", "/api/ci/run-report", body)
+
+
+def put_suite_config(body: reports.SuiteConfiguration) -> Call[None]:
+    """Send which files of a product are its firmware and which its harness."""
+    return _ci("PUT", "/api/ci/suite-config", body)
+
+
+def _ci(method: Method, path: str, body: BaseModel) -> Call[None]:
+    return Call(method, path, None, 204, credential=Credential.CI_KEY, body=written(body))
