@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 CORE := $(addprefix tests/,engine wire reference client ci)
 
-.PHONY: demo test quick soak check lint types contracts js clocks docs screenshots clean
+.PHONY: demo test quick soak check lint types contracts js clocks docs screenshots mutation clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(STAMP)
@@ -47,6 +47,11 @@ js:
 	npm install --prefix .ci/js --silent
 	npm run check --prefix .ci/js --silent
 
+## Change the code in 400 small ways and see that a test finds each. ROOMS="auth store" SEED=2 EACH=20
+mutation: $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[mutation]'
+	$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(EACH),--each $(EACH)) $(ROOMS)
+
 ## Write the generated reference pages anew.
 docs: $(STAMP)
 	$(BIN)/python -m docs.generate
@@ -62,4 +67,4 @@ $(STAMP): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache mutants
