@@ -50,6 +50,15 @@ QUIET = (
     f"--disable-features={','.join(_WITHOUT)}",
 )
 
+# A browser under `faketime` spins. `tests/clocks.py` moves the clock of its pages instead.
+MOVED_SECONDS = int(os.environ.get("FAKETIME") or 0)
+MOVE_CLOCK = f"""
+  const real = Date, moved = {MOVED_SECONDS * 1000};
+  window.Date = class extends real {{
+    constructor(...given) {{ given.length ? super(...given) : super(real.now() + moved); }}
+    static now() {{ return real.now() + moved; }}
+  }};
+"""
 
 HERE = Path(__file__).parent
 IN_BROWSER = {"browser", "context", "page"}
@@ -79,7 +88,9 @@ def base_url() -> None:
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """Start the system's Chromium rather than one that the driver would fetch."""
     arguments = [*ROOT_NEEDS_NO_SANDBOX, *QUIET]
-    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": arguments}
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    own = {"executable_path": CHROMIUM, "args": arguments, "env": env}
+    return {**browser_type_launch_args, **own}
 
 
 class Account(NamedTuple):
@@ -181,6 +192,8 @@ def _dashboard(told: str) -> Dashboard:
 @pytest.fixture(scope="module")
 def _tab_of_a_file(browser: Browser) -> Iterator[Page]:
     with browser.new_context() as context:
+        if MOVED_SECONDS:
+            context.add_init_script(MOVE_CLOCK)
         yield context.new_page()
 
 
