@@ -186,7 +186,7 @@ def test_what_has_room_is_kept_beside_what_has_not(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_an_error_with_a_fix(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(StoreError, match="cannot be written") as caught:
+    with pytest.raises(StoreError, match="cannot be written: Not a directory") as caught:
         keep(BenchStore(tmp_path / "file" / "spool"))
     assert "HWCI_SPOOL_DIR" in caught.value.fix
 
@@ -212,6 +212,20 @@ def test_who_looks_makes_nothing(store: BenchStore) -> None:
     assert store.reports() == []
     assert store.waiting_for(ADDRESS, None) == []
     assert not store.folder.exists()
+
+
+def test_what_failed_more_often_comes_later(store: BenchStore) -> None:
+    first, second = keep(store, run_id=1), keep(store, run_id=2)
+
+    def order() -> list[int | None]:
+        return [one.run_id for one in store.waiting_for(ADDRESS, None)]
+
+    store.put_off(first, "503")
+    assert order() == [2, 1]
+    store.put_off(second, "503")
+    assert order() == [1, 2]
+    store.put_off(first, "503")
+    assert order() == [2, 1]
 
 
 # Which is the later

@@ -67,8 +67,9 @@ def test_a_damaged_file_is_set_aside_whole_and_the_next_report_is_kept(
     keep(store, run_id=99)
 
     assert 99 in run_ids(store)
-    [aside] = [one.file for one in in_state(store, "damaged")]
+    [(aside, reason)] = [(one.file, one.reason) for one in in_state(store, "damaged")]
     assert aside.read_bytes() == damaged
+    assert reason == "the file is damaged"
     [said] = store.damaged
     assert said.startswith(f"{aside} (")
     keep(store, run_id=100)
@@ -85,8 +86,10 @@ def test_what_can_be_read_of_a_damaged_file_is_kept(full: Path, tmp_path: Path) 
 
     keep(store, run_id=99)
 
-    assert len(store.damaged) == 1
-    assert 15 <= len(run_ids(store)) - 1 < 30
+    [said] = store.damaged
+    read = len(run_ids(store)) - 1
+    assert 15 <= read < 30
+    assert said.endswith(f" ({read} reports of it could be read, and are kept)")
     for one in waiting(store):
         with store.taken(one) as call:
             assert call is not None
@@ -142,6 +145,30 @@ def test_a_body_that_a_disk_damaged_is_named_and_never_sent(store: BenchStore) -
         store.body(damaged)
     with store.taken(second) as taken:
         assert taken is not None
+
+
+@pytest.mark.parametrize("value", ["{", "7", "CAST(x'ff' AS TEXT)"])
+def test_a_row_that_a_disk_damaged_is_named_and_holds_back_none(
+    store: BenchStore, value: str
+) -> None:
+    first, _ = keep(store, run_id=1), keep(store, run_id=2)
+    with closing(sqlite3.connect(store.file)) as db, db:
+        literal = value if value.startswith("CAST") else f"'{value}'"
+        db.execute(f"UPDATE reports SET overtaken = {literal} WHERE number = ?", (first.number,))
+
+    [damaged] = in_state(store, "damaged")
+
+    assert (damaged.label, damaged.name) == (first.label, first.name)
+    assert damaged.reason == "the disk has damaged it"
+    assert run_ids(store) == [2]
+
+
+def test_a_text_that_a_disk_damaged_is_read_as_far_as_it_can_be(store: BenchStore) -> None:
+    keep(store)
+    with closing(sqlite3.connect(store.file)) as db, db:
+        db.execute("UPDATE reports SET reason = CAST(x'35ff' AS TEXT)")
+
+    assert [one.reason for one in waiting(store)] == ["5\ufffd"]
 
 
 def test_a_store_of_a_newer_version_is_left_alone_and_named(store: BenchStore) -> None:

@@ -4,6 +4,7 @@ lost or sent twice. `before` was written by the version before (see `written_by.
 """
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hwci.client.files import locked
-from hwci.client.store import BenchStore, RunSeries, StoreError
+from hwci.client.store import BenchStore, RunSeries, StoreError, memory
 from tests.support.pending import (
     ADDRESS,
     KEY,
@@ -143,6 +144,7 @@ def test_what_an_older_version_writes_beside_is_taken_in_at_the_next_start(
     [theirs] = (BEFORE / "spool").glob("00001769900000000000-*")
     later = home / "spool" / f"{ours.number + 5:020d}{theirs.name[20:]}"
     shutil.copy(theirs, later)
+    keep(store, run_id=98)
     assert run_ids(store).count(1) == 2  # seen, and not yet in its place
 
     again = BenchStore(home / "spool", home)
@@ -201,6 +203,20 @@ def test_what_was_tested_and_reported_is_known_before_and_after(
         again = run_report(run_id=101, sha=f"{101:040x}", tests=[])
         assert at.replaced(again) == "one of other tests"
     assert list((home / "lanes").iterdir()) == list((home / "reported").iterdir()) == []
+
+
+def test_of_too_many_series_those_that_were_written_last_are_taken_in(
+    store: BenchStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(home / "spool")
+    older = home / "lanes" / ("f" * 32)
+    shutil.copytree(home / "lanes" / SERIES.digest, older)
+    os.utime(older, (0, 0))
+    monkeypatch.setattr(memory, "SERIES_KEPT", 1)
+
+    store.take_in()
+
+    assert [run.run_id for run in store.past_runs(SERIES).runs] == [101, 102]
 
 
 def test_reports_that_waited_count_as_their_runs_did(store: BenchStore) -> None:
