@@ -18,7 +18,7 @@ from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.reading import read_period
-from hwci.engine.page.tables import WantedFailures, labelled_failures, metrics_page
+from hwci.engine.page.tables import FailureSelection, labelled_failures, metrics_page
 from hwci.engine.patterns import PathList
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
@@ -154,7 +154,7 @@ def main() -> int:
     history = FullHistory(UUID(int=0), facts)
     reading = read_period(history, Scope(), last_days(90, AS_OF))
     page = metrics_page(history, reading, 100)
-    pending = labelled_failures(reading, 0, 100, WantedFailures(label=Label.PENDING))
+    pending = labelled_failures(reading, FailureSelection(label=Label.PENDING, limit=100))
     subjects = {commit.sha: commit.subject for commit in commits}
 
     checked = page.tiles.merges_checked

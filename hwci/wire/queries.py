@@ -24,7 +24,13 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hwci.engine.page.tables import Sort, Wanted, WantedFailures, WantedOthers, WantedTests
+from hwci.engine.page.tables import (
+    FailureSelection,
+    FlakySelection,
+    OtherSelection,
+    Selection,
+    Sort,
+)
 from hwci.engine.vocabulary import (
     FailureClass,
     FailureColumn,
@@ -195,9 +201,9 @@ class SearchQuery(TableQuery, Generic[Column]):
     sort: Sort[Column] | None = None
 
     @property
-    def wanted(self) -> Wanted[Column]:
+    def selection(self) -> Selection[Column]:
         """Which rows, in which order."""
-        return Wanted(self.search, self.sort)
+        return Selection(self.search, self.sort, self.offset, self.limit)
 
 
 class MergesQuery(SearchQuery[MergeColumn]):
@@ -225,9 +231,10 @@ class OthersQuery(ResolvedQuery):
     ) = Field(None, alias="class")
 
     @property
-    def wanted(self) -> WantedOthers:
+    def selection(self) -> OtherSelection:
         """Which rows, in which order."""
-        return WantedOthers(self.search, self.sort, self.failure_class)
+        page = (self.search, self.sort, self.offset, self.limit)
+        return OtherSelection(*page, self.failure_class)
 
 
 class FlakyQuery(SearchQuery[FlakyColumn]):
@@ -237,9 +244,10 @@ class FlakyQuery(SearchQuery[FlakyColumn]):
     broken: Flag | None = None
 
     @property
-    def wanted(self) -> WantedTests:
+    def selection(self) -> FlakySelection:
         """Which rows, in which order."""
-        return WantedTests(self.search, self.sort, self.broken)
+        page = (self.search, self.sort, self.offset, self.limit)
+        return FlakySelection(*page, self.broken)
 
 
 class PlanQuery(PageQuery):
@@ -257,6 +265,7 @@ class FailuresQuery(SearchQuery[FailureColumn]):
     test_id: TestId | None = None
 
     @property
-    def wanted(self) -> WantedFailures:
+    def selection(self) -> FailureSelection:
         """Which rows, in which order."""
-        return WantedFailures(self.search, self.sort, self.label, self.test_id)
+        page = (self.search, self.sort, self.offset, self.limit)
+        return FailureSelection(*page, self.label, self.test_id)

@@ -14,7 +14,7 @@ from hwci.engine.facts import Facts, Product
 from hwci.engine.full.history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import read_period
-from hwci.engine.page.tables import Page, WantedFailures, labelled_failures, metrics_page
+from hwci.engine.page.tables import FailureSelection, Page, labelled_failures, metrics_page
 from hwci.engine.periods import last_days
 from hwci.engine.vocabulary import Label, Outcome, Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -101,7 +101,7 @@ def test_the_engine_finds_the_commits_that_the_story_broke_and_fixed() -> None:
 
 def test_something_is_still_broken_today() -> None:
     reading = read_period(known(whole_history(NOW)), Scope(), last_days(7, NOW))
-    pending = labelled_failures(reading, 0, 100, WantedFailures(label=Label.PENDING))
+    pending = labelled_failures(reading, FailureSelection(label=Label.PENDING, limit=100))
 
     assert {row.failure.key.lane.test_id for row in pending.items} >= {
         *("mqtt.tls_handshake", "time.alarm_wakeup")

@@ -4,6 +4,7 @@ reference; and which of its rows the tile "Flaky failures" counts (semantics, 4.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import FailingRun, Failure, Place
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import Reading
-from hwci.engine.page.tables import FAILURES, Sort, WantedFailures, labelled_failures
+from hwci.engine.page.tables import FailureSelection, Sort, labelled_failures
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import FailureColumn, Label, Verdict
 from tests.engine.test_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
@@ -55,7 +56,10 @@ def failures(draw: st.DrawFn) -> LabelledFailure:
     return LabelledFailure(failure, draw(st.sampled_from(list(Label))), None)
 
 
-def slowly(rows: list[LabelledFailure], wanted: WantedFailures) -> list[LabelledFailure]:
+NOTHING = seen("box-1 | a:P").read()
+
+
+def slowly(rows: list[LabelledFailure], wanted: FailureSelection) -> list[LabelledFailure]:
     found = [row for row in rows if wanted.label is None or row.label == wanted.label]
     if wanted.test_id is not None:
         found = [row for row in found if row.failure.key.lane.test_id == wanted.test_id]
@@ -82,9 +86,9 @@ def test_failures_are_narrowed_found_and_put_in_order_as_slowly(
     label: Label | None,
     test_id: str | None,
 ) -> None:
-    wanted = WantedFailures(search, sort, label, test_id)
+    wanted = FailureSelection(search, sort, label=label, test_id=test_id)
 
-    found = FAILURES.chosen(wanted.among(rows), wanted)
+    found = labelled_failures(replace(NOTHING, failures=rows), wanted).items
 
     # By identity: rows may be equal, and must keep their order all the same.
     assert [id(row) for row in found] == [id(row) for row in slowly(rows, wanted)]
@@ -101,7 +105,7 @@ def reading() -> Reading:
 
 
 def shas(**wanted: Any) -> str:
-    found = labelled_failures(reading(), 0, 9, WantedFailures(**wanted))
+    found = labelled_failures(reading(), FailureSelection(**wanted, limit=9))
     assert found.total == len(found.items)
     return " ".join(
         f"{one.failure.key.sha}/{one.failure.key.lane.box_key[-1]}" for one in found.items
@@ -142,7 +146,7 @@ def test_a_test_is_asked_for_by_its_whole_id() -> None:
     past = Past(made)
 
     for test_id, total in (("usb", 1), ("us", 0), ("USB", 0), ("usb 2", 1)):
-        found = labelled_failures(past.read(), 0, 9, WantedFailures(test_id=test_id))
+        found = labelled_failures(past.read(), FailureSelection(test_id=test_id, limit=9))
         assert found.total == total, test_id
 
 
@@ -151,7 +155,7 @@ def test_the_tile_counts_the_items_of_its_flakes_in_the_period_and_a_row_counts_
 
     def told(first: float, last: float) -> tuple[int, list[int]]:
         read = past.read(ALL, Period(minute(first), minute(last)))
-        rows = labelled_failures(read, 0, 9, WantedFailures(label=Label.FLAKE))
+        rows = labelled_failures(read, FailureSelection(label=Label.FLAKE, limit=9))
         return read.tiles.flaky_failures, [row.failure.items for row in rows.items]
 
     assert told(0, 99) == (3, [3])

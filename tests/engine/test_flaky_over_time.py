@@ -3,6 +3,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from hwci.engine.facts import Product, Report
 from hwci.engine.history import Scope
 from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time
-from hwci.engine.page.tables import ALL_FLAKY, Sort, WantedTests, flakiest_tests
+from hwci.engine.page.tables import FlakySelection, Sort, flakiest_tests
 from hwci.engine.periods import Period, Slots
 from hwci.engine.vocabulary import FlakyColumn, Outcome
 from tests.engine.timeline import ALL, REPO, SUITE, Past, item, minute, report, seen
@@ -39,14 +40,17 @@ def reports(draw: st.DrawFn) -> list[Report]:
     return made
 
 
+ANY = FlakySelection()
+
+
 def drawn(
     past: Past,
     slots: Slots,
     scope: Scope = ALL,
     limit: int = 99,
-    wanted: WantedTests = ALL_FLAKY,
+    wanted: FlakySelection = ANY,
 ) -> Sequence[FlakyOverTime]:
-    rows = flakiest_tests(past.read(scope, slots.period), 0, limit, wanted)
+    rows = flakiest_tests(past.read(scope, slots.period), replace(wanted, limit=limit))
     found = flaky_over_time(past.history, rows, slots)
     assert found.total == rows.total
     return found.items
@@ -80,7 +84,7 @@ def test_a_strip_holds_every_attempt_of_its_test_in_its_box_and_slot(
 ) -> None:
     past = Past(made)
     slots = Slots(Period(minute(first), minute(first + length)), count)
-    rows = flakiest_tests(past.read(scope, slots.period), 0, 99).items
+    rows = flakiest_tests(past.read(scope, slots.period), FlakySelection(limit=99)).items
     found = drawn(past, slots, scope)
 
     flat = {
@@ -103,7 +107,7 @@ def test_the_slots_of_a_test_add_up_to_its_row_and_are_those_of_its_boxes(
     made: list[Report], count: int
 ) -> None:
     past, slots = Past(made), Slots(Period(minute(1), minute(5)), count)
-    rows = flakiest_tests(past.read(ALL, slots.period), 0, 99).items
+    rows = flakiest_tests(past.read(ALL, slots.period), FlakySelection(limit=99)).items
     found = drawn(past, slots)
 
     totals = [
@@ -161,5 +165,5 @@ def test_the_rows_are_those_of_the_table_as_it_was_asked() -> None:
     slots = Slots(Period(minute(0), minute(9)), 1)
     down = Sort(FlakyColumn.TEST_ID, descending=True)
 
-    found = drawn(past, slots, limit=1, wanted=WantedTests("uart", down))
+    found = drawn(past, slots, limit=1, wanted=FlakySelection("uart", down))
     assert [strip.test_id for strip in found] == ["uart"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Report
-from hwci.engine.page.tables import WantedFailures, labelled_failures
+from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.vocabulary import Label
 from tests.engine.timeline import Past, changes, commit, report
 
@@ -90,9 +90,9 @@ def test_groups_are_runs_of_failures_with_no_passed_commit_between(made: list[Re
 @given(reports())
 def test_every_failing_item_is_of_one_failure_with_one_label(made: list[Report]) -> None:
     reading = Past(made).read()
-    rows = labelled_failures(reading, 0, 99)
+    rows = labelled_failures(reading, FailureSelection(limit=99))
     by_label = [
-        labelled_failures(reading, 0, 99, WantedFailures(label=label)).total for label in Label
+        labelled_failures(reading, FailureSelection(label=label, limit=99)).total for label in Label
     ]
     failing = [one for one in made if one.hello_ok and one.tests[0].outcome.value == "fail"]
 

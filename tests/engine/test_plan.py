@@ -11,7 +11,7 @@ from hwci.engine.history import History, OutOfTimeError, Scope
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import ClassCounts, read_period
-from hwci.engine.page.tables import other_failures, real_bugs
+from hwci.engine.page.tables import OtherSelection, Selection, other_failures, real_bugs
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification
 from hwci.engine.vocabulary import FailureClass, Reason, ReviewAction
@@ -20,14 +20,14 @@ from tests.server.storage.histories import EVER as EVER_DRAWN
 from tests.server.storage.histories import NOON, ORG, REPOS, SUITES, HistoryDraw, periods
 
 SWAPPED = replace(CONFIG, firmware_paths=("ci/**",), harness_paths=("src/**",))
-ROWS_MAX = 10_000
 
 
 def rows(history: History, scope: Scope, period: Period) -> dict[object, ResolvedFailure]:
     """Give every resolved failure that the page shows."""
     reading = read_period(history, scope, period)
-    tables = (real_bugs, other_failures)
-    return {row.id: row for table in tables for row in table(history, reading, 0, ROWS_MAX).items}
+    bugs = real_bugs(history, reading, Selection())
+    others = other_failures(history, reading, OtherSelection())
+    return {row.id: row for row in (*bugs.items, *others.items)}
 
 
 def shown(found: Classification) -> tuple[FailureClass, Reason | None]:

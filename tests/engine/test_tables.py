@@ -2,6 +2,7 @@
 """Tables sorted and searched (contract, "CI metrics"), against a slow reference."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -18,11 +19,11 @@ from hwci.engine.page.tables import (
     FLAKIEST,
     MERGES,
     RESOLVED,
+    FlakySelection,
+    OtherSelection,
+    Selection,
     Sort,
     Table,
-    Wanted,
-    WantedOthers,
-    WantedTests,
     flakiest_tests,
     other_failures,
     real_bugs,
@@ -101,7 +102,7 @@ FLAKY_FIELDS = {
 def test_flaky_tests_stand_by_any_column_and_equal_ones_as_they_stood(
     rows: list[FlakyTest], column: FlakyColumn, down: bool
 ) -> None:
-    found = FLAKIEST.chosen(rows, Wanted(sort=Sort(column, down)))
+    found = FLAKIEST.listing(rows, Selection(sort=Sort(column, down))).items
 
     def value(row: FlakyTest) -> Any:
         return getattr(row, FLAKY_FIELDS[column.value])
@@ -117,7 +118,7 @@ def test_flaky_tests_stand_by_any_column_and_equal_ones_as_they_stood(
 def test_merges_stand_by_any_column_and_equal_ones_as_they_stood(
     rows: list[Announcement], column: MergeColumn, down: bool
 ) -> None:
-    found = MERGES.chosen(rows, Wanted(sort=Sort(column, down)))
+    found = MERGES.listing(rows, Selection(sort=Sort(column, down))).items
     names = {MergeColumn.MERGED_AT: "merged_at", MergeColumn.REPO_KEY: "repo_key"}
 
     def value(row: Announcement) -> str | datetime:
@@ -134,7 +135,7 @@ def test_merges_stand_by_any_column_and_equal_ones_as_they_stood(
 def test_a_row_is_found_when_every_word_occurs_in_one_of_its_texts(
     rows: list[FlakyTest], search: str
 ) -> None:
-    found = FLAKIEST.chosen(rows, Wanted(search))
+    found = FLAKIEST.listing(rows, Selection(search)).items
 
     assert found == slowly_found(rows, search, lambda row: [row.repo_key, row.suite, row.test_id])
 
@@ -151,9 +152,9 @@ def test_what_is_found_stands_as_it_would_among_all(
     def texts(row: Announcement) -> list[str]:
         return [row.repo_key, row.suite or "Unassigned", row.branch, row.sha]
 
-    everything = MERGES.chosen(rows, Wanted(sort=Sort(column)))
+    everything = MERGES.listing(rows, Selection(sort=Sort(column))).items
 
-    assert MERGES.chosen(rows, Wanted(search, Sort(column))) == slowly_found(
+    assert MERGES.listing(rows, Selection(search, Sort(column))).items == slowly_found(
         everything, search, texts
     )
 
@@ -193,7 +194,7 @@ def flaky(test_id: str, suite: str = SUITE) -> FlakyTest:
 def test_words_are_found_in_any_text_whatever_their_case(search: str, found: list[str]) -> None:
     rows = [flaky("UART::tx"), flaky("uart fast"), flaky("Straße"), flaky("spi", "boot-kit")]
 
-    assert [row.test_id for row in FLAKIEST.chosen(rows, Wanted(search))] == found
+    assert [row.test_id for row in FLAKIEST.listing(rows, Selection(search)).items] == found
 
 
 def test_an_unassigned_merge_is_found_by_that_word_and_stands_before_those_of_products() -> None:
@@ -203,8 +204,8 @@ def test_an_unassigned_merge_is_found_by_that_word_and_stands_before_those_of_pr
     ]
     reading = Past().announced(*made).read()
 
-    named = unchecked_merges(reading, 0, 9, Wanted("unASSigned"))
-    by_suite = unchecked_merges(reading, 0, 2, Wanted(sort=Sort(MergeColumn.SUITE)))
+    named = unchecked_merges(reading, Selection("unASSigned", limit=9))
+    by_suite = unchecked_merges(reading, Selection(sort=Sort(MergeColumn.SUITE), limit=2))
     assert ([one.sha for one in named.items], named.total) == (["c2"], 1)
     assert ([one.sha for one in by_suite.items], by_suite.total) == (["c2", "c3"], 3)
 
@@ -219,7 +220,7 @@ CHANGED = dict.fromkeys("hi", "fw")
 def rows_of(**wanted: Any) -> list[str]:
     """Give the first failing commits of "Resolved by a bench or harness change", as asked for."""
     past = seen(PICTURE, CHANGED)
-    found = other_failures(past.history, past.read(), 0, 9, WantedOthers(**wanted))
+    found = other_failures(past.history, past.read(), OtherSelection(**wanted, limit=9))
     assert found.total == len(found.items)
     return [f"{one.key.sha}/{one.key.lane.box_key[-1]}" for one in found.items]
 
@@ -263,8 +264,8 @@ def test_a_resolved_failure_is_found_by_its_first_and_last_commit_and_its_fix() 
     reading = past.read()
 
     for search, total in [("2222", 1), ("4444DDD", 1), ("5555eee", 1), ("1111", 0), ("3333", 0)]:
-        real = real_bugs(past.history, reading, 0, 9, Wanted(search)).total
-        others = other_failures(past.history, reading, 0, 9, WantedOthers(search)).total
+        real = real_bugs(past.history, reading, Selection(search, limit=9)).total
+        others = other_failures(past.history, reading, OtherSelection(search, limit=9)).total
         assert real + others == total, search
 
 
@@ -278,9 +279,9 @@ def test_a_slice_of_what_matches_is_described_and_nothing_else() -> None:
 
     past = seen(PICTURE, CHANGED)
     history = Counting(ORG, past.facts)
-    wanted = WantedOthers("box-1", Sort(ResolvedColumn.STARTED_AT))
+    wanted = OtherSelection("box-1", Sort(ResolvedColumn.STARTED_AT))
 
-    found = other_failures(history, past.read(), 1, 1, wanted)
+    found = other_failures(history, past.read(), replace(wanted, offset=1, limit=1))
 
     assert ([one.key.sha for one in found.items], found.total) == (["c"], 3)
     assert described == ["e"]
@@ -289,9 +290,9 @@ def test_a_slice_of_what_matches_is_described_and_nothing_else() -> None:
 def test_flaky_tests_are_searched_and_sorted_before_they_are_cut() -> None:
     names = ["uart", "spi", "Uart 2", "gpio"]
     past = Past([report("a:-", n, tests=[item("F", name)]) for n, name in enumerate(names)])
-    wanted = WantedTests("uart", Sort(FlakyColumn.TEST_ID, descending=True))
+    wanted = FlakySelection("uart", Sort(FlakyColumn.TEST_ID, descending=True))
 
-    found = flakiest_tests(past.read(), 0, 1, wanted)
+    found = flakiest_tests(past.read(), replace(wanted, limit=1))
 
     assert ([one.test_id for one in found.items], found.total) == (["uart"], 2)
 

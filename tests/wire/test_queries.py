@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from hwci.engine.page.tables import Sort, Wanted, WantedFailures
+from hwci.engine.page.tables import FailureSelection, Selection, Sort
 from hwci.engine.vocabulary import FailureColumn, Label, MergeColumn
 from hwci.wire.errors import issues_of
 from hwci.wire.queries import (
@@ -109,9 +109,9 @@ def test_label_is_a_word_of_the_spec() -> None:
 def test_a_sort_is_a_column_as_the_answer_names_it_with_a_minus_for_descending() -> None:
     up, down = (MergesQuery.model_validate({"sort": word}) for word in ("mergedAt", "-mergedAt"))
 
-    assert up.wanted == Wanted(None, Sort(MergeColumn.MERGED_AT))
-    assert down.wanted == Wanted(None, Sort(MergeColumn.MERGED_AT, descending=True))
-    assert MergesQuery().wanted == Wanted()
+    assert up.selection == Selection(None, Sort(MergeColumn.MERGED_AT), limit=20)
+    assert down.selection == Selection(None, Sort(MergeColumn.MERGED_AT, descending=True), limit=20)
+    assert MergesQuery().selection == Selection(limit=20)
     assert down.model_dump(mode="json", exclude_unset=True) == {"sort": "-mergedAt"}
 
 
@@ -142,8 +142,8 @@ def test_failures_are_sorted_and_searched_as_tables_are_and_found_by_label_and_t
     query = FailuresQuery.model_validate(given)
 
     sort = Sort(FailureColumn.ITEMS, descending=True)
-    assert query.wanted == WantedFailures("uart", sort, Label.FLAKE, "boot/Über")
-    assert FailuresQuery().wanted == WantedFailures()
+    assert query.selection == FailureSelection("uart", sort, 0, 20, Label.FLAKE, "boot/Über")
+    assert FailuresQuery().selection == FailureSelection(limit=20)
     assert faults(FailuresQuery, sort="groupId") == [["query", "sort"]]
     for test_id in ("", "x" * 513, "a\0b", "\ud800"):
         assert faults(FailuresQuery, testId=test_id) == [["query", "testId"]]

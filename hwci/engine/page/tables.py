@@ -57,50 +57,37 @@ class Sort(Generic[Column]):
 
 
 @dataclass(frozen=True)
-class Wanted(Generic[Column]):
-    """Which rows of a table, and in which order; None: all, in the default order."""
+class Selection(Generic[Column]):
+    """Which rows of a table are shown: of those that match, sorted, `limit` from `offset` on. None:
+    any row, the default order, all of them.
+    """
 
     search: str | None = None
     sort: Sort[Column] | None = None
+    offset: int = 0
+    limit: int | None = None
 
 
 @dataclass(frozen=True)
-class WantedFailures(Wanted[FailureColumn]):
+class FailureSelection(Selection[FailureColumn]):
     """Which failures: those with the label, and of the test by its whole id; None: any."""
 
     label: Label | None = None
     test_id: str | None = None
 
-    def among(self, rows: Sequence[LabelledFailure]) -> Sequence[LabelledFailure]:
-        """Return the failures of the label and the test."""
-        return [
-            row
-            for row in rows
-            if self.label in {None, row.label}
-            and self.test_id in {None, row.failure.key.lane.test_id}
-        ]
-
 
 @dataclass(frozen=True)
-class WantedOthers(Wanted[ResolvedColumn]):
+class OtherSelection(Selection[ResolvedColumn]):
     """Which of the other resolved failures; None: of any class."""
 
     failure_class: FailureClass | None = None
 
-    def among(self, rows: Sequence[Classified]) -> Sequence[Classified]:
-        """Return the failures of the class."""
-        return [row for row in rows if self.failure_class in {None, row.failure_class}]
-
 
 @dataclass(frozen=True)
-class WantedTests(Wanted[FlakyColumn]):
+class FlakySelection(Selection[FlakyColumn]):
     """Which of the flakiest tests: those that are `broken` or those that are not; None: both."""
 
     broken: bool | None = None
-
-    def among(self, rows: Sequence[FlakyTest]) -> Sequence[FlakyTest]:
-        """Return the tests of that kind."""
-        return [row for row in rows if self.broken in {None, row.broken}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +97,13 @@ class Table(Generic[Row, Column]):
     values: Mapping[Column, Callable[[Row], Value]]
     texts: Callable[[Row], Sequence[str]]
 
-    def chosen(self, rows: Sequence[Row], wanted: Wanted[Column]) -> Sequence[Row]:
-        """Return the rows that match, in the wanted order."""
-        found = rows if wanted.search is None else self._matching(rows, wanted.search)
-        if wanted.sort is None:
-            return found
-        value = self.values[wanted.sort.column]
-        return sorted(found, key=value, reverse=wanted.sort.descending)
+    def listing(self, rows: Sequence[Row], selection: Selection[Column]) -> Listing[Row]:
+        """Return the selected rows, and the number of all rows that match."""
+        search, sort = selection.search, selection.sort
+        found = rows if search is None else self._matching(rows, search)
+        if sort is not None:
+            found = sorted(found, key=self.values[sort.column], reverse=sort.descending)
+        return Listing(found[selection.offset :][: selection.limit], len(found))
 
     def _matching(self, rows: Sequence[Row], search: str) -> Sequence[Row]:
         """Return the rows in which every word occurs, in any of their texts, case-folded."""
@@ -205,40 +192,27 @@ class Page:
     flakiest_tests: Listing[FlakyTest]
 
 
-ALL_MERGES: Wanted[MergeColumn] = Wanted()
-ALL_RESOLVED: Wanted[ResolvedColumn] = Wanted()
-ALL_OTHERS = WantedOthers()
-ALL_FLAKY = WantedTests()
-ALL_FAILURES = WantedFailures()
-
-
 def metrics_page(history: History, reading: Reading, rows: int = 20) -> Page:
     """Return the page with so many rows of each table."""
     return Page(
         tiles=reading.tiles,
-        unchecked_merges=unchecked_merges(reading, 0, rows),
-        real_bugs=real_bugs(history, reading, 0, rows),
-        other_failures=other_failures(history, reading, 0, rows),
-        flakiest_tests=flakiest_tests(reading, 0, rows),
+        unchecked_merges=unchecked_merges(reading, Selection(limit=rows)),
+        real_bugs=real_bugs(history, reading, Selection(limit=rows)),
+        other_failures=other_failures(history, reading, OtherSelection(limit=rows)),
+        flakiest_tests=flakiest_tests(reading, FlakySelection(limit=rows)),
     )
 
 
-def unchecked_merges(
-    reading: Reading, offset: int, limit: int, wanted: Wanted[MergeColumn] = ALL_MERGES
-) -> Listing[Announcement]:
+def unchecked_merges(reading: Reading, selection: Selection[MergeColumn]) -> Listing[Announcement]:
     """List announced merges that no run checked."""
-    return _slice(MERGES.chosen(reading.unchecked_merges, wanted), offset, limit)
+    return MERGES.listing(reading.unchecked_merges, selection)
 
 
 def checked_merges(
-    history: History,
-    reading: Reading,
-    offset: int,
-    limit: int,
-    wanted: Wanted[MergeColumn] = ALL_MERGES,
+    history: History, reading: Reading, selection: Selection[MergeColumn]
 ) -> Listing[CheckedMerge]:
     """List announced merges that a run checked, each with the run that checked it first."""
-    rows = _slice(MERGES.chosen(reading.checked_merges, wanted), offset, limit)
+    rows = MERGES.listing(reading.checked_merges, selection)
     found = [
         CheckedMerge(one, first_check(one, history.sighted_runs(one.repo_key, one.sha)))
         for one in rows.items
@@ -247,48 +221,38 @@ def checked_merges(
 
 
 def real_bugs(
-    history: History,
-    reading: Reading,
-    offset: int,
-    limit: int,
-    wanted: Wanted[ResolvedColumn] = ALL_RESOLVED,
+    history: History, reading: Reading, selection: Selection[ResolvedColumn]
 ) -> Listing[ResolvedFailure]:
     """List resolved failures that are real firmware bugs."""
-    return _described(history, _slice(RESOLVED.chosen(reading.real_bugs, wanted), offset, limit))
+    return _described(history, RESOLVED.listing(reading.real_bugs, selection))
 
 
 def other_failures(
-    history: History,
-    reading: Reading,
-    offset: int,
-    limit: int,
-    wanted: WantedOthers = ALL_OTHERS,
+    history: History, reading: Reading, selection: OtherSelection
 ) -> Listing[ResolvedFailure]:
     """List all other resolved failures, dismissed ones included."""
-    chosen = RESOLVED.chosen(wanted.among(reading.other_failures), wanted)
-    return _described(history, _slice(chosen, offset, limit))
+    failure_class = selection.failure_class
+    rows = [row for row in reading.other_failures if failure_class in {None, row.failure_class}]
+    return _described(history, RESOLVED.listing(rows, selection))
 
 
-def flakiest_tests(
-    reading: Reading, offset: int, limit: int, wanted: WantedTests = ALL_FLAKY
-) -> Listing[FlakyTest]:
+def flakiest_tests(reading: Reading, selection: FlakySelection) -> Listing[FlakyTest]:
     """List tests with a failed attempt, by default the highest flake rate first."""
-    rows = FLAKIEST.chosen(wanted.among(reading.flakiest_tests), wanted)
-    return _slice(rows, offset, limit)
+    rows = [row for row in reading.flakiest_tests if selection.broken in {None, row.broken}]
+    return FLAKIEST.listing(rows, selection)
 
 
-def labelled_failures(
-    reading: Reading, offset: int, limit: int, wanted: WantedFailures = ALL_FAILURES
-) -> Listing[LabelledFailure]:
+def labelled_failures(reading: Reading, selection: FailureSelection) -> Listing[LabelledFailure]:
     """List failures with an item in the period, by default the newest first."""
-    rows = FAILURES.chosen(wanted.among(reading.failures), wanted)
-    return _slice(rows, offset, limit)
+    rows = [
+        row
+        for row in reading.failures
+        if selection.label in {None, row.label}
+        and selection.test_id in {None, row.failure.key.lane.test_id}
+    ]
+    return FAILURES.listing(rows, selection)
 
 
 def _described(history: History, rows: Listing[Classified]) -> Listing[ResolvedFailure]:
     classifier = Classifier(history)
     return Listing([describe(history, row.group, classifier) for row in rows.items], rows.total)
-
-
-def _slice(rows: Sequence[Row], offset: int, limit: int) -> Listing[Row]:
-    return Listing(rows[offset : offset + limit], len(rows))

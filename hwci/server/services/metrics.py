@@ -11,7 +11,6 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Scope
 from hwci.engine.page import failures, tables
 from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, trend
@@ -19,7 +18,6 @@ from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import Reading
 from hwci.engine.page.tables import Listing
 from hwci.engine.periods import Period, last_days, slots_of
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
@@ -66,23 +64,22 @@ class Metrics:
 
     async def page(self, member: Member, query: MetricsQuery) -> wire.MetricsPage:
         """Return the tiles and the first rows of each table."""
-        scope, period = _scope(query), self._period(query)
+        period = self._period(query)
 
         def work(reader: Reader) -> wire.MetricsPage:
-            found = tables.metrics_page(*self._read(reader, member, scope, period), query.limit)
+            found = tables.metrics_page(*self._read(reader, member, query, period), query.limit)
             return wire.MetricsPage.of(member.org_id, found, query, period)
 
         return await self._storage.read(work, organization=member.org_id)
 
     async def trend(self, member: Member, query: PeriodQuery) -> wire.TrendAnswer:
         """Return the tiles over time."""
-        scope, period = _scope(query), self._period(query)
+        period = self._period(query)
         slots = slots_of(query.days, period)
 
         def work(reader: Reader) -> wire.TrendAnswer:
             history = reader.history(member.org_id)
-            key = _reading_key(reader, history, member, scope, period)
-            dates = self._readings.dates_of(key, history)
+            dates = self._readings.dates_of(_key(reader, history, member, query, period), history)
             return wire.TrendAnswer.of(trend(dates, slots), query, period)
 
         return await self._storage.read(work, organization=member.org_id)
@@ -91,51 +88,50 @@ class Metrics:
         self, member: Member, query: MergesQuery
     ) -> ListPage[wire.UncheckedMerge]:
         """Return "Merges not checked on hardware"."""
-
-        def rows(seen: Snapshot) -> Listing[Announcement]:
-            return tables.unchecked_merges(seen.reading, query.offset, query.limit, query.wanted)
-
-        return await self._table(member, query, rows, wire.UncheckedMerge.model_validate)
+        return await self._table(
+            member,
+            query,
+            lambda seen: tables.unchecked_merges(seen.reading, query.selection),
+            wire.UncheckedMerge.model_validate,
+        )
 
     async def checked_merges(
         self, member: Member, query: MergesQuery
     ) -> ListPage[wire.CheckedMergeAnswer]:
         """Return the merges checked on hardware."""
-
-        def rows(seen: Snapshot) -> Listing[tables.CheckedMerge]:
-            return tables.checked_merges(*seen, query.offset, query.limit, query.wanted)
-
         of = partial(wire.CheckedMergeAnswer.of, member.org_id)
-        return await self._table(member, query, rows, of)
+        return await self._table(
+            member, query, lambda seen: tables.checked_merges(*seen, query.selection), of
+        )
 
     async def real_bugs(
         self, member: Member, query: ResolvedQuery
     ) -> ListPage[ResolvedFailureAnswer]:
         """Return "Real FW bugs caught"."""
-
-        def rows(seen: Snapshot) -> Listing[failures.ResolvedFailure]:
-            return tables.real_bugs(*seen, query.offset, query.limit, query.wanted)
-
         of = partial(ResolvedFailureAnswer.of, member.org_id)
-        return await self._table(member, query, rows, of)
+        return await self._table(
+            member, query, lambda seen: tables.real_bugs(*seen, query.selection), of
+        )
 
     async def other_failures(
         self, member: Member, query: OthersQuery
     ) -> ListPage[ResolvedFailureAnswer]:
         """Return "Resolved by a bench or harness change"."""
-
-        def rows(seen: Snapshot) -> Listing[failures.ResolvedFailure]:
-            return tables.other_failures(*seen, query.offset, query.limit, query.wanted)
-
         of = partial(ResolvedFailureAnswer.of, member.org_id)
-        return await self._table(member, query, rows, of)
+        return await self._table(
+            member, query, lambda seen: tables.other_failures(*seen, query.selection), of
+        )
 
     async def flakiest_tests(
         self, member: Member, query: FlakyQuery
     ) -> ListPage[wire.FlakyTestAnswer]:
         """Return "Flakiest tests"."""
-        rows = partial(_flakiest_tests, query)
-        return await self._table(member, query, rows, wire.FlakyTestAnswer.model_validate)
+        return await self._table(
+            member,
+            query,
+            lambda seen: tables.flakiest_tests(seen.reading, query.selection),
+            wire.FlakyTestAnswer.model_validate,
+        )
 
     async def flaky_history(
         self, member: Member, query: FlakyQuery
@@ -144,28 +140,27 @@ class Metrics:
         slots = slots_of(query.days, self._period(query))
 
         def rows(seen: Snapshot) -> Listing[FlakyOverTime]:
-            return flaky_over_time(seen.history, _flakiest_tests(query, seen), slots)
+            tests = tables.flakiest_tests(seen.reading, query.selection)
+            return flaky_over_time(seen.history, tests, slots)
 
         return await self._table(member, query, rows, wire.FlakyTestHistory.of)
 
     async def failures(self, member: Member, query: FailuresQuery) -> ListPage[FailureAnswer]:
         """List failures with their labels."""
-
-        def rows(seen: Snapshot) -> Listing[failures.LabelledFailure]:
-            return tables.labelled_failures(seen.reading, query.offset, query.limit, query.wanted)
-
-        return await self._table(member, query, rows, FailureAnswer.of)
+        return await self._table(
+            member,
+            query,
+            lambda seen: tables.labelled_failures(seen.reading, query.selection),
+            FailureAnswer.of,
+        )
 
     async def evidence(self, member: Member, failure_id: UUID | None) -> FailureEvidence:
         """Return one failure with its evidence. Raises `NotFoundError`."""
 
         def work(reader: Reader) -> FailureEvidence:
-            history = reader.history(member.org_id)
-            found = (
-                None
-                if failure_id is None
-                else failures.evidence(history, failure_id, limits.EVIDENCE_MAX)
-            )
+            history, found = reader.history(member.org_id), None
+            if failure_id is not None:
+                found = failures.evidence(history, failure_id, limits.EVIDENCE_MAX)
             if found is None:
                 raise NotFoundError("Failure not found")
             return FailureEvidence.of(member.org_id, found)
@@ -178,7 +173,7 @@ class Metrics:
         def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
             found = list(reader.history(member.org_id).products())
             found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
-            rows = found[query.offset : query.offset + query.limit]
+            rows = found[query.offset :][: query.limit]
             return query.page_of([wire.ProductAnswer.of(state) for state in rows], len(found))
 
         return await self._storage.read(work, organization=member.org_id)
@@ -197,8 +192,7 @@ class Metrics:
         self, member: Member, body: SuiteConfiguration, query: PlanQuery
     ) -> wire.SuiteConfigPlan:
         """Return what a configuration would change if it were sent."""
-        configuration = body.fact()
-        period = last_days(query.days, query.as_of or self._clock())
+        configuration, period = body.fact(), self._period(query)
 
         def work(reader: Reader) -> wire.SuiteConfigPlan:
             found = plan(reader.history(member.org_id), period, configuration)
@@ -210,42 +204,34 @@ class Metrics:
         self,
         member: Member,
         query: TableQuery,
-        table: Callable[[Snapshot], Listing[Row]],
+        rows: Callable[[Snapshot], Listing[Row]],
         of: Callable[[Row], Item],
     ) -> ListPage[Item]:
-        scope, period = _scope(query), self._period(query)
+        period = self._period(query)
 
         def work(reader: Reader) -> ListPage[Item]:
-            found = table(self._read(reader, member, scope, period))
+            found = rows(self._read(reader, member, query, period))
             return query.page_of([of(row) for row in found.items], found.total)
 
         return await self._storage.read(work, organization=member.org_id)
 
-    def _read(self, reader: Reader, member: Member, scope: Scope, period: Period) -> Snapshot:
-        """Return the reading of a period, cached if possible."""
+    def _read(self, reader: Reader, member: Member, query: PeriodQuery, period: Period) -> Snapshot:
         history = reader.history(member.org_id)
-        key = _reading_key(reader, history, member, scope, period)
+        key = _key(reader, history, member, query, period)
         return Snapshot(history, self._readings.of(key, history))
 
-    def _period(self, query: PeriodQuery) -> Period:
+    def _period(self, query: PeriodQuery | PlanQuery) -> Period:
         return last_days(query.days, query.as_of or self._clock())
 
 
-def _reading_key(
-    reader: Reader, history: History, member: Member, scope: Scope, period: Period
+def _key(
+    reader: Reader, history: History, member: Member, query: PeriodQuery, period: Period
 ) -> ReadingKey:
     """Return the key of a reading; the number of the state is of the same snapshot.
 
     A period is read over its extent, so that a page opened again later costs no second reading
     unless something entered or left the period in between.
     """
+    scope = Scope(query.repo_key, query.suite)
     extent = history.extent(scope, period) or period
     return ReadingKey(member.org_id, reader.version(member.org_id), scope, extent)
-
-
-def _flakiest_tests(query: FlakyQuery, seen: Snapshot) -> Listing[FlakyTest]:
-    return tables.flakiest_tests(seen.reading, query.offset, query.limit, query.wanted)
-
-
-def _scope(query: PeriodQuery) -> Scope:
-    return Scope(query.repo_key, query.suite)
