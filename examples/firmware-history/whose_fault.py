@@ -14,7 +14,7 @@ from uuid import UUID
 
 from hwci.ci.project import read_project
 from hwci.engine.facts import Commit, Facts, Product
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.reading import read_period

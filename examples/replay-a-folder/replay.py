@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, SuiteConfig
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.reading import read_period

@@ -3,5 +3,5 @@
 
 It decides labels, groups, classes, figures and tables. It does no I/O, reads no clock and knows no
 library. A store answers the questions of `history.History`, `rules` decide, `page` puts the answers
-together, and `full.history.FullHistory` is the definition that every store must equal.
+together, and `full_history.FullHistory` is the definition that every store must equal.
 """

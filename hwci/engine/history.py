@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The questions that the rules ask of recorded history, and the shapes of the answers.
 
-A store answers them narrowly, from its indexes. `full.history.FullHistory` answers them from all
+A store answers them narrowly, from its indexes. `full_history.FullHistory` answers them from all
 facts and is the definition: for every history both must give the same page. Answers are facts and
 states only; every rule over them is written once, in `rules`.
 """
@@ -9,7 +9,7 @@ states only; every rule over them is written once, in `rules`.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from hwci.engine.facts import (
@@ -24,6 +24,16 @@ from hwci.engine.facts import (
 )
 from hwci.engine.periods import Period, Slots
 from hwci.engine.vocabulary import Outcome, Verdict
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Row]):
+    """A slice of a list and the number of all its rows."""
+
+    items: Sequence[Row]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ Each model makes itself of the engine's answer with `of`. No figure is computed 
 """
 
 from collections.abc import Sequence
-from typing import Self
+from dataclasses import asdict
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
 
 from hwci.engine.facts import Commit, Lane, Review, run_record_id
-from hwci.engine.history import LaneCommit, LaneRun
+from hwci.engine.history import FailingRun, LaneCommit, LaneRun, SightedRun
 from hwci.engine.page import failures as engine
 from hwci.engine.page.plan import Reclassified
 from hwci.engine.rules.classify import Check, CheckedRun, Classification
@@ -48,6 +49,18 @@ class RunOnBox(Answer):
     run_id: int
     run_attempt: int
     run_record_id: UUID
+
+
+def box_run(
+    org_id: UUID, repo_key: str, box_key: str, run: FailingRun | LaneRun | SightedRun
+) -> dict[str, Any]:
+    """Return the fields of a run on a box."""
+    return {
+        "started_at": run.started_at,
+        "run_id": run.ci_run_id,
+        "run_attempt": run.run_attempt,
+        "run_record_id": run_record_id(org_id, repo_key, run.ci_run_id, run.run_attempt, box_key),
+    }
 
 
 class FirstFailure(Answer):
@@ -152,14 +165,9 @@ class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):
             reason=row.shown.reason,
             reason_text=_text(row.shown.reason),
             first_failure=FirstFailure(
+                **box_run(org_id, lane.repo_key, lane.box_key, run),
                 sha=row.key.sha,
-                started_at=run.started_at,
                 workflow=run.workflow,
-                run_id=run.ci_run_id,
-                run_attempt=run.run_attempt,
-                run_record_id=run_record_id(
-                    org_id, lane.repo_key, run.ci_run_id, run.run_attempt, lane.box_key
-                ),
             ),
             last_failing_sha=row.last_failing_sha,
             failing_commits=row.failing_commits,
@@ -239,20 +247,7 @@ class EvidenceRun(RunOnBox):
     @classmethod
     def of(cls, org_id: UUID, lane: Lane, run: LaneRun) -> Self:
         """Make one run of a lane."""
-        return cls(
-            started_at=run.started_at,
-            run_id=run.ci_run_id,
-            run_attempt=run.run_attempt,
-            run_record_id=run_record_id(
-                org_id, lane.repo_key, run.ci_run_id, run.run_attempt, lane.box_key
-            ),
-            workflow=run.workflow,
-            branch=run.branch,
-            outcome=run.outcome,
-            attempts=run.attempts,
-            duration_s=run.duration_s,
-            verdict=run.verdict,
-        )
+        return cls(**asdict(run) | box_run(org_id, lane.repo_key, lane.box_key, run))
 
 
 class EvidenceCommit(Answer):

@@ -8,18 +8,24 @@ Each model makes itself of the engine's answer: with `of` where it needs more th
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Self
 from uuid import UUID
 
 from pydantic import Field
 
-from hwci.engine.facts import SuiteConfig, run_record_id
-from hwci.engine.history import ProductState
+from hwci.engine.facts import SuiteConfig
+from hwci.engine.history import Listing, ProductState
 from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import is_broken
 from hwci.wire.base import Answer, ListPage, Time
-from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOnBox
+from hwci.wire.failures import (
+    ReclassifiedFailure,
+    ResolvedFailureAnswer,
+    RunOnBox,
+    box_run,
+)
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
 
@@ -173,19 +179,13 @@ class CheckedMergeAnswer(MergeAnswer):
     def of(cls, org_id: UUID, row: tables.CheckedMerge) -> Self:
         """Make one row of the merges checked on hardware."""
         merge, run = row
-        record = (merge.repo_key, run.ci_run_id, run.run_attempt, run.box_key)
-        return cls(
-            **asdict(merge),
-            first_run=CheckingRun(
-                started_at=run.started_at,
-                run_id=run.ci_run_id,
-                run_attempt=run.run_attempt,
-                run_record_id=run_record_id(org_id, *record),
-                suite=run.sighting.suite,
-                box_key=run.box_key,
-                sha=run.sha,
-            ),
+        first_run = CheckingRun(
+            **box_run(org_id, merge.repo_key, run.box_key, run),
+            suite=run.sighting.suite,
+            box_key=run.box_key,
+            sha=run.sha,
         )
+        return cls(**asdict(merge), first_run=first_run)
 
 
 class FlakyTestAnswer(Answer):
@@ -222,27 +222,15 @@ class MetricsPage(Answer):
     @classmethod
     def of(cls, org_id: UUID, page: tables.Page, query: MetricsQuery, period: Period) -> Self:
         """Make the page that was asked for. `period`: the days of `query`."""
-        first = query.first_page
+        first, resolved = query.first_page, partial(ResolvedFailureAnswer.of, org_id)
         return cls(
             period=PeriodAnswer.of(query.days, period),
             product=ProductKey.of(query),
             tiles=TilesAnswer.of(page.tiles),
-            unchecked_merges=first.page_of(
-                [UncheckedMerge.model_validate(row) for row in page.unchecked_merges.items],
-                page.unchecked_merges.total,
-            ),
-            real_bugs=first.page_of(
-                [ResolvedFailureAnswer.of(org_id, row) for row in page.real_bugs.items],
-                page.real_bugs.total,
-            ),
-            other_failures=first.page_of(
-                [ResolvedFailureAnswer.of(org_id, row) for row in page.other_failures.items],
-                page.other_failures.total,
-            ),
-            flakiest_tests=first.page_of(
-                [FlakyTestAnswer.model_validate(row) for row in page.flakiest_tests.items],
-                page.flakiest_tests.total,
-            ),
+            unchecked_merges=first.page_of(page.unchecked_merges, UncheckedMerge.model_validate),
+            real_bugs=first.page_of(page.real_bugs, resolved),
+            other_failures=first.page_of(page.other_failures, resolved),
+            flakiest_tests=first.page_of(page.flakiest_tests, FlakyTestAnswer.model_validate),
         )
 
 
@@ -342,9 +330,7 @@ class SuiteConfigPlan(Answer):
             product=ProductKey(repo_key=config.repo_key, suite=config.suite),
             before=RealFwBugs.model_validate(found.before),
             after=RealFwBugs.model_validate(found.after),
-            changes=query.page_of(
-                [ReclassifiedFailure.of(row) for row in rows], len(found.changes)
-            ),
+            changes=query.page_of(Listing(rows, len(found.changes)), ReclassifiedFailure.of),
             complete=found.looked_at == found.failures,
             looked_at=found.looked_at,
             failures=found.failures,

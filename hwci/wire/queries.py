@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from hwci.engine.history import Listing
 from hwci.engine.page.tables import (
     FailureSelection,
     FlakySelection,
@@ -44,6 +45,7 @@ from hwci.wire.base import STORABLE, ListPage, Name, TestId, Time, read_id
 
 Column = TypeVar("Column", bound=StrEnum)
 Item = TypeVar("Item")
+Row = TypeVar("Row")
 
 
 def _digits(value: Any) -> Any:  # noqa: ANN401 - whatever a query string holds
@@ -131,9 +133,10 @@ class PageQuery(Query):
         """Rows before this page, within the 64 bits that a database counts in."""
         return min((self.page - 1) * self.limit, limits.INTEGER_MAX)
 
-    def page_of(self, items: Sequence[Item], total: int) -> ListPage[Item]:
-        """Make the answer with the rows of this page."""
-        return ListPage(items=items, total=total, page=self.page, limit=self.limit)
+    def page_of(self, rows: Listing[Row], of: Callable[[Row], Item]) -> ListPage[Item]:
+        """Make the answer with the rows of this page; `of` makes each."""
+        items = [of(row) for row in rows.items]
+        return ListPage(items=items, total=rows.total, page=self.page, limit=self.limit)
 
 
 class PeriodQuery(Query):

@@ -42,13 +42,7 @@ class MergeAnnouncement(CiBody):
 
     def fact(self) -> facts.Announcement:
         """Return the announcement."""
-        return facts.Announcement(
-            repo_key=self.repo_key,
-            suite=self.suite,
-            sha=self.sha,
-            branch=self.branch,
-            merged_at=self.merged_at,
-        )
+        return facts.Announcement(**dict(self))
 
 
 class TestItem(CiBody):
@@ -89,20 +83,8 @@ class Changes(CiBody):
 
     def fact(self) -> facts.Changes:
         """Return the changes."""
-        return facts.Changes(
-            base_sha=self.base_sha,
-            commits=tuple(
-                facts.Commit(
-                    sha=item.sha,
-                    subject=item.subject,
-                    committed_at=item.committed_at,
-                    files=tuple(item.files),
-                    files_truncated=item.files_truncated,
-                )
-                for item in self.commits
-            ),
-            truncated=bool(self.truncated),
-        )
+        commits = (facts.Commit(**dict(one) | {"files": tuple(one.files)}) for one in self.commits)
+        return facts.Changes(self.base_sha, tuple(commits), bool(self.truncated))
 
 
 class PartOf(CiBody):
@@ -157,29 +139,14 @@ class RunReport(CiBody):
 
     def fact(self) -> facts.Report:
         """Return the report; `suite` defaults to `workflow`."""
-        part = self.part_of
-        return facts.Report(
-            repo_key=self.repo_key,
-            workflow=self.workflow,
-            suite=self.suite if self.suite is not None else self.workflow,
-            run_id=self.run_id,
-            run_attempt=self.run_attempt,
-            trigger=self.trigger,
-            branch=self.branch,
-            sha=self.sha,
-            started_at=self.started_at,
-            ended_at=self.ended_at,
-            conclusion=self.conclusion,
-            hello_ok=self.hello_ok,
-            box_key=self.box_key,
-            tests=tuple(
-                facts.TestItem(item.id, item.outcome, item.attempts, item.duration_s, item.verdict)
-                for item in self.tests
-            ),
-            covers_shas=tuple(self.covers_shas or ()),
-            changes=None if self.changes is None else self.changes.fact(),
-            part_of=None if part is None else facts.Part(part.run_id, part.part, part.parts),
-        )
+        of_facts = {
+            "suite": self.suite if self.suite is not None else self.workflow,
+            "tests": tuple(facts.TestItem(**dict(item)) for item in self.tests),
+            "covers_shas": tuple(self.covers_shas or ()),
+            "changes": None if self.changes is None else self.changes.fact(),
+            "part_of": None if self.part_of is None else facts.Part(**dict(self.part_of)),
+        }
+        return facts.Report(**dict(self) | of_facts)
 
 
 def _pattern_faults(patterns: Sequence[object]) -> list[ListFault]:
@@ -204,11 +171,9 @@ class SuiteConfiguration(CiBody):
 
     def fact(self) -> facts.SuiteConfig:
         """Return the configuration."""
-        return facts.SuiteConfig(
-            repo_key=self.repo_key,
-            suite=self.suite,
-            firmware_paths=tuple(self.firmware_paths),
-            harness_paths=tuple(self.harness_paths),
-            merge_trigger=self.merge_trigger,
-            trigger_paths=None if self.trigger_paths is None else tuple(self.trigger_paths),
-        )
+        lists = {
+            "firmware_paths": tuple(self.firmware_paths),
+            "harness_paths": tuple(self.harness_paths),
+            "trigger_paths": None if self.trigger_paths is None else tuple(self.trigger_paths),
+        }
+        return facts.SuiteConfig(**dict(self) | lists)

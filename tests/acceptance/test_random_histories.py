@@ -15,7 +15,7 @@ from uuid import UUID
 import aiohttp
 import pytest
 
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import read_period
 from hwci.engine.page.tables import FailureSelection, labelled_failures, metrics_page

@@ -11,7 +11,7 @@ import pytest
 from hwci.demo.history import Body, history
 from hwci.demo.project import BOXES
 from hwci.engine.facts import Facts, Product
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import read_period
 from hwci.engine.page.tables import FailureSelection, Page, labelled_failures, metrics_page

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from hwci.engine.facts import Changes, Lane
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Place
 from hwci.engine.page.failures import resolved_failure
 from tests.engine.timeline import ORG, Past, changes, commit, id_of, report, seen

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.reading import Tally, read_period
 from hwci.engine.page.tables import (

@@ -6,7 +6,7 @@ from dataclasses import astuple, replace
 import pytest
 
 from hwci.engine.facts import Facts, Product, Review
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import History, OutOfTimeError, Scope
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.plan import plan

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hwci.engine.facts import Announcement, Lane
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import (
     FAILURES,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from hwci.engine.facts import Changes
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import RunChanges
 from hwci.engine.rules.walk import Walks
 from tests.engine.timeline import ORG, REPO, Past, changes, report, seen

@@ -31,7 +31,7 @@ from hwci.engine.facts import (
     TestItem,
     failure_id,
 )
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Failure, Scope
 from hwci.engine.page.failures import ResolvedFailure, resolved_failure
 from hwci.engine.page.reading import Reading, read_period

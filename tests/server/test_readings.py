@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from hwci.engine.facts import Facts, Report, Review
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import History, Merge, RunStarts, Scope
 from hwci.engine.page.reading import Reading, read_period
 from hwci.engine.periods import Period

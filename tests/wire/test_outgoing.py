@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine import facts, history
+from hwci.engine.history import Listing
 from hwci.engine.page.failures import (
     CommitEvidence,
     Evidence,
@@ -16,7 +17,7 @@ from hwci.engine.page.failures import (
     ResolvedFailure,
 )
 from hwci.engine.page.reading import ClassCounts, Tally, Tiles
-from hwci.engine.page.tables import Listing, Page
+from hwci.engine.page.tables import Page
 from hwci.engine.periods import last_days
 from hwci.engine.rules.classify import Check, Classification, Finding
 from hwci.engine.rules.flakiness import FlakyTest

@@ -14,9 +14,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from hwci.engine.facts import Product, TestKey
-from hwci.engine.history import BoxRuns, History, Scope
+from hwci.engine.history import BoxRuns, History, Listing, Scope
 from hwci.engine.page.reading import Reading
-from hwci.engine.page.tables import Listing
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import FlakyTest, attempts_of, failed_attempts_of
 from hwci.engine.vocabulary import Label

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
 from hwci.engine.facts import Announcement, Lane
-from hwci.engine.history import History, SightedRun
+from hwci.engine.history import History, Listing, SightedRun
 from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe
 from hwci.engine.page.reading import Classified, Reading, Tiles
 from hwci.engine.rules.classify import Classifier
@@ -34,14 +34,6 @@ from hwci.engine.vocabulary import (
 Column = TypeVar("Column", bound=StrEnum)
 Row = TypeVar("Row")
 Value = str | float | datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Listing(Generic[Row]):
-    """A slice of a table and the number of all its rows."""
-
-    items: Sequence[Row]
-    total: int
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit log: its entries, and the log as owners and admins read it."""
 
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
@@ -23,9 +24,8 @@ class AuditLog:
         """List the organization's entries."""
 
         def work(reader: Reader) -> ListPage[wire.AuditEntryAnswer]:
-            found = reader.audit_log(member.org_id, query.offset, query.limit)
-            items = [_answer(item) for item in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.audit_log(member.org_id, query.offset, query.limit)
+            return query.page_of(rows, _answer)
 
         return await self._storage.read(work, organization=member.org_id)
 
@@ -49,11 +49,5 @@ def name_of(actor: User | Box) -> str:
 
 
 def _answer(entry: AuditEntry) -> wire.AuditEntryAnswer:
-    return wire.AuditEntryAnswer(
-        id=entry.id,
-        at=entry.at,
-        actor=wire.Actor(id=entry.actor_id, name=entry.actor_name),
-        action=entry.action,
-        target=entry.target,
-        details=entry.details,
-    )
+    actor = wire.Actor(id=entry.actor_id, name=entry.actor_name)
+    return wire.AuditEntryAnswer(**asdict(entry), actor=actor)

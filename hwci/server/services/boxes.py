@@ -3,6 +3,7 @@
 plane during the box install flow and stored on the box" (spec, "Authentication", rule 2).
 """
 
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
@@ -37,9 +38,8 @@ class Boxes:
         now = self._clock()
 
         def work(reader: Reader) -> ListPage[wire.BoxAnswer]:
-            found = reader.boxes(member.org_id, query.offset, query.limit)
-            items = [_answer(box, reported_at, now) for box, reported_at in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.boxes(member.org_id, query.offset, query.limit)
+            return query.page_of(rows, lambda row: _answer(*row, now))
 
         return await self._storage.read(work, organization=member.org_id)
 
@@ -112,14 +112,7 @@ def _to_install(box: Box, token: str, expires_at: datetime) -> wire.BoxInstallAn
 
 
 def _answer(box: Box, reported_at: datetime | None, now: datetime) -> wire.BoxAnswer:
-    return wire.BoxAnswer(
-        id=box.id,
-        name=box.name,
-        status=_status(box, now),
-        last_seen_at=box.last_seen_at,
-        last_report_at=reported_at,
-        created_at=box.created_at,
-    )
+    return wire.BoxAnswer(**asdict(box), status=_status(box, now), last_report_at=reported_at)
 
 
 def _status(box: Box, now: datetime) -> BoxStatus:

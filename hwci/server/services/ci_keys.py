@@ -42,9 +42,8 @@ class CiKeys:
         """List the organization's keys."""
 
         def work(reader: Reader) -> ListPage[wire.CiKeyAnswer]:
-            found = reader.ci_keys(member.org_id, query.offset, query.limit)
-            items = [_answer(item) for item in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.ci_keys(member.org_id, query.offset, query.limit)
+            return query.page_of(rows, wire.CiKeyAnswer.model_validate)
 
         return await self._storage.read(work, organization=member.org_id)
 
@@ -62,13 +61,3 @@ class CiKeys:
                 writer.add_audit(member.org_id, entry)
 
         await self._storage.write(work)
-
-
-def _answer(key: CiKey) -> wire.CiKeyAnswer:
-    return wire.CiKeyAnswer(
-        id=key.id,
-        name=key.name,
-        created_at=key.created_at,
-        last_used_at=key.last_used_at,
-        revoked_at=key.revoked_at,
-    )

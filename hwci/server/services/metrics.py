@@ -11,12 +11,11 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.engine.history import History, Scope
+from hwci.engine.history import History, Listing, Scope
 from hwci.engine.page import failures, tables
 from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time, trend
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import Reading
-from hwci.engine.page.tables import Listing
 from hwci.engine.periods import Period, last_days, slots_of
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
@@ -173,8 +172,8 @@ class Metrics:
         def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
             found = list(reader.history(member.org_id).products())
             found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
-            rows = found[query.offset :][: query.limit]
-            return query.page_of([wire.ProductAnswer.of(state) for state in rows], len(found))
+            rows = Listing(found[query.offset :][: query.limit], len(found))
+            return query.page_of(rows, wire.ProductAnswer.of)
 
         return await self._storage.read(work, organization=member.org_id)
 
@@ -182,9 +181,8 @@ class Metrics:
         """List configurations as sent."""
 
         def work(reader: Reader) -> ListPage[wire.SuiteConfigAnswer]:
-            found = reader.configs(member.org_id, query.offset, query.limit)
-            items = [wire.SuiteConfigAnswer.of(config, at) for config, at in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.configs(member.org_id, query.offset, query.limit)
+            return query.page_of(rows, lambda row: wire.SuiteConfigAnswer.of(*row))
 
         return await self._storage.read(work, organization=member.org_id)
 
@@ -210,8 +208,7 @@ class Metrics:
         period = self._period(query)
 
         def work(reader: Reader) -> ListPage[Item]:
-            found = rows(self._read(reader, member, query, period))
-            return query.page_of([of(row) for row in found.items], found.total)
+            return query.page_of(rows(self._read(reader, member, query, period)), of)
 
         return await self._storage.read(work, organization=member.org_id)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.storage.records import (
     Identity,
@@ -18,7 +19,6 @@ from hwci.server.storage.records import (
     OrganizationMember,
     RefreshToken,
     Session,
-    Slice,
     User,
 )
 
@@ -41,7 +41,7 @@ class Accounts(Protocol):
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
         """Return the membership of a user in an organization, or None."""
 
-    def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
+    def memberships(self, user_id: UUID, offset: int, limit: int) -> Listing[Membership]:
         """List the organizations of a user, newest first."""
 
     def any_user(self) -> bool:
@@ -56,7 +56,7 @@ class Accounts(Protocol):
     def organization_ids(self) -> Sequence[UUID]:
         """Return the ids of all organizations."""
 
-    def members(self, org_id: UUID, offset: int, limit: int) -> Slice[OrganizationMember]:
+    def members(self, org_id: UUID, offset: int, limit: int) -> Listing[OrganizationMember]:
         """List the members of an organization, newest first."""
 
     def owners(self, org_id: UUID) -> int:
@@ -71,10 +71,12 @@ class Accounts(Protocol):
     def open_invite(self, org_id: UUID, email_key: str, now: datetime) -> Invite | None:
         """Return the invitation of an e-mail to an organization that can be used."""
 
-    def open_invites(self, email_key: str, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+    def open_invites(
+        self, email_key: str, now: datetime, offset: int, limit: int
+    ) -> Listing[Invite]:
         """List the invitations of an e-mail that can be used, newest first."""
 
-    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Listing[Invite]:
         """List the invitations to an organization that can be used, newest first."""
 
 
@@ -136,7 +138,7 @@ class Sessions(Protocol):
 
     def open_sessions(
         self, user_id: UUID, now: datetime, offset: int, limit: int
-    ) -> Slice[OpenSession]:
+    ) -> Listing[OpenSession]:
         """List the sign-ins of a user that can be renewed now, newest first."""
 
     def refresh_token(self, digest: bytes) -> RefreshToken | None:

@@ -22,7 +22,7 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
-from hwci.engine.history import History
+from hwci.engine.history import History, Listing
 from hwci.server.deadline import ANSWER_SECONDS
 from hwci.server.storage.account_ports import (
     Accounts,
@@ -43,7 +43,6 @@ from hwci.server.storage.records import (
     RunFilter,
     RunRecord,
     RunWhole,
-    Slice,
 )
 
 Result = TypeVar("Result")
@@ -55,7 +54,7 @@ class Keys(Protocol):
     def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
         """Return a key, revoked or not, by the digest of its value."""
 
-    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Slice[CiKey]:
+    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Listing[CiKey]:
         """List an organization's keys, newest first."""
 
 
@@ -75,7 +74,7 @@ class KeysWriter(Keys, Protocol):
 class Boxes(Protocol):
     """Boxes, for reading."""
 
-    def boxes(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[Box, datetime | None]]:
+    def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
         """List an organization's boxes, newest first, each with the latest start among the reports
         that name it.
         """
@@ -119,7 +118,7 @@ class Runs(Protocol):
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
-    ) -> Slice[RunRecord]:
+    ) -> Listing[RunRecord]:
         """List run records, latest start first. One in parts is there from its first part on."""
 
     def run_record(
@@ -194,7 +193,9 @@ class Records(Protocol):
     def facts(self, org_id: UUID) -> Facts:
         """Load everything: the ground truth that derived rows are checked against."""
 
-    def configs(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[SuiteConfig, datetime]]:
+    def configs(
+        self, org_id: UUID, offset: int, limit: int
+    ) -> Listing[tuple[SuiteConfig, datetime]]:
         """List configurations as sent with the time of arrival, newest first."""
 
 
@@ -225,7 +226,7 @@ class RecordsWriter(Records, Protocol):
 class Audit(Protocol):
     """The audit log, for reading."""
 
-    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
+    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Listing[AuditEntry]:
         """List entries, newest first."""
 
     def audit_page(self, after: int, limit: int) -> AuditPage:

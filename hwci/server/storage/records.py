@@ -8,7 +8,7 @@ Secrets stand here only as digests. All times are aware and in UTC.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from hwci.engine.facts import Changes, TestItem
@@ -308,11 +308,3 @@ class AuditEntry:
     action: str
     target: str
     details: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Slice(Generic[Item]):
-    """A page of a list and the number of all its items."""
-
-    items: Sequence[Item]
-    total: int

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hwci.engine.facts import Review
-from hwci.engine.full.history import FullHistory
+from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
 from hwci.engine.page.over_time import read_dates

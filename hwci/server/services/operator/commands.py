@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self, get_args
 from uuid import UUID
 
 from pydantic import Field
@@ -120,19 +120,7 @@ Command = (
     | ReadAudit
     | VerifyAudit
 )
-COMMANDS: tuple[type[Command], ...] = (
-    SetCiMetrics,
-    CreateUser,
-    ResetPassword,
-    SetUserEnabled,
-    BackUp,
-    Check,
-    ListOrganizations,
-    Rebuild,
-    RotateSecret,
-    ReadAudit,
-    VerifyAudit,
-)
+COMMANDS: tuple[type[Command], ...] = get_args(Command)
 
 
 class CheckResult(Answer):

@@ -6,6 +6,7 @@ refresh token does, is decided in `sessions.py`.
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ from hwci.server.errors import ForbiddenError, UnauthenticatedError
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.tokens import AccessTokens, token_digest
 from hwci.server.services.people.invitations import join, usable_invite
-from hwci.server.services.people.organizations import add_organization, own_organization
+from hwci.server.services.people.organizations import add_organization
 from hwci.server.services.people.sessions import (
     Started,
     email_key,
@@ -22,7 +23,6 @@ from hwci.server.services.people.sessions import (
     rotate,
     signed_in,
     start,
-    user_answer,
 )
 from hwci.server.settings import Registration
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -158,8 +158,11 @@ class Accounts:
         def work(reader: Reader) -> wire.Me:
             found = reader.memberships(user.id, 0, limits.INTEGER_MAX)
             return wire.Me(
-                user=user_answer(user),
-                organizations=[own_organization(item) for item in found.items],
+                user=wire.UserAnswer.model_validate(user),
+                organizations=[
+                    wire.OwnOrganization(**asdict(one.organization), role=one.role)
+                    for one in found.items
+                ],
                 invitations=reader.open_invites(user.email_key, now, 0, 0).total,
             )
 

@@ -17,7 +17,7 @@ from hwci.server.security.tokens import new_token, token_digest
 from hwci.server.services.access import ADMINS, Member, may_give, require_may_give, role_now
 from hwci.server.services.audit import entry_of
 from hwci.server.services.people.organizations import organization_answer
-from hwci.server.services.people.sessions import email_key, user_answer
+from hwci.server.services.people.sessions import email_key
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Invite, Membership, Offer, User
 from hwci.wire import limits
@@ -91,9 +91,8 @@ class Invitations:
         now = self._clock()
 
         def work(reader: Reader) -> ListPage[wire.SentInvite]:
-            found = reader.invites_of(member.org_id, now, query.offset, query.limit)
-            items = [_sent(reader, one, one.offer) for one in found.items if one.offer]
-            return query.page_of(items, found.total)
+            rows = reader.invites_of(member.org_id, now, query.offset, query.limit)
+            return query.page_of(rows, lambda row: _sent(reader, row))
 
         return await self._storage.read(work)
 
@@ -122,12 +121,9 @@ class Invitations:
         now = self._clock()
 
         def work(reader: Reader) -> ListPage[wire.ReceivedInvite]:
-            found = reader.open_invites(user.email_key, now, query.offset, query.limit)
+            rows = reader.open_invites(user.email_key, now, query.offset, query.limit)
             needs_token = not _verified(reader, user)
-            items = [
-                _received(reader, one, one.offer, needs_token) for one in found.items if one.offer
-            ]
-            return query.page_of(items, found.total)
+            return query.page_of(rows, lambda row: _received(reader, row, needs_token))
 
         return await self._storage.read(work)
 
@@ -201,7 +197,8 @@ def _audit(writer: Writer, actor: User, now: datetime, action: str, offer: Offer
     writer.add_audit(offer.org_id, entry)
 
 
-def _sent(reader: Reader, invite: Invite, offer: Offer) -> wire.SentInvite:
+def _sent(reader: Reader, invite: Invite) -> wire.SentInvite:
+    offer = _offer(invite)
     return wire.SentInvite(
         id=invite.id,
         email=offer.email_key,
@@ -212,14 +209,13 @@ def _sent(reader: Reader, invite: Invite, offer: Offer) -> wire.SentInvite:
     )
 
 
-def _received(
-    reader: Reader, invite: Invite, offer: Offer, needs_token: bool
-) -> wire.ReceivedInvite:
+def _received(reader: Reader, invite: Invite, needs_token: bool) -> wire.ReceivedInvite:
+    offer = _offer(invite)
     organization = reader.organization(offer.org_id)
     assert organization is not None, "the database holds the reference"
     return wire.ReceivedInvite(
         id=invite.id,
-        organization=wire.InvitingOrganization(id=organization.id, name=organization.name),
+        organization=wire.InvitingOrganization.model_validate(organization),
         role=offer.role,
         invited_by=_inviter(reader, offer),
         created_at=invite.created_at,
@@ -228,10 +224,15 @@ def _received(
     )
 
 
+def _offer(invite: Invite) -> Offer:
+    assert invite.offer is not None, "the set-up token is in no list"
+    return invite.offer
+
+
 def _inviter(reader: Reader, offer: Offer) -> UserAnswer:
     inviter = reader.user(offer.inviter_id)
     assert inviter is not None, "the database holds the reference"
-    return user_answer(inviter)
+    return UserAnswer.model_validate(inviter)
 
 
 def usable_invite(reader: Reader, token: str, email_key: str, now: datetime) -> Invite:

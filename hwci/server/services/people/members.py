@@ -6,6 +6,7 @@ owner stays". Roles are read and written in one transaction, the caller's own to
 owners who demote each other only one succeeds.
 """
 
+from dataclasses import replace
 from uuid import UUID
 
 from hwci.engine.vocabulary import Role
@@ -13,7 +14,6 @@ from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services.access import ADMINS, MEMBERS, Member, require_may_give, role_now
 from hwci.server.services.audit import entry_of
-from hwci.server.services.people.sessions import user_answer
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import OrganizationMember
 from hwci.wire import members as wire
@@ -35,9 +35,8 @@ class Members:
         """List the organization's members."""
 
         def work(reader: Reader) -> ListPage[wire.MemberAnswer]:
-            found = reader.members(member.org_id, query.offset, query.limit)
-            items = [_answer(item) for item in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.members(member.org_id, query.offset, query.limit)
+            return query.page_of(rows, wire.MemberAnswer.model_validate)
 
         return await self._storage.read(work)
 
@@ -71,7 +70,7 @@ class Members:
                     roleAfter=body.role,
                 )
                 writer.add_audit(member.org_id, entry)
-            return _answer(OrganizationMember(found.user, body.role, found.joined_at))
+            return wire.MemberAnswer.model_validate(replace(found, role=body.role))
 
         return await self._storage.write(work)
 
@@ -108,9 +107,3 @@ def _member(reader: Reader, org_id: UUID, user_id: UUID | None) -> OrganizationM
 def _keep_an_owner(reader: Reader, org_id: UUID, leaving: Role) -> None:
     if leaving is Role.OWNER and reader.owners(org_id) == 1:
         raise ConflictError(_LAST_OWNER)
-
-
-def _answer(member: OrganizationMember) -> wire.MemberAnswer:
-    return wire.MemberAnswer(
-        user=user_answer(member.user), role=member.role, joined_at=member.joined_at
-    )

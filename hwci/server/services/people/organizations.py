@@ -3,6 +3,7 @@
 1).
 """
 
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
@@ -27,20 +28,18 @@ class Organizations:
         """List a user's organizations."""
 
         def work(reader: Reader) -> ListPage[wire.OrganizationAnswer]:
-            found = reader.memberships(user.id, query.offset, query.limit)
-            items = [organization_answer(item) for item in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.memberships(user.id, query.offset, query.limit)
+            return query.page_of(rows, organization_answer)
 
         return await self._storage.read(work)
 
     async def create(self, user: User, body: wire.NewOrganization) -> wire.OrganizationAnswer:
         """Create an organization; the user owns it."""
         now = self._clock()
-        return organization_answer(
-            await self._storage.write(
-                lambda writer: add_organization(writer, body.name, user.id, now)
-            )
+        made = await self._storage.write(
+            lambda writer: add_organization(writer, body.name, user.id, now)
         )
+        return organization_answer(made)
 
     async def show(self, member: Member) -> wire.OrganizationAnswer:
         """Show the organization of a member."""
@@ -55,24 +54,6 @@ def add_organization(writer: Writer, name: str, owner_id: UUID, now: datetime) -
     return Membership(organization, Role.OWNER, now)
 
 
-def own_organization(membership: Membership) -> wire.OwnOrganization:
-    """Return an organization as its member's list shows it."""
-    organization = membership.organization
-    return wire.OwnOrganization(
-        id=organization.id,
-        name=organization.name,
-        role=membership.role,
-        ci_metrics_enabled=organization.ci_metrics_enabled,
-    )
-
-
 def organization_answer(membership: Membership) -> wire.OrganizationAnswer:
     """Return an organization as its member sees it."""
-    organization = membership.organization
-    return wire.OrganizationAnswer(
-        id=organization.id,
-        name=organization.name,
-        role=membership.role,
-        ci_metrics_enabled=organization.ci_metrics_enabled,
-        created_at=organization.created_at,
-    )
+    return wire.OrganizationAnswer(**asdict(membership.organization), role=membership.role)

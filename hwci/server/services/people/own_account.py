@@ -101,9 +101,8 @@ class OwnAccount:
         now = self._clock()
 
         def work(reader: Reader) -> ListPage[wire.SessionAnswer]:
-            found = reader.open_sessions(person.user.id, now, query.offset, query.limit)
-            items = [_answer(one, person) for one in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.open_sessions(person.user.id, now, query.offset, query.limit)
+            return query.page_of(rows, lambda row: _answer(row, person))
 
         return await self._storage.read(work)
 

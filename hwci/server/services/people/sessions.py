@@ -99,7 +99,7 @@ def signed_in(tokens: AccessTokens, started: Started) -> wire.SignedIn:
     """Return the answer to a sign-in."""
     found = started.membership
     return wire.SignedIn(
-        user=user_answer(started.user),
+        user=wire.UserAnswer.model_validate(started.user),
         organization=None
         if found is None
         else wire.OrganizationRole(
@@ -119,8 +119,3 @@ def renewed(tokens: AccessTokens, held: RefreshToken, refresh_token: str) -> wir
         refresh_token=refresh_token,
         expires_in=_EXPIRES_IN,
     )
-
-
-def user_answer(user: User) -> wire.UserAnswer:
-    """Return a user as others may see them."""
-    return wire.UserAnswer(id=user.id, email=user.email, name=user.name)

@@ -4,6 +4,7 @@ computed here.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
@@ -27,25 +28,12 @@ class Runs:
     async def listed(self, member: Member, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
         """List run records."""
         since = heard_since(self._clock())
-        wanted = RunFilter(
-            repo_key=query.repo_key,
-            suite=query.suite,
-            branch=query.branch,
-            box_key=query.box_key,
-            sha_start=query.sha,
-            status=query.status,
-            hello_ok=query.hello_ok,
-            test_id=query.test_id,
-            retry_pass=query.retry_pass,
-            failed_attempt=query.failed_attempt,
-            start=query.start,
-            end=query.end,
-        )
+        given = query.model_dump(exclude={"page", "limit", "sha"})
+        wanted = RunFilter(**given, sha_start=query.sha)
 
         def work(reader: Reader) -> ListPage[wire.RunAnswer]:
-            found = reader.runs(member.org_id, wanted, since, query.offset, query.limit)
-            items = [run_answer(record) for record in found.items]
-            return query.page_of(items, found.total)
+            rows = reader.runs(member.org_id, wanted, since, query.offset, query.limit)
+            return query.page_of(rows, run_answer)
 
         return await self._storage.read(work, organization=member.org_id)
 
@@ -95,33 +83,17 @@ def test_content(test: LiveTest) -> Mapping[str, object]:
 
 
 def _fields(record: RunRecord) -> dict[str, object]:
-    head, end, tests = record.head, record.end, record.tests
+    end = {"ended_at": None, "conclusion": None, "hello_ok": None}
     return {
+        **asdict(record.head),
+        **(end if record.end is None else asdict(record.end)),
         "id": record.id,
-        "repo_key": head.repo_key,
-        "suite": head.suite,
-        "workflow": head.workflow,
-        "run_id": head.run_id,
-        "run_attempt": head.run_attempt,
-        "box_key": head.box_key,
-        "trigger": head.trigger,
-        "branch": head.branch,
-        "sha": head.sha,
         "status": record.status,
-        "started_at": head.started_at,
-        "ended_at": None if end is None else end.ended_at,
-        "conclusion": None if end is None else end.conclusion,
-        "hello_ok": None if end is None else end.hello_ok,
-        "tests": wire.TestCounts.model_validate(tests),
+        "tests": wire.TestCounts.model_validate(record.tests),
     }
 
 
 def _items(whole: RunWhole) -> Sequence[wire.RunItem]:
     """Return the tests, reported or live; a record has only one of the two."""
-    live = [
-        wire.RunItem(
-            id=test.id, outcome=test.outcome, attempts=test.attempts, duration_s=None, verdict=None
-        )
-        for test in whole.live
-    ]
+    live = [wire.RunItem(**asdict(test), duration_s=None, verdict=None) for test in whole.live]
     return [wire.RunItem.model_validate(item) for item in whole.items] + live

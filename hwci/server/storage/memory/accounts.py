@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.memory.lists import first, newest, slice_of
@@ -14,7 +15,6 @@ from hwci.server.storage.memory.state import State
 from hwci.server.storage.records import (
     Membership,
     Organization,
-    Slice,
     User,
 )
 
@@ -45,7 +45,7 @@ class MemoryAccounts:
         found = self._state.memberships.get((org_id, user_id))
         return None if found is None else Membership(self._state.organizations[org_id], *found)
 
-    def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
+    def memberships(self, user_id: UUID, offset: int, limit: int) -> Listing[Membership]:
         found = [
             Membership(self._state.organizations[org_id], *rest)
             for (org_id, member), rest in self._state.memberships.items()

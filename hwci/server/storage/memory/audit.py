@@ -5,6 +5,7 @@
 import secrets
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.server.storage.audit_chain import (
     AuditKey,
     AuditPage,
@@ -15,7 +16,7 @@ from hwci.server.storage.audit_chain import (
 )
 from hwci.server.storage.memory.lists import newest, slice_of
 from hwci.server.storage.memory.state import State
-from hwci.server.storage.records import AuditEntry, Slice
+from hwci.server.storage.records import AuditEntry
 
 KEY = AuditKey(secrets.token_bytes(32))
 
@@ -26,7 +27,7 @@ class MemoryAudit:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
+    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Listing[AuditEntry]:
         rows = [row.written for row in self._state.audit]
         entries = [entry_of(written) for written in rows if written.org_id == org_id.bytes]
         return slice_of(newest(entries, lambda one: one.at), offset, limit)

@@ -6,10 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.server.errors import ClashError
 from hwci.server.storage.memory.lists import first, newest, slice_of
 from hwci.server.storage.memory.state import Sent, State
-from hwci.server.storage.records import Box, Slice
+from hwci.server.storage.records import Box
 
 
 class MemoryBoxes:
@@ -18,7 +19,7 @@ class MemoryBoxes:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def boxes(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[Box, datetime | None]]:
+    def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
         latest: dict[str, datetime] = {}
         for report in self._state.sent.get(org_id, Sent()).reports.values():
             before = latest.get(report.box_key, report.started_at)

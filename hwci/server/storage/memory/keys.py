@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.server.storage.memory.lists import first, newest, slice_of
 from hwci.server.storage.memory.state import State
-from hwci.server.storage.records import CiKey, Slice
+from hwci.server.storage.records import CiKey
 
 
 class MemoryKeys:
@@ -20,7 +21,7 @@ class MemoryKeys:
     def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
         return first(key for key in self._state.ci_keys.values() if key.digest == digest)
 
-    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Slice[CiKey]:
+    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Listing[CiKey]:
         found = [key for key in self._state.ci_keys.values() if key.org_id == org_id]
         return slice_of(newest(found, lambda one: one.created_at), offset, limit)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from hwci.server.storage.records import Slice
+from hwci.engine.history import Listing
 
 Item = TypeVar("Item")
 
@@ -23,6 +23,6 @@ def newest(found: Iterable[Item], time: Callable[[Item], datetime]) -> list[Item
     return ordered
 
 
-def slice_of(found: Sequence[Item], offset: int, limit: int) -> Slice[Item]:
+def slice_of(found: Sequence[Item], offset: int, limit: int) -> Listing[Item]:
     """Cut a page out of a list."""
-    return Slice(list(found[offset : offset + limit]), len(found))
+    return Listing(list(found[offset : offset + limit]), len(found))

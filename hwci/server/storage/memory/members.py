@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.memory.lists import first, newest, slice_of
 from hwci.server.storage.memory.state import State
-from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, Slice, User
+from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, User
 
 
 class MemoryMembers:
@@ -20,7 +21,7 @@ class MemoryMembers:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def members(self, org_id: UUID, offset: int, limit: int) -> Slice[OrganizationMember]:
+    def members(self, org_id: UUID, offset: int, limit: int) -> Listing[OrganizationMember]:
         found = [
             OrganizationMember(self._state.users[user_id], *rest)
             for (organization, user_id), rest in self._state.memberships.items()
@@ -66,11 +67,13 @@ class MemoryMembers:
         found = self._open(lambda one: (one.org_id, one.email_key) == (org_id, email_key), now)
         return first(found)
 
-    def open_invites(self, email_key: str, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+    def open_invites(
+        self, email_key: str, now: datetime, offset: int, limit: int
+    ) -> Listing[Invite]:
         found = self._open(lambda one: one.email_key == email_key, now)
         return slice_of(found, offset, limit)
 
-    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Listing[Invite]:
         return slice_of(self._open(lambda one: one.org_id == org_id, now), offset, limit)
 
     def add_invite(self, invite: Invite) -> None:

@@ -8,12 +8,11 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.full.history import FullHistory
-from hwci.engine.history import History
+from hwci.engine.full_history import FullHistory
+from hwci.engine.history import History, Listing
 from hwci.engine.rules.reports import ReplacedParts, replaced_parts
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import ReportKey, Sent, State
-from hwci.server.storage.records import Slice
 
 
 class MemoryRecords:
@@ -44,7 +43,9 @@ class MemoryRecords:
     def facts(self, org_id: UUID) -> Facts:
         return self._sent(org_id).facts()
 
-    def configs(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[SuiteConfig, datetime]]:
+    def configs(
+        self, org_id: UUID, offset: int, limit: int
+    ) -> Listing[tuple[SuiteConfig, datetime]]:
         by_product = sorted(self._sent(org_id).configs.items())
         found = sorted((row for _, row in by_product), key=lambda row: row[1], reverse=True)
         return slice_of(found, offset, limit)

@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.facts import Report
+from hwci.engine.history import Listing
 from hwci.engine.rules.flakiness import has_failed_attempt, is_retry_pass
 from hwci.server.storage import run_records
 from hwci.server.storage.memory.lists import slice_of
@@ -20,7 +21,6 @@ from hwci.server.storage.records import (
     RunHead,
     RunRecord,
     RunWhole,
-    Slice,
 )
 
 
@@ -32,7 +32,7 @@ class MemoryRuns:
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
-    ) -> Slice[RunRecord]:
+    ) -> Listing[RunRecord]:
         found = [
             whole.record
             for whole in self._all(org_id, heard_since)

@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.server.storage.memory.lists import newest, slice_of
 from hwci.server.storage.memory.state import State
-from hwci.server.storage.records import OpenSession, RefreshToken, Session, Slice
+from hwci.server.storage.records import OpenSession, RefreshToken, Session
 
 
 class MemorySessions:
@@ -22,7 +23,7 @@ class MemorySessions:
 
     def open_sessions(
         self, user_id: UUID, now: datetime, offset: int, limit: int
-    ) -> Slice[OpenSession]:
+    ) -> Listing[OpenSession]:
         found = [
             OpenSession(session, token.expires_at)
             for session in self._state.sessions.values()

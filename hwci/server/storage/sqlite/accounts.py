@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import (
     CiKey,
     Membership,
     Organization,
-    Slice,
     User,
 )
 from hwci.server.storage.sqlite.codec import (
@@ -60,7 +60,7 @@ class AccountRows(Rows):
         statement = f"{_MEMBERSHIP} WHERE m.org_id = ? AND m.user_id = ?"
         return self._one(_membership, statement, org_id.bytes, user_id.bytes)
 
-    def memberships(self, user_id: UUID, offset: int, limit: int) -> Slice[Membership]:
+    def memberships(self, user_id: UUID, offset: int, limit: int) -> Listing[Membership]:
         statement = f"{_MEMBERSHIP} WHERE m.user_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
         return self._slice(_membership, statement, (user_id.bytes,), offset, limit)
 
@@ -141,7 +141,7 @@ class KeyRows(Rows):
     def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
         return self._one(_ci_key, f"{_CI_KEY} WHERE digest = ?", digest)
 
-    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Slice[CiKey]:
+    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Listing[CiKey]:
         statement = f"{_CI_KEY} WHERE org_id = ? ORDER BY created_at DESC, rowid DESC"
         return self._slice(_ci_key, statement, (org_id.bytes,), offset, limit)
 

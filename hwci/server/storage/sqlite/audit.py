@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.server.errors import StorageError
 from hwci.server.storage.audit_chain import (
     AuditPage,
@@ -17,7 +18,7 @@ from hwci.server.storage.audit_chain import (
     next_row,
     written_of,
 )
-from hwci.server.storage.records import AuditEntry, Slice
+from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sqlite import audit_key
 from hwci.server.storage.sqlite.audit_tables import ROW, written_row
 from hwci.server.storage.sqlite.condition import storage_error
@@ -33,7 +34,7 @@ _ADD = (
 class AuditRows(Rows):
     """The audit log."""
 
-    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Slice[AuditEntry]:
+    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Listing[AuditEntry]:
         statement = f"{ROW} FROM audit_entry WHERE org_id = ? ORDER BY at DESC, number DESC"
         return self._slice(_entry, statement, (org_id.bytes,), offset, limit)
 

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.server.errors import ClashError
-from hwci.server.storage.records import Box, Slice
+from hwci.server.storage.records import Box
 from hwci.server.storage.sqlite.codec import (
     from_micros,
     from_micros_or_none,
@@ -30,7 +31,7 @@ _LISTED = (
 class BoxRows(Rows):
     """Boxes."""
 
-    def boxes(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[Box, datetime | None]]:
+    def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
         statement = f"{_LISTED} WHERE b.org_id = ? ORDER BY b.created_at DESC, b.rowid DESC"
         return self._slice(_listed, statement, (org_id.bytes,), offset, limit)
 

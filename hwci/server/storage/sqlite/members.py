@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
-from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, Slice, User
+from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, User
 from hwci.server.storage.sqlite.accounts import user_of
 from hwci.server.storage.sqlite.codec import (
     from_micros,
@@ -36,7 +37,7 @@ _OPEN = "used_at IS NULL AND expires_at > ? ORDER BY created_at DESC, rowid DESC
 class MemberRows(Rows):
     """Who is a member, and what they may do."""
 
-    def members(self, org_id: UUID, offset: int, limit: int) -> Slice[OrganizationMember]:
+    def members(self, org_id: UUID, offset: int, limit: int) -> Listing[OrganizationMember]:
         statement = f"{_MEMBER} WHERE m.org_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
         return self._slice(_member, statement, (org_id.bytes,), offset, limit)
 
@@ -99,11 +100,13 @@ class InviteRows(Rows):
         statement = f"{_INVITE} WHERE org_id = ? AND email_key = ? AND {_OPEN} LIMIT 1"
         return self._one(_invite, statement, org_id.bytes, email_key, to_micros(now))
 
-    def open_invites(self, email_key: str, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+    def open_invites(
+        self, email_key: str, now: datetime, offset: int, limit: int
+    ) -> Listing[Invite]:
         statement = f"{_INVITE} WHERE email_key = ? AND {_OPEN}"
         return self._slice(_invite, statement, (email_key, to_micros(now)), offset, limit)
 
-    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Slice[Invite]:
+    def invites_of(self, org_id: UUID, now: datetime, offset: int, limit: int) -> Listing[Invite]:
         statement = f"{_INVITE} WHERE org_id = ? AND {_OPEN}"
         return self._slice(_invite, statement, (org_id.bytes, to_micros(now)), offset, limit)
 

@@ -8,8 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.history import History
-from hwci.server.storage.records import Slice
+from hwci.engine.history import History, Listing
 from hwci.server.storage.sqlite import codec, digests, ingest, reports
 from hwci.server.storage.sqlite.history import SqliteHistory
 from hwci.server.storage.sqlite.history_periods import announcement_of
@@ -59,7 +58,9 @@ class RecordRows(Rows):
             reviews={review.key: review for review in self.history(org_id).reviews().values()},
         )
 
-    def configs(self, org_id: UUID, offset: int, limit: int) -> Slice[tuple[SuiteConfig, datetime]]:
+    def configs(
+        self, org_id: UUID, offset: int, limit: int
+    ) -> Listing[tuple[SuiteConfig, datetime]]:
         statement = f"{_CONFIG} WHERE org_id = ? ORDER BY updated_at DESC, repo_key, suite"
         return self._slice(_config, statement, (org_id.bytes,), offset, limit)
 

@@ -5,7 +5,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from hwci.server.storage.records import Slice
+from hwci.engine.history import Listing
 from hwci.server.storage.sqlite.connections import Connection
 
 Item = TypeVar("Item")
@@ -37,9 +37,9 @@ class Rows:
         values: Sequence[object],
         offset: int,
         limit: int,
-    ) -> Slice[Item]:
+    ) -> Listing[Item]:
         """Return a page of a query and the number of all its rows."""
         total = self._connection.row(f"SELECT count(*) FROM ({statement})", values)
         assert total is not None
         rows = self._connection.rows(f"{statement} LIMIT ? OFFSET ?", (*values, limit, offset))
-        return Slice([shape(row) for row in rows], total[0])
+        return Listing([shape(row) for row in rows], total[0])

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from hwci.engine.history import Listing
 from hwci.engine.vocabulary import RunStatus
 from hwci.server.storage import run_records
 from hwci.server.storage.records import (
@@ -18,7 +19,6 @@ from hwci.server.storage.records import (
     RunFilter,
     RunRecord,
     RunWhole,
-    Slice,
     TestCounts,
 )
 from hwci.server.storage.sqlite import codec, reports
@@ -75,15 +75,15 @@ class RunRows(LiveRunRows):
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
-    ) -> Slice[RunRecord]:
+    ) -> Listing[RunRecord]:
         queries = self._keys(org_id.bytes, wanted, codec.to_micros(heard_since))
         if not queries:
-            return Slice([], 0)
+            return Listing([], 0)
         statement = " UNION ALL ".join(query.statement for query in queries)
         values = tuple(value for query in queries for value in query.values)
         keys = self._slice(_key, f"{statement} ORDER BY 1 DESC, 2", values, offset, limit)
         found = self._records(org_id, keys.items, heard_since)
-        return Slice([found[key.record_id] for key in keys.items], keys.total)
+        return Listing([found[key.record_id] for key in keys.items], keys.total)
 
     def run_record(
         self, org_id: UUID, run_record_id: UUID, heard_since: datetime

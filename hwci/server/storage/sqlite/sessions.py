@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.server.storage.records import OpenSession, RefreshToken, Session, Slice
+from hwci.engine.history import Listing
+from hwci.server.storage.records import OpenSession, RefreshToken, Session
 from hwci.server.storage.sqlite.codec import (
     from_micros,
     from_micros_or_none,
@@ -38,7 +39,7 @@ class SessionRows(Rows):
 
     def open_sessions(
         self, user_id: UUID, now: datetime, offset: int, limit: int
-    ) -> Slice[OpenSession]:
+    ) -> Listing[OpenSession]:
         values = (user_id.bytes, to_micros(now))
         return self._slice(_open_session, _OPEN_SESSION, values, offset, limit)
 

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to the questions of `History`, from all facts: the definition that every store must
+equal (semantics, 3, 4.1-4.3, 5.1, 5.2 and 9.1).
+
+This module decides which failures exist, whether their own commit passed and which commit passed
+next, which report gives a run its changes, and which run was the first on a commit. It does not
+know labels, groups or reviews. What each question means is said in `history.py`.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+from uuid import UUID
+
+from hwci.engine.facts import (
+    Announcement,
+    Changes,
+    Facts,
+    FailureKey,
+    Lane,
+    Product,
+    Report,
+    Review,
+    SuiteConfig,
+    TestItem,
+    TestKey,
+    failure_id,
+)
+from hwci.engine.history import (
+    BoxRuns,
+    FailingRun,
+    Failure,
+    ItemGroup,
+    LaneCommit,
+    LaneRun,
+    Merge,
+    Place,
+    ProductState,
+    RunChanges,
+    RunCounts,
+    RunStarts,
+    Scope,
+    SightedRun,
+    Sighting,
+    TestRuns,
+)
+from hwci.engine.periods import Period, Slots
+from hwci.engine.rules.flakiness import has_failed_attempt
+from hwci.engine.rules.reports import carried_changes, first_places, report_order
+from hwci.engine.vocabulary import Outcome
+
+
+class Ran(NamedTuple):
+    """A test item and its report."""
+
+    report: Report
+    item: TestItem
+
+
+class Target(NamedTuple):
+    """What the first run is searched by."""
+
+    repo_key: str
+    workflow: str
+    branch: str
+    sha: str
+
+
+Bench = tuple[str, str, str, str]  # a lane without its branch: repository, suite, test, box
+
+
+class FullHistory:
+    """One organization's history, from all its facts; each index is made when first needed."""
+
+    def __init__(
+        self, org_id: UUID, facts: Facts, check_time: Callable[[], None] = lambda: None
+    ) -> None:
+        self.check_time = check_time
+        self._org_id = org_id
+        self._facts = facts
+        self._reports = sorted(facts.reports, key=report_order)
+
+    def extent(self, scope: Scope, period: Period) -> Period | None:
+        merged = [merge.announcement.merged_at for merge in self.merges(scope, period)]
+        times = [*merged, *(report.started_at for report in self._reports_of(scope, period))]
+        return Period(min(times), max(times)) if times else None
+
+    def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
+        return [
+            Merge(one, frozenset(run.sighting for run in self.sighted_runs(one.repo_key, one.sha)))
+            for one in self._facts.announcements
+            if _in_scope(scope, one) and period.start <= one.merged_at <= period.end
+        ]
+
+    def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
+        return self._sighted.get((repo_key, sha), ())
+
+    def run_counts(self, scope: Scope, period: Period) -> RunCounts:
+        counted = [one.hello_ok for one in self._reports_of(scope, period) if one.is_first_part]
+        return RunCounts(counted.count(False), len(counted))
+
+    def run_starts(self, scope: Scope, period: Period) -> RunStarts:
+        counted = [report for report in self._reports_of(scope, period) if report.is_first_part]
+        infra = (report.started_at for report in counted if not report.hello_ok)
+        return RunStarts(list(infra), [report.started_at for report in counted])
+
+    def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
+        items: dict[TestKey, list[Ran]] = defaultdict(list)
+        for report in self._reports_of(scope, period):
+            for item in report.tests if report.hello_ok else ():
+                items[Product(report.repo_key, report.suite), item.id].append(Ran(report, item))
+        found = []
+        for (product, test_id), runs in items.items():
+            if notable := _notable(run.item for run in runs):
+                boxes = {run.report.box_key for run in runs}
+                found.append(TestRuns(product, test_id, len(boxes), len(runs), notable))
+        return found
+
+    def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
+        ran: dict[tuple[Product, str, str, int], list[TestItem]] = defaultdict(list)
+        for report in self._reports_of(Scope(), slots.period):
+            product = Product(report.repo_key, report.suite)
+            for item in report.tests if report.hello_ok else ():
+                if (product, item.id) in tests:
+                    slot = slots.slot(report.started_at)
+                    ran[product, item.id, report.box_key, slot].append(item)
+        return [BoxRuns(*cell, len(items), _notable(items)) for cell, items in ran.items()]
+
+    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
+        wanted: dict[Lane, set[str | None]] = defaultdict(set)
+        for one in self.failing_items(scope, period):
+            failure = self._by_id[one]
+            wanted[failure.key.lane].add(failure.next_pass)
+        return [
+            failure
+            for lane, fixes in wanted.items()
+            for failure in self._by_lane[lane]
+            if failure.next_pass in fixes
+        ]
+
+    def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
+        of_scope = (one for one in self._by_id.values() if _in_scope(scope, one.key.lane))
+        counts = {one.id: len(self._failing_starts(one, period)) for one in of_scope}
+        return {one: items for one, items in counts.items() if items}
+
+    def failing_starts(
+        self, scope: Scope, period: Period, failures: Collection[UUID]
+    ) -> Sequence[datetime]:
+        found = (one for one in self.failing_items(scope, period) if one in failures)
+        return sorted(at for one in found for at in self._failing_starts(self._by_id[one], period))
+
+    def failure(self, failure_id: UUID) -> Failure | None:
+        return self._by_id.get(failure_id)
+
+    def lane_failures(self, lane: Lane) -> Sequence[Failure]:
+        return self._by_lane.get(lane, ())
+
+    def reviews(self) -> Mapping[UUID, Review]:
+        return {failure_id(self._org_id, key): one for key, one in self._facts.reviews.items()}
+
+    def config(self, product: Product) -> SuiteConfig | None:
+        return self._facts.configs.get(product)
+
+    def changes_under_test(
+        self, repo_key: str, workflow: str, branch: str, sha: str
+    ) -> RunChanges | None:
+        target = Target(repo_key, workflow, branch, sha)
+        run_id = self._first_run.get(target)
+        return None if run_id is None else self._changes.get((target, run_id))
+
+    def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        return self._listing.get((repo_key, sha), ())
+
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+        listings = {sha: self.changes_listing(repo_key, sha) for sha in shas}
+        return {sha: listing[0].changes for sha, listing in listings.items() if listing}
+
+    def is_recorded_base(self, repo_key: str, sha: str) -> bool:
+        return (repo_key, sha) in self._bases
+
+    def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
+        earlier = [passed.sha for passed in self._passes(lane) if passed < place]
+        return earlier[-1] if earlier and earlier[-1] in among else None
+
+    def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
+        runs = self._runs_on(lane, sha)
+        passed = (ran.report.started_at for ran in runs if ran.item.outcome is Outcome.PASS)
+        return min(passed, default=None)
+
+    def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
+        places = self._placed(lane, self._runs.get(lane[:4], {}))
+        start = max(0, bisect_left(places, first) - margin)
+        end = bisect_right(places, last) + margin
+        return [
+            LaneCommit(at.sha, at, tuple(map(_lane_run, self._runs_on(lane, at.sha))))
+            for at in places[start:end]
+        ]
+
+    def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
+        return self._places.get((repo_key, branch), {}).get(sha)
+
+    def products(self) -> Sequence[ProductState]:
+        last: dict[Product, datetime | None] = dict.fromkeys(self._facts.configs)
+        for one in self._facts.announcements:
+            if one.suite is not None:
+                last.setdefault(Product(one.repo_key, one.suite))
+        for report in self._reports:  # the latest start comes last
+            last[Product(report.repo_key, report.suite)] = report.started_at
+        return [ProductState(one, self.config(one), at) for one, at in sorted(last.items())]
+
+    def _reports_of(self, scope: Scope, period: Period) -> Iterator[Report]:
+        for report in self._reports:
+            if _in_scope(scope, report) and period.start <= report.started_at <= period.end:
+                yield report
+
+    def _runs_on(self, lane: Lane, sha: str) -> Sequence[Ran]:
+        """Return the items of the lane's test and box on one commit, on any branch, by start."""
+        return self._runs.get(lane[:4], {}).get(sha, ())
+
+    def _failing_starts(self, failure: Failure, period: Period) -> list[datetime]:
+        lane, sha = failure.key
+        starts = (
+            ran.report.started_at
+            for ran in self._runs_on(lane, sha)
+            if ran.report.branch == lane.branch and ran.item.outcome is Outcome.FAIL
+        )
+        return [at for at in starts if period.start <= at <= period.end]
+
+    def _passes(self, lane: Lane) -> list[Place]:
+        commits = self._runs.get(lane[:4], {})
+        return self._placed(
+            lane,
+            (
+                sha
+                for sha, runs in commits.items()
+                if any(ran.item.outcome is Outcome.PASS for ran in runs)
+            ),
+        )
+
+    def _placed(self, lane: Lane, shas: Iterable[str]) -> list[Place]:
+        """Return the places of those commits that have one on the branch, in order."""
+        places = self._places.get((lane.repo_key, lane.branch), {})
+        return sorted(places[sha] for sha in shas if sha in places)
+
+    def _state(self, key: FailureKey, runs: Sequence[Ran], passes: Sequence[Place]) -> Failure:
+        place = self._places[key.lane.repo_key, key.lane.branch][key.sha]
+        later = bisect_right(passes, place)
+        report, item = runs[0]
+        return Failure(
+            id=failure_id(self._org_id, key),
+            key=key,
+            place=place,
+            items=len(runs),
+            first=FailingRun(
+                report.started_at,
+                report.run_id,
+                report.run_attempt,
+                report.workflow,
+                item.verdict,
+                report.ci_run_id,
+            ),
+            last_started_at=runs[-1].report.started_at,
+            passed=later > 0 and passes[later - 1].sha == key.sha,
+            next_pass=passes[later].sha if later < len(passes) else None,
+        )
+
+    @cached_property
+    def _places(self) -> Mapping[tuple[str, str], Mapping[str, Place]]:
+        branches: dict[tuple[str, str], list[Report]] = defaultdict(list)
+        for report in self._reports:
+            branches[report.repo_key, report.branch].append(report)
+        return {branch: first_places(reports) for branch, reports in branches.items()}
+
+    @cached_property
+    def _runs(self) -> Mapping[Bench, Mapping[str, Sequence[Ran]]]:
+        """Every counted item by bench and commit, each list by start."""
+        runs: dict[Bench, dict[str, list[Ran]]] = defaultdict(lambda: defaultdict(list))
+        for report in self._reports:
+            for item in report.tests if report.hello_ok else ():
+                bench = (report.repo_key, report.suite, item.id, report.box_key)
+                runs[bench][report.sha].append(Ran(report, item))
+        return runs
+
+    @cached_property
+    def _by_lane(self) -> Mapping[Lane, Sequence[Failure]]:
+        """Every failure, by lane and in order of place."""
+        failing: dict[Lane, dict[str, list[Ran]]] = defaultdict(lambda: defaultdict(list))
+        for bench, commits in self._runs.items():
+            for sha, runs in commits.items():
+                for ran in runs:
+                    if ran.item.outcome is Outcome.FAIL:
+                        failing[Lane(*bench, ran.report.branch)][sha].append(ran)
+        found = {}
+        for lane, commits in failing.items():
+            passes = self._passes(lane)
+            states = (self._state(FailureKey(lane, sha), commits[sha], passes) for sha in commits)
+            found[lane] = sorted(states, key=lambda failure: failure.place)
+        return found
+
+    @cached_property
+    def _by_id(self) -> Mapping[UUID, Failure]:
+        return {failure.id: failure for lane in self._by_lane.values() for failure in lane}
+
+    @cached_property
+    def _first_run(self) -> Mapping[Target, int]:
+        first: dict[Target, int] = {}
+        for report in self._reports:
+            first.setdefault(_target(report), report.run_id)
+        return first
+
+    @cached_property
+    def _changes(self) -> Mapping[tuple[Target, int], RunChanges]:
+        """The changes of each run: "those of its earliest report that carries any"."""
+        changes: dict[tuple[Target, int], RunChanges] = {}
+        for report in self._reports:
+            run, carried = (_target(report), report.run_id), carried_changes(report)
+            if carried is not None and run not in changes:
+                changes[run] = RunChanges(
+                    report_order(report),
+                    report.ci_run_id,
+                    report.workflow,
+                    report.branch,
+                    report.sha,
+                    carried,
+                )
+        return changes
+
+    @cached_property
+    def _listing(self) -> Mapping[tuple[str, str], Sequence[RunChanges]]:
+        listing: dict[tuple[str, str], list[RunChanges]] = defaultdict(list)
+        for (target, _), run in self._changes.items():
+            for sha in {commit.sha for commit in run.changes.commits}:
+                listing[target.repo_key, sha].append(run)
+        return listing
+
+    @cached_property
+    def _bases(self) -> frozenset[tuple[str, str | None]]:
+        runs = self._changes.items()
+        return frozenset((target.repo_key, run.changes.base_sha) for (target, _), run in runs)
+
+    @cached_property
+    def _sighted(self) -> Mapping[tuple[str, str], Sequence[SightedRun]]:
+        found: dict[tuple[str, str], list[SightedRun]] = defaultdict(list)
+        for report in self._reports:
+            run = SightedRun(
+                *report_order(report),
+                report.ci_run_id,
+                report.sha,
+                Sighting(report.suite, report.hello_ok, bool(report.tests)),
+            )
+            for sha in {report.sha, *report.covers_shas}:
+                found[report.repo_key, sha].append(run)
+        return found
+
+
+def _target(report: Report) -> Target:
+    return Target(report.repo_key, report.workflow, report.branch, report.sha)
+
+
+def _lane_run(ran: Ran) -> LaneRun:
+    report, item = ran
+    return LaneRun(
+        started_at=report.started_at,
+        ci_run_id=report.ci_run_id,
+        run_attempt=report.run_attempt,
+        workflow=report.workflow,
+        branch=report.branch,
+        outcome=item.outcome,
+        attempts=item.attempts,
+        verdict=item.verdict,
+        duration_s=item.duration_s,
+    )
+
+
+def _notable(items: Iterable[TestItem]) -> tuple[ItemGroup, ...]:
+    """Group the items that are not a pass at the first attempt."""
+    kinds = Counter((item.outcome, item.attempts) for item in items if has_failed_attempt(item))
+    return tuple(ItemGroup(*kind, count) for kind, count in sorted(kinds.items()))
+
+
+def _in_scope(scope: Scope, fact: Announcement | Report | Lane) -> bool:
+    return scope.repo_key in {None, fact.repo_key} and scope.suite in {None, fact.suite}
