@@ -42,9 +42,7 @@ class Keeper(Protocol):
 
 
 class CacheBudget:
-    """Bytes, approximately, that all caches share. When they are used up, every cache is emptied:
-    all of it can be computed again.
-    """
+    """Bytes, approximately, that all caches share. Once used up, every cache is emptied."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -66,9 +64,7 @@ BUDGET = CacheBudget(24 * 1024 * 1024)
 
 
 class _State(dict[str, "_State"]):
-    """A set of states, and the sets that characters lead to. `found`: the first pattern that
-    matches a path which ends here.
-    """
+    """A set of states, and where characters lead. `found`: the pattern of a path that ends here."""
 
     __slots__ = ("_automaton", "_states", "found")
 

@@ -172,16 +172,12 @@ _NAMESPACE = UUID("6f1c2f0e-7c55-5d0b-9d5c-8f3f0c1a7e21")
 
 
 def failure_id(org_id: UUID, key: FailureKey) -> UUID:
-    """Return the id of a failure: the same after every recomputation, since links, reviews and
-    bookmarks hold it.
-    """
+    """Return the id of a failure; it never changes, as links, reviews and bookmarks hold it."""
     return _derived("failure", str(org_id), *key.lane, key.sha)
 
 
 def run_record_id(org_id: UUID, repo_key: str, run_id: int, run_attempt: int, box_key: str) -> UUID:
-    """Return the id of a run record: the same when its report is replaced (contract, "Runs and
-    streams").
-    """
+    """Return the id of a run record: the same when its report is replaced."""
     return _derived("run", str(org_id), repo_key, str(run_id), str(run_attempt), box_key)
 
 

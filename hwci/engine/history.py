@@ -99,18 +99,14 @@ class Failure:
 
 
 class RunCounts(NamedTuple):
-    """Run reports of a period without parts after the first: those that never reached the hardware,
-    and all.
-    """
+    """Numbers of run reports, first parts only: those that never reached the hardware, and all."""
 
     infra: int
     total: int
 
 
 class RunStarts(NamedTuple):
-    """Starts of the same reports, each list in order: of those that never reached the hardware, and
-    of all.
-    """
+    """Starts of the same reports, in order: those that never reached the hardware, and all."""
 
     infra: Sequence[datetime]
     all: Sequence[datetime]
@@ -260,9 +256,7 @@ class History(Protocol):
         """Runs of these tests by box and slot, in any order; no row where none ran."""
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
-        """Every failure with an item in the period, and every failure of its lane with the same
-        `next_pass`, in any order.
-        """
+        """Failures with an item in the period, and those of their lane with equal `next_pass`."""
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         """Number of failing items in the period by failure id; only failures with one."""

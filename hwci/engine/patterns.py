@@ -45,9 +45,7 @@ def _faults(pattern: str) -> list[str]:
 
 
 class PathList:
-    """A legal list of patterns: "A path matches a list when some plain pattern matches and no `!`
-    pattern does".
-    """
+    """Legal patterns: a path matches "when some plain pattern matches and no `!` pattern does"."""
 
     def __init__(self, plain: Sequence[str], excluding: Sequence[str]) -> None:
         self._matching = Automaton(plain)

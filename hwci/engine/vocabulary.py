@@ -138,9 +138,7 @@ class MergeColumn(StrEnum):
 
 
 class ResolvedColumn(StrEnum):
-    """A column by which a table of resolved failures can be sorted. `startedAt`: of the first
-    failure.
-    """
+    """A column that sorts a table of resolved failures. `startedAt`: of the first failure."""
 
     STARTED_AT = "startedAt"
     REPO_KEY = "repoKey"

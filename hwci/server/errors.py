@@ -63,9 +63,7 @@ class RateLimitedError(RefusedError):
 
 
 class MendableError(HwciServerError):
-    """An error that the operator of the server can fix. `cause`: why it failed; `fix`: what to do
-    next. Its text is both in one line.
-    """
+    """An error that the operator can fix: its `cause`, and the `fix` to make; its text is both."""
 
     def __init__(self, cause: str, fix: str) -> None:
         super().__init__(cause, fix)
@@ -77,9 +75,7 @@ class MendableError(HwciServerError):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Return the error of another process from its text. If no fix is named, trying again may
-        help.
-        """
+        """Return the error of another process from its text."""
         cause, _, fix = text.rpartition(_THEN)
         return cls(cause, fix) if cause and fix else cls(text, "try again in a moment")
 
@@ -122,9 +118,7 @@ class LimiterError(HwciServerError):
 
 
 class ProviderError(HwciServerError):
-    """A provider of single sign-on does not answer, or breaks its protocol. The message is for the
-    log.
-    """
+    """A provider of single sign-on fails or breaks its protocol. The message is for the log."""
 
 
 class SettingsError(MendableError):

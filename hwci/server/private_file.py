@@ -26,9 +26,7 @@ def require_private(path: Path, what: str) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a new file that only its owner can read, from its first moment on, and wait until it
-    and its name are on the disk. Raises `OSError`.
-    """
+    """Write a new file that only its owner can read, and wait for the disk. Raises `OSError`."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(text)

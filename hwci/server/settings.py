@@ -54,9 +54,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable: its setting, how its text is read, and its meaning for people. `secret`: it may
-    be in a file, named by `name`_FILE.
-    """
+    """A variable: its setting, reader and meaning. `secret`: it may be in a file, `name`_FILE."""
 
     name: str
     setting: str
@@ -98,9 +96,7 @@ def _limit(value: str) -> str:
 
 
 def _parts(value: str) -> SplitResult:
-    """Return the parts of an address; none if it is malformed. Python's message is dropped, as it
-    may hold a part of a password.
-    """
+    """Return the parts of an address, or none: Python's message may hold a part of a password."""
     try:
         parts = urlsplit(value)
         return parts if parts.hostname and parts.port != 0 else _NOTHING
@@ -202,10 +198,8 @@ VARIABLES: tuple[Variable, ...] = (
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """Return the settings of `HWCI_*`; what is not set, or empty, has its default.
-
-    Raises:
-        SettingsError: a value cannot be used.
+    """Return the settings of `HWCI_*`; what is not set, or empty, has its default. Raises
+    `SettingsError`: a value cannot be used.
     """
     given: dict[str, Any] = {}
     for variable in VARIABLES:

@@ -39,9 +39,7 @@ _ROWS = ("0123456789", "abcdefghijklmnopqrstuvwxyz")
 
 
 def guessed_first(password: str, email: str) -> str | None:
-    """Return why a new password is one of the first to be guessed (contract, "Auth"); None if it is
-    not.
-    """
+    """Return why a new password is easy to guess (contract, "Auth"); None if it is not."""
     folded = password.casefold()
     ways = [row * (len(folded) // len(row) + 2) for row in _ROWS]
     if len(set(folded)) == 1 or any(folded in way or folded[::-1] in way for way in ways):

@@ -121,10 +121,8 @@ _TIME_FAULT = "Should be an ISO 8601 date-time with an offset, such as 2026-01-3
 
 
 def parse_time(text: str) -> datetime:
-    """Read a date-time with an offset as UTC, cut to the microsecond (semantics, 10).
-
-    Raises:
-        ValueError: the text is no such time, or UTC cannot hold it within years 1 to 9999.
+    """Read a date-time with an offset as UTC, cut to the microsecond (semantics, 10). Raises
+    `ValueError`: the text is no such time, or UTC cannot hold it within years 1 to 9999.
     """
     match = _TIME.fullmatch(text)
     if match is None:

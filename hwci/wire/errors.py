@@ -56,9 +56,7 @@ def issues_of(fault: ValidationError, part: str) -> list[Issue]:
 
 
 def shown(place: Place) -> Place:
-    """Return an element of a path as an answer shows it: a name may be as long as the body and hold
-    a lone surrogate.
-    """
+    """Return an element of a path for an answer: short, and without a lone surrogate."""
     if isinstance(place, int):
         return place
     return place[: limits.NAME_MAX].encode(errors="replace").decode()

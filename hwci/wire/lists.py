@@ -57,9 +57,7 @@ class ListRule:
     def _validate(
         self, value: object, handler: Callable[[object], Iterable[object]]
     ) -> Iterable[object]:
-        """Validate a few elements at a time: a list is read no further once as many faults are
-        found as one answer lists.
-        """
+        """Validate a few elements at a time, up to as many faults as one answer lists."""
         if not isinstance(value, list | tuple):
             return handler(value)
         seen = value[: self.max_items]

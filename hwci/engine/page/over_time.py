@@ -38,9 +38,7 @@ class TrendSlot(NamedTuple):
 
 
 class Dates(NamedTuple):
-    """The dates of all that the tiles of a scope and a period count, each list in order; fields as
-    in `TrendSlot`.
-    """
+    """The dates of all that the tiles count, each list in order; fields as in `TrendSlot`."""
 
     merges_checked: Sequence[datetime]
     merges_announced: Sequence[datetime]

@@ -44,10 +44,8 @@ class Plan:
 
 
 def plan(history: History, period: Period, configuration: SuiteConfig) -> Plan:
-    """Classify a product's failures of a period with its configuration and with another one.
-
-    Raises:
-        OutOfTimeError: there was no time for a single one.
+    """Classify a product's failures of a period with its configuration and with another one. Raises
+    `OutOfTimeError`: there was no time for a single one.
     """
     product = Product(configuration.repo_key, configuration.suite)
     groups = groups_of(history.failures(Scope(*product), period), history.reviews())

@@ -72,9 +72,7 @@ class Classified(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The tiles and the whole tables of a scope and a period, each table in its order. It holds
-    until the history changes.
-    """
+    """The tiles and whole tables of a scope and period, valid until the history changes."""
 
     tiles: Tiles
     unchecked_merges: Sequence[Announcement]

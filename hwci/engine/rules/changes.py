@@ -71,9 +71,7 @@ def _parsed(firmware: tuple[str, ...], harness: tuple[str, ...]) -> tuple[PathLi
 
 
 class UnderTest(NamedTuple):
-    """The changes of the first run on the failing commit, and the product's path lists; both None
-    if unknown.
-    """
+    """The changes of the first run on the failing commit and the product's paths, if known."""
 
     files: ProductFiles | None
     run: RunChanges | None

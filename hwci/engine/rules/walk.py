@@ -29,9 +29,7 @@ class Walks:
         self._found: dict[tuple[str, str, str], tuple[Step, ...] | None] = {}
 
     def between(self, repo_key: str, last_failing: str, fix: str) -> tuple[Step, ...] | None:
-        """Return the steps from the last failing commit up to the fix, oldest first; None if no
-        walk connects them.
-        """
+        """Return the steps from the last failing commit to the fix, oldest first; None: no walk."""
         asked = (repo_key, last_failing, fix)
         if asked not in self._found:
             self._found[asked] = self._search(repo_key, last_failing, fix)

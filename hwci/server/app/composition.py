@@ -91,9 +91,7 @@ def create_app(
 def _warn_without_limits(
     limiter: RateLimiter,
 ) -> Callable[[web.Application], Awaitable[None]]:
-    """Return a check that warns at the start if limits cannot be counted. The server starts all the
-    same: Valkey may start later.
-    """
+    """Return a check that only warns if limits cannot be counted: Valkey may start later."""
 
     async def check(_: web.Application) -> None:
         try:

@@ -152,9 +152,7 @@ def verify_export(file: Path, key_file: Path, head: str | None) -> AuditReport:
 
 
 def migrate(database: str, *, check: bool) -> Sequence[str]:
-    """Bring a database to the present schema; return the steps that were missing. `check`: change
-    nothing. Raises `StorageError`.
-    """
+    """Return the missing steps of a schema; take them unless `check`. Raises `StorageError`."""
     location = _kept(database)
     _require_made(location)
     steps = opening.missing_steps(location.written)
@@ -164,9 +162,7 @@ def migrate(database: str, *, check: bool) -> Sequence[str]:
 
 
 def copy_progress(database: str, to: Path | None = None) -> tuple[int, int]:
-    """Return how many bytes of a backup to `to` are written, and how many the database has. Without
-    `to`: of the copy that a check reads.
-    """
+    """Return the bytes written of a backup (without `to`: of a check's copy) and the database's."""
     file = Location(database).file
     part = part_of(to) if to else file and part_of(file)
     return _size(part), _size(file)

@@ -98,9 +98,7 @@ def _operator_app(operator: Operator) -> web.Application:
 
 
 def _refusal(error: HwciServerError) -> web.StreamResponse:
-    """Return the answer to an error. An operator may read what is wrong with the database or
-    key.
-    """
+    """Return the answer to an error; an operator may read what is wrong with database or key."""
     if isinstance(error, MendableError):
         status = refusals.status_of(error)
         return answer(

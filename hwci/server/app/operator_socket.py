@@ -20,10 +20,8 @@ _PATH_BYTES = 103
 
 def listen(path: Path) -> socket.socket:
     """Make the socket, which only its owner can open, from its first moment on. One that exists
-    already is of a server that crashed: the caller holds the lock of the database.
-
-    Raises:
-        ListenError: it cannot be made.
+    already is of a server that crashed: the caller holds the lock of the database. Raises
+    `ListenError`: it cannot be made.
     """
     listener = socket.socket(socket.AF_UNIX)
     mask = os.umask(0o177)
@@ -45,10 +43,8 @@ def listen(path: Path) -> socket.socket:
 
 def connect(path: Path, database: Path, patience: float | None) -> socket.socket:
     """Connect to the server that has a database. A command may hold a password, so the other end
-    must be the caller's own or the database owner's. `patience`: seconds for each step.
-
-    Raises:
-        OperatorUnreachableError: nobody answers, or the other end is another user.
+    must be the caller's own or the database owner's. `patience`: seconds for each step. Raises
+    `OperatorUnreachableError`: nobody answers, or the other end is another user.
     """
     line = socket.socket(socket.AF_UNIX)
     try:

@@ -122,9 +122,7 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
 
 
 def _keep_memory_together() -> None:
-    """Let the threads share arenas of memory, where the C library is glibc: memory that is freed in
-    an arena of one thread would be of no use to the others.
-    """
+    """Let all threads share arenas of glibc's memory, so that freed memory is of use to all."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
 

@@ -23,9 +23,7 @@ _NOBODY = IPv4Address(0)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request comes from. `counted`: what limits count by; of IPv6 the /64, which is one
-    subscriber.
-    """
+    """Where a request comes from. `counted`: what limits count by, of IPv6 the /64."""
 
     address: str
     counted: str

@@ -104,10 +104,8 @@ def device_tokens(call: Call, body: Login) -> list[str]:
 
 
 def require_own_page(call: Call, session: SessionMode) -> None:
-    """Check, before anything is done, which page wants to set or use our cookie.
-
-    Raises:
-        ForbiddenError: a page of another site, which could sign a browser in as somebody else.
+    """Check, before anything is done, which page wants to set or use our cookie. Raises
+    `ForbiddenError`: a page of another site, which could sign a browser in as somebody else.
     """
     if session is SessionMode.TOKEN:
         return
@@ -133,9 +131,7 @@ def held_token(call: Call, body: HeldSession) -> str:
 
 def held_tokens(call: Call, body: HeldSession) -> list[str]:
     """Return every refresh token of a caller: in the body, or in cookies if they ask for that.
-
-    Raises:
-        ForbiddenError: a page of another site wants to use the cookie.
+    Raises `ForbiddenError`: a page of another site wants to use the cookie.
     """
     if body.refresh_token is not None:
         return [body.refresh_token]

@@ -99,9 +99,7 @@ def endpoint(
 
 
 async def _answered(call: Call) -> Answered:
-    """Return the answer of the route's handler; one that may be long is written in a thread, as it
-    would block the event loop.
-    """
+    """Return the handler's answer; a long one is written in a thread, off the event loop."""
     route = call.route
     found = await (_while_there(call) if route.may_stop else call.perform())
     if not isinstance(found, BaseModel):
@@ -143,9 +141,7 @@ def _refusal(error: HwciServerError, call: Call) -> web.Response:
 
 
 def _leave_unread(request: web.Request, response: web.Response) -> None:
-    """Read nothing of a long body whose sender is refused, and close the connection after the
-    answer. The framework would read on for two seconds.
-    """
+    """Read nothing of a refused long body, which the framework would read for two seconds."""
     short = request.content_length is not None and request.content_length <= THREAD_BYTES
     if not short and not request.content.is_eof():
         response.force_close()

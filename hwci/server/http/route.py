@@ -55,9 +55,7 @@ class Who(Enum):
 
 
 class OwnLimit(Enum):
-    """The routes that have a stricter limit of their own on top of the global one (spec, "Limits"),
-    with its default per minute.
-    """
+    """Routes with a stricter limit beside the global one (spec, "Limits"); default a minute."""
 
     LOGIN = 10
     REGISTER = 5

@@ -130,9 +130,7 @@ def _block(event: StreamEvent) -> bytes:
 
 
 def _require_handshake(request: web.Request, ws: web.WebSocketResponse) -> None:
-    """Refuse a request that is not a handshake, and one that offers protocols: a token could be
-    among them.
-    """
+    """Refuse what is no handshake, and one that offers protocols: a token could be among them."""
     if request.method != hdrs.METH_GET or not ws.can_prepare(request):
         raise _header_fault(hdrs.UPGRADE, "Should be websocket: this address takes nothing else")
     if hdrs.SEC_WEBSOCKET_PROTOCOL in request.headers:
@@ -238,10 +236,8 @@ def _limit_buffers(request: web.Request) -> None:
 
 
 async def _taken(request: web.Request, sending: Awaitable[object], seconds: float) -> None:
-    """Return when all that was sent is taken. A reader who does not take it is cut off.
-
-    Raises:
-        ConnectionError: nobody is connected any more.
+    """Return when all that was sent is taken. A reader who does not take it is cut off. Raises
+    `ConnectionError`: nobody is connected any more.
     """
     try:
         async with asyncio.timeout(seconds):

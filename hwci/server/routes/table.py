@@ -39,9 +39,7 @@ _BY_INVITATION = (
 
 
 async def _add_member() -> NoReturn:
-    """Refuse. Earlier clients asked for this to add a member, and take 404 for an e-mail that must
-    be invited.
-    """
+    """Refuse: earlier clients add members here, and read 404 as an e-mail to be invited."""
     raise NotFoundError(_BY_INVITATION)
 
 

@@ -84,9 +84,7 @@ class RateLimiter:
 
     async def take(self, limit: RateLimitItem, *key: str) -> int:
         """Count one more event and return 0, or return the seconds until there is room for it.
-
-        Raises:
-            LimiterError: Valkey does not answer.
+        Raises `LimiterError`: Valkey does not answer.
         """
         try:
             if await self._limiter.hit(limit, *key):
@@ -98,10 +96,7 @@ class RateLimiter:
 
     async def wait(self, limit: RateLimitItem, *key: str) -> int:
         """Return the seconds after which there is room for one more, 0 when there is. Counts
-        nothing.
-
-        Raises:
-            LimiterError: Valkey does not answer.
+        nothing. Raises `LimiterError`: Valkey does not answer.
         """
         try:
             found = await self._limiter.get_window_stats(limit, *key)

@@ -23,10 +23,8 @@ _LINE = re.compile(rf"([!-~]{{{KEY_BYTES_MIN},}})(?: +(\S+))?", re.ASCII)
 
 def signing_keys(path: Path | None) -> SigningKeys:
     """Return the keys; one is made at the first start. `path` None: a key for this process only.
-
-    Raises:
-        SettingsError: the file cannot be read or written, others may read it, or a line is not a
-            key.
+    Raises `SettingsError`: the file cannot be read or written, others may read it, or a line is
+    not a key.
     """
     if path is None:
         return SigningKeys(_new_key())

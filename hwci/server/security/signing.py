@@ -24,9 +24,7 @@ _OURS = ("iss", "aud", "iat", "exp")
 
 @dataclass(frozen=True, slots=True)
 class FormerKey:
-    """A key that no longer signs. Its tokens are accepted until `until`, so that a stolen key is
-    useless then; if None, for ever.
-    """
+    """A key that no longer signs. Its tokens are accepted until `until`; None: without end."""
 
     value: bytes = field(repr=False)
     until: datetime | None = None

@@ -141,9 +141,7 @@ def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
 
 
 def live_box(reader: Reader, digest: bytes) -> Box:
-    """Return the box of a key's digest. Raises `UnauthenticatedError`: a wrong key, or one that a
-    new install has replaced.
-    """
+    """Return the box of a key's digest. Raises `UnauthenticatedError`: a wrong or replaced key."""
     box = reader.box_by_key(digest)
     if box is None or box.key_digest is None or not same_digest(box.key_digest, digest):
         raise UnauthenticatedError(_NO_BOX_KEY)

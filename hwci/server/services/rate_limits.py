@@ -119,9 +119,7 @@ class RateLimits:
 
 
 def _sites(address: str) -> list[tuple[str, int]]:
-    """Return the keys that an address counts for, each with its multiple of the limit: the address,
-    and of IPv6 also the site of its /64.
-    """
+    """Return what an address counts for, with its multiple of the limit; of IPv6 also its site."""
     network = ip_network(address)
     if network.version == 4:  # noqa: PLR2004 - the version of IP
         return [(address, 1)]

@@ -90,9 +90,7 @@ def _require_distinct(sources: Sources) -> None:
 
 
 def _require_apart(apart: Collection[str], sources: Sources) -> None:
-    """Raise ValueError if a module that is sent as it is imports one that has no file of its
-    own.
-    """
+    """Raise ValueError if a module sent as it is imports one without a file of its own."""
     for name in apart:
         named = (_imported(name, form, sources) for form in (_NAMED, _IMPORT_LATER))
         if others := set().union(*named).difference(apart):
@@ -127,9 +125,7 @@ def _in_order(first: Iterable[str], sources: Sources) -> list[str]:
 
 
 def _file(file: str, names: Sequence[str], sources: Sources, owners: Mapping[str, str]) -> str:
-    """Write the modules of a file one after the other, each as a function of what it imports, so
-    that it sees the names that it imports and no others.
-    """
+    """Write each module as a function of what it imports, so that it sees no other names."""
     imported = dict.fromkeys(
         _beside(name, path) for name in names for _, path in _IMPORT.findall(sources[name])
     )

@@ -130,9 +130,7 @@ class Site:
         }
 
     def _document(self, page: Template, first: Iterable[str]) -> File:
-        """Name the files in the document. The modules are loaded side by side, not one after the
-        other as each is found in the one before.
-        """
+        """Name the files in the document, so that modules are loaded side by side."""
         preloads = "\n    ".join(
             f'<link rel="modulepreload" href="{self.base}{name}">'
             for name in loaded_with(first, self.scripts)
@@ -147,9 +145,7 @@ def the_site() -> Site:
 
 
 def add_site(app: web.Application) -> None:
-    """Serve the pages of the dashboard and its files; a person who comes to no page is told so by
-    the document too.
-    """
+    """Serve the dashboard's pages and files, and the document to people at an unknown address."""
     site = the_site()
     for path, drawn_by in PAGES.items():
         page = _sender(site.documents[drawn_by], _ASK_EACH_TIME, policy=POLICY)
@@ -196,9 +192,7 @@ def _sender(
 
 
 def _has(request: web.Request, tag: str) -> bool:
-    """Return whether the browser has it already. Both codings have one tag: they hold the same, and
-    `Vary` keeps them apart.
-    """
+    """Return whether the browser has it. Both codings have one tag; `Vary` keeps them apart."""
     told = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
     return any(one.strip().removeprefix("W/") in {tag, "*"} for one in told.split(","))
 

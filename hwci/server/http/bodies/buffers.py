@@ -31,9 +31,7 @@ _FULL = "Too many large bodies arrive at once; try again in a few seconds"
 
 @dataclass(eq=False, slots=True)
 class _Share:
-    """What an organization, or one of its keys, holds. `turns`: large bodies of it that were parsed
-    while it held anything.
-    """
+    """What an organization or key holds. `turns`: its large bodies parsed since it holds any."""
 
     held: int = 0
     buffers: int = 0
@@ -41,9 +39,7 @@ class _Share:
 
 
 class BodyBuffer:
-    """The body of one request. `pieces`: what has arrived, `size` bytes; freed once it is evicted.
-    `called`: it may be parsed now.
-    """
+    """The body of one request. `pieces`: the `size` bytes so far. `called`: it may be parsed."""
 
     def __init__(self, bodies: "LargeBodies") -> None:
         self.pieces: list[bytearray] = []
@@ -96,9 +92,7 @@ class BodyBuffer:
 
     async def wait_turn(self) -> None:
         """Wait until this body may be parsed; no other large one is until its request is answered.
-
-        Raises:
-            OverloadedError: its turn does not come in time.
+        Raises `OverloadedError`: its turn does not come in time.
         """
         self._bodies.line.append(self)
         self._bodies.call_next()

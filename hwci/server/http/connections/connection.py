@@ -116,9 +116,7 @@ class SpecProtocol(web.RequestHandler):
             self._head_is_due(HEAD_SECONDS)
 
     def eof_received(self) -> bool:  # type: ignore[override] # the framework returns None: close
-        """Stay open for a caller who has closed their side and waits for an answer. TLS cannot be
-        half open.
-        """
+        """Stay open for a caller who closed their side and waits; TLS cannot be half open."""
         self._ended = True
         self._expect_leaving()
         working = self._waiter is None and self._request_count > 0 and not self._answered
@@ -178,9 +176,7 @@ class SpecProtocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer malformed or late HTTP, which reaches no handler; else a 500 that leaks
-        nothing.
-        """
+        """Answer malformed or late HTTP, which reaches no handler; else a bare 500."""
         status = _status_of(status, exc, message)
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             LOG.error("request %s failed", request_id(request), exc_info=exc)
@@ -197,9 +193,7 @@ class SpecProtocol(web.RequestHandler):
 
     @contextmanager
     def while_there(self, leave: Callable[[], object]) -> Iterator[None]:
-        """Call `leave` if the caller leaves meanwhile. One who only closed their side may still
-        listen, for `LISTEN_SECONDS`.
-        """
+        """Call `leave` if the caller leaves; `LISTEN_SECONDS` after only closing their side."""
         self._leave = leave
         if self.transport is None:
             leave()
@@ -248,9 +242,7 @@ class SpecProtocol(web.RequestHandler):
 
 
 class SpecServer(web.Server):
-    """Makes such connections, and ends them. The framework's own server drops all its settings at
-    one unknown keyword; this one fails.
-    """
+    """Makes such connections and ends them; fails at an unknown setting, unlike the framework's."""
 
     def __init__(
         self,

@@ -93,9 +93,7 @@ class SpecRunner(web.AppRunner):
         self, host: str, port: int, places: Places | None = None, tls: SSLContext | None = None
     ) -> str:
         """Listen at an address, and return it as a URL; a port of 0 becomes one that is free.
-
-        Raises:
-            OSError: the address is taken, or not of this machine.
+        Raises `OSError`: the address is taken, or not of this machine.
         """
         assert self.server is not None
         sockets = await bound(host, port)

@@ -98,11 +98,7 @@ class AuditChain:
         return await self._storage.read(work)
 
     async def verify(self, key: AuditKey | None, noted: str | None) -> AuditReport:
-        """Check every row. `noted`: a head noted earlier.
-
-        Raises:
-            ConflictError: it is malformed.
-        """
+        """Check every row. Raises `ConflictError`: `noted`, an earlier head, is malformed."""
         walk = AuditWalk(key, _read_head(noted))
 
         def work(reader: Reader) -> bool:
@@ -119,10 +115,8 @@ class AuditChain:
 
 
 def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> AuditReport:
-    """Check every line of an export.
-
-    Raises:
-        ConflictError: a line is not of an export, or `noted` is malformed.
+    """Check every line of an export. Raises `ConflictError`: a line is not of an export, or `noted`
+    is malformed.
     """
     walk, head, seal = AuditWalk(key, _read_head(noted)), None, None
     for number, line in enumerate(lines, 1):

@@ -82,9 +82,7 @@ class Rebuild(Body):
 
 
 class RotateSecret(Body):
-    """Sign with a new key. Tokens of the former one are accepted until they end, unless it is
-    dropped.
-    """
+    """Sign with a new key. Tokens of the former one work until they end, unless it is dropped."""
 
     command: ClassVar = "rotate-secret"
 

@@ -82,9 +82,7 @@ class Accounts:
         return signed_in(self._tokens, await self._storage.write(work))
 
     def _admit(self, reader: Reader, body: wire.Registration, now: datetime) -> Invite | None:
-        """Return the invitation of a person who may register; None if they need none. Raises
-        `ForbiddenError`.
-        """
+        """Return the invitation of a person who may register, if any. Raises `ForbiddenError`."""
         invite = None
         if body.invite_token is not None:
             invite = usable_invite(reader, body.invite_token, email_key(body.email), now)

@@ -269,10 +269,8 @@ def still_stands(reader: Reader, offer: Offer) -> bool:
 def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membership | None:
     """Use up an invitation and return the membership; None for the set-up token, which is of no
     organization. A member keeps their role, and their other invitations to the organization are
-    withdrawn, so that nobody who is removed later can come back by one.
-
-    Raises:
-        ForbiddenError: it was used meanwhile.
+    withdrawn, so that nobody who is removed later can come back by one. Raises `ForbiddenError`:
+    it was used meanwhile.
     """
     if not writer.use_invite(invite.digest, now):
         raise ForbiddenError(_UNUSABLE)
@@ -290,9 +288,7 @@ def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membershi
 
 
 async def new_set_up_token(storage: Storage, clock: Clock) -> str | None:
-    """Return a new token that registers the first user, in place of an earlier one; None if there
-    is a user.
-    """
+    """Return a new token that registers the first user; None if there is a user."""
     if await storage.read(lambda reader: reader.any_user(), short=True):
         return None
     token, now = new_token(), clock()

@@ -46,10 +46,8 @@ def start(
     session_id: UUID | None = None,
 ) -> Started:
     """Begin a sign-in. `client`: the kind of program; `membership`: for its answer, else the user's
-    newest; `session_id`: one that was issued before.
-
-    Raises:
-        ForbiddenError: the user is disabled.
+    newest; `session_id`: one that was issued before. Raises `ForbiddenError`: the user is
+    disabled.
     """
     if user.disabled_at is not None:
         raise ForbiddenError(_DISABLED)

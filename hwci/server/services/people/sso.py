@@ -229,9 +229,7 @@ def _loopback(claims: Mapping[str, str], **brought: str) -> str:
 def _refusal_url(refusal: HwciServerError, claims: Mapping[str, str]) -> str:
     """Return the address that carries a refusal to the command line, so that it does not wait. The
     challenge proves that the refusal is ours: nobody else who opens that address knows it.
-
-    Raises:
-        HwciServerError: the refusal, if no command line waits.
+    Raises `HwciServerError`: the refusal, if no command line waits.
     """
     if not claims["port"]:
         raise refusal

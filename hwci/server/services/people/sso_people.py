@@ -28,10 +28,8 @@ _AMBIGUOUS = (
 
 def user_of(writer: Writer, person: Person, policy: Registration, now: datetime) -> User:
     """Return the user of a person: the linked one, else the one with the verified e-mail, else a
-    new one if the operator's policy allows it.
-
-    Raises:
-        ForbiddenError: the e-mail is not verified, or the policy does not allow it.
+    new one if the operator's policy allows it. Raises `ForbiddenError`: the e-mail is not
+    verified, or the policy does not allow it.
     """
     linked = writer.user_by_identity(person.issuer, person.subject)
     if linked is not None:
@@ -59,9 +57,7 @@ def _require_own_letters(*emails: str) -> None:
 def _registered(
     writer: Writer, person: Person, email: str, policy: Registration, now: datetime
 ) -> User:
-    """Make a user. Invitations of the e-mail let them in here, and into no organization: those are
-    accepted or declined.
-    """
+    """Make a user. An invitation lets them register; they accept or decline it later."""
     found = writer.open_invites(email_key(email), now, 0, limits.INTEGER_MAX).items
     invited = any(one.offer is not None and still_stands(writer, one.offer) for one in found)
     if policy is not Registration.OPEN and not (policy is Registration.INVITE and invited):

@@ -38,10 +38,8 @@ class Provider:
 
 
 def trusted_url(url: str) -> str:
-    """Take an address that secrets may go to: over TLS, or within this machine.
-
-    Raises:
-        PydanticCustomError: it is none.
+    """Take an address that secrets may go to: over TLS, or within this machine. Raises
+    `PydanticCustomError`: it is none.
     """
     try:
         parts = urlsplit(url)
@@ -80,11 +78,9 @@ class _Entry(BaseModel):
 
 
 def providers_of(settings: Settings) -> Mapping[str, Provider]:
-    """Return the providers that the operator names; without a file there are none.
-
-    Raises:
-        SettingsError: as `read_providers`, or `HWCI_BASE_URL`, to which providers send people back,
-            is not set (contract, "Auth": "never taken from a request").
+    """Return the providers that the operator names; without a file there are none. Raises
+    `SettingsError`: as `read_providers`, or `HWCI_BASE_URL`, to which providers send people
+    back, is not set (contract, "Auth": "never taken from a request").
     """
     if settings.sso_file is None:
         return {}
@@ -98,10 +94,8 @@ def providers_of(settings: Settings) -> Mapping[str, Provider]:
 
 
 def read_providers(path: Path) -> Mapping[str, Provider]:
-    """Read the file of providers.
-
-    Raises:
-        SettingsError: the file cannot be used; the message names the key at fault.
+    """Read the file of providers. Raises `SettingsError`: the file cannot be used; the message
+    names the key at fault.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

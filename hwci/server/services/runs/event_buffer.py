@@ -83,10 +83,8 @@ class EventBuffer:
             await self._changed.wait()
 
     async def place(self, after: int | None) -> int:
-        """Return the number to go on after: `after` if it is one, or the newest.
-
-        Raises:
-            ConflictError: a stream cannot go on after this number.
+        """Return the number to go on after: `after` if it is one, or the newest. Raises
+        `ConflictError`: a stream cannot go on after this number.
         """
 
         def look(reader: Reader) -> int:
@@ -99,10 +97,8 @@ class EventBuffer:
         return await self._storage.read(look, short=True)
 
     async def after(self, number: int, run_record_id: UUID | None) -> EventBatch:
-        """Return the next events after a number, of all runs or one.
-
-        Raises:
-            ConflictError: they are not kept any more.
+        """Return the next events after a number, of all runs or one. Raises `ConflictError`: they
+        are not kept any more.
         """
         await self._catch_up()
         skipped = number - (self._newest - len(self._recent))
