@@ -28,7 +28,7 @@ class Runs:
     async def listed(self, member: Member, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
         """List run records."""
         since = heard_since(self._clock())
-        given = query.model_dump(exclude={"page", "limit", "sha"})
+        given = query.model_dump(exclude={"page", "limit", "sha"}, by_alias=False)
         wanted = RunFilter(**given, sha_start=query.sha)
 
         def work(reader: Reader) -> ListPage[wire.RunAnswer]:
