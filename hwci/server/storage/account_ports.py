@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the storage port for people, organizations and sign-ins. `ports.py` says how a
-transaction works and which organization a query is about.
+"""The part of the storage port for people, organizations and sign-ins. `ports.py` explains
+transactions, and which organization a query is about.
 """
 
 from collections.abc import Sequence
@@ -87,13 +87,13 @@ class AccountsWriter(Accounts, Protocol):
         """Keep a new user. Raises `ClashError("email")` when the e-mail is taken."""
 
     def set_password(self, user_id: UUID, password_hash: str) -> None:
-        """Change a user's password. A reset link of theirs works no more."""
+        """Change a user's password. A reset link of theirs stops working."""
 
     def set_reset(self, user_id: UUID, digest: bytes, expires_at: datetime) -> None:
         """Keep a reset link of a user, in place of an earlier one."""
 
     def set_disabled(self, user_id: UUID, at: datetime | None) -> None:
-        """Disable a user, whose reset link works no more, or with None enable them."""
+        """Disable a user, whose reset link stops working, or with None enable them."""
 
     def add_organization(self, organization: Organization) -> None:
         """Keep a new organization."""
@@ -152,10 +152,10 @@ class SessionsWriter(Sessions, Protocol):
         """Keep a sign-in."""
 
     def end_session(self, session_id: UUID, at: datetime) -> None:
-        """End a sign-in; an earlier end stays, and nothing happens when there is none."""
+        """End a sign-in; an earlier end stays. Nothing happens if there is no such sign-in."""
 
     def end_sessions(self, user_id: UUID, at: datetime, but: UUID | None = None) -> int:
-        """End every sign-in of a user but one; return how many ended by this."""
+        """End every sign-in of a user but one; return how many this ended."""
 
     def add_refresh_token(self, token: RefreshToken) -> None:
         """Keep a new refresh token."""
@@ -167,9 +167,11 @@ class SessionsWriter(Sessions, Protocol):
         """
 
     def drop_expired(self, user_id: UUID, expired_at: datetime) -> None:
-        """Delete the tokens of a user that have expired by then, and the sign-ins without a token
-        left: their access tokens, which live shorter, have ended too.
+        """Delete the tokens of a user that have expired by then, and sign-ins without a token:
+        their access tokens, which live shorter, have expired too.
         """
 
     def drop_refresh_tokens(self, before: datetime, most: int) -> int:
-        """Do the same for the tokens of all users, up to a number; return how many."""
+        """Delete expired tokens of all users and sign-ins without a token, up to a number; return
+        how many.
+        """

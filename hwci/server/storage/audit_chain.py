@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chain of the audit log: how its entries are held together, and how a change is found.
 
-There is one chain for the whole log. The `link` of an entry is a digest of all that it says and of
-the entry before, so anybody can see that entries follow on each other. Its `seal`, made of the link
-with a secret key, only the server can make. The head's seal is made of the last entry, so an end
-that is cut off is seen. Entries from before there was a key have links and no seals: the next seal
-vouches for them as they stood then.
+There is one chain for the whole log. The `link` of an entry is a digest of its content and of the
+entry before, so anybody can check that entries follow on each other. Its `seal` is made of the link
+with a secret key, which only the server has. The seal of the head is made of the last entry, so an
+end that is cut off is noticed. Entries from before there was a key have links and no seals: the
+next seal vouches for them as they stood then.
 
-This module decides what is digested and what counts as whole. Where the key and the entries are
-kept is not known here.
+This module decides what is digested and what counts as whole. It does not know where the key and
+the entries are kept.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ class Tip(NamedTuple):
 
 
 class AuditRow(NamedTuple):
-    """An entry in the chain. `seal`: None of one from before there was a key."""
+    """An entry in the chain. `seal`: None if it is from before there was a key."""
 
     number: int
     written: Written
@@ -128,14 +128,14 @@ def next_row(key: AuditKey, before: Tip, written: Written) -> AuditRow:
 
 
 def link_of(before: Tip, number: int, written: Written) -> bytes:
-    """Return the link of an entry: a digest of all that it says, and of the entry before."""
+    """Return the link of an entry: a digest of its content and of the entry before."""
     parts = (value if isinstance(value, bytes) else str(value) for value in written)
     return _digest(before.link, before.seal or b"", str(number), *parts)
 
 
 def _digest(*parts: str | bytes) -> bytes:
-    """Digest parts, each with its length, so that none runs into the next. Text that is no UTF-8,
-    which somebody else wrote, has its own bytes.
+    """Digest parts, each with its length, so that their borders count. Text that is not UTF-8,
+    which another program wrote, has its own bytes.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -145,7 +145,7 @@ def _digest(*parts: str | bytes) -> bytes:
 
 
 class AuditFault(NamedTuple):
-    """A row that is not as it was written, with its organization as far as there is one."""
+    """A row that is not as it was written, with its organization if it has one."""
 
     number: int
     org_id: bytes | None

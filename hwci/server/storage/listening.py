@@ -33,7 +33,7 @@ class Listeners:
         """Notify listeners, from any thread, that events of these organizations are committed."""
         told = list(org_ids)
         for key, (loop, _) in list(self._listening.items()):
-            with suppress(RuntimeError):  # the loop has ended: nobody hears there any more
+            with suppress(RuntimeError):  # the loop has ended, and its listeners with it
                 loop.call_soon_threadsafe(self._hear, key, told)
 
     def _hear(self, key: object, org_ids: Iterable[UUID]) -> None:

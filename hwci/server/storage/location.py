@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a database is: what the operator wrote, and what stands beside it.
+"""Where a database is: the operator's text as a location, and the files beside it.
 
-This module decides which file is meant, whatever link it is named by, where its key and its
-operator socket are, and how a location is shown. It opens nothing.
+This module decides which file is meant, through any links, where its key and its operator socket
+are, and how a location is shown. It opens nothing.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class Location:
 
     @property
     def file(self) -> Path | None:
-        """The file itself, every link on the way followed; None when it is no file."""
+        """The file itself, every link on the way followed; None if it is not a file."""
         if self.written == MEMORY or "://" in self.written:
             return None
         return Path(os.path.realpath(self.written))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that names a database driver: from where a database is to a `Storage`."""
+"""The one place that names a database driver: from a location to a `Storage`."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -35,14 +35,14 @@ def open_storage(where: str | Path) -> Storage:
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
-        StorageError: it cannot be used; the message says why in one line, the file is untouched.
+        StorageError: it cannot be used, with the reason in one line; the file is untouched.
     """
     location = Location(str(where))
     return MemoryStorage() if location.written == MEMORY else SqliteStorage(_file(location))
 
 
 def missing_steps(where: str | Path) -> Sequence[str]:
-    """Return the migrations that a database file lacks. Nothing is changed.
+    """Return the migrations that a database file lacks. It changes nothing.
 
     Raises:
         StorageError: the file is not ours, or newer.
@@ -51,11 +51,11 @@ def missing_steps(where: str | Path) -> Sequence[str]:
 
 
 def check_storage(where: str | Path) -> Checked:
-    """Look for damage in a database file that no process has, and note it for the next one.
+    """Look for damage in a database file that no process has open, and note it for the next one.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
-        StorageError: it is no database of ours, or cannot be copied.
+        StorageError: it is not a database of ours, or cannot be copied.
     """
     path = _file(Location(str(where)))
     refuse_second_names(path)

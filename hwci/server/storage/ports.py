@@ -7,12 +7,12 @@ before the caller goes on. So a 204 that follows a `write` is a promise about th
 decision that reads before it writes (a review, a unique name) cannot be overtaken.
 
 The functions run outside the event loop and are plain. Every method names its organization, and
-every query carries it, for every table. The exceptions find out who is calling, while no
-organization is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
+every query carries it, for every table. The exceptions identify the caller, before an organization
+is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
 by its user, a refresh token by its digest or by its user, an invitation by its digest, id or
-e-mail, a key or an install token by its digest. And the service's own housekeeping goes over all of
-them: runs that are lost, what is old and forgotten, the list of organizations, and
-the chain of the audit log.
+e-mail, a key or an install token by its digest. And the service's own housekeeping covers all
+organizations: lost runs, old data to delete, the list of organizations, and the chain of the
+audit log.
 """
 
 from collections.abc import Callable, Sequence
@@ -108,18 +108,20 @@ class BoxesWriter(Boxes, Protocol):
         """
 
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
-        """Record that a box was heard from, and so every live run of it that is not lost."""
+        """Record that a box sent something; its live runs that are not lost stay alive with it."""
 
 
 class Runs(Protocol):
-    """Run records and their events, for reading. `heard_since`: a live run that was not heard from
-    since then is lost.
+    """Run records and their events, for reading. `heard_since`: a live run whose box sent
+    nothing since then is lost.
     """
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
     ) -> Listing[RunRecord]:
-        """List run records, latest start first. One in parts is there from its first part on."""
+        """List run records, latest start first. One in parts is listed once its first part is
+        there.
+        """
 
     def run_record(
         self, org_id: UUID, run_record_id: UUID, heard_since: datetime
@@ -157,7 +159,7 @@ class RunsWriter(Runs, Protocol):
         """Keep the present state of tests of a live run, in place of the earlier one."""
 
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
-        """Record that a live run was heard from; a lost one is live again."""
+        """Record that a box sent something of a live run; a lost one is live again."""
 
     def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
         """Record that the loss of a live run has its event."""
@@ -167,7 +169,7 @@ class RunsWriter(Runs, Protocol):
 
     def drop_lost_runs(self, before: datetime, most: int) -> int:
         """Delete live runs of all organizations, with their tests, whose loss has its event and
-        that were last heard from by then, up to a number; return how many.
+        that were silent since then, up to a number; return how many.
         """
 
     def add_event(self, org_id: UUID, happening: Happening) -> None:
@@ -211,7 +213,7 @@ class RecordsWriter(Records, Protocol):
         """
 
     def rebuild(self, org_id: UUID) -> None:
-        """Compute everything derived from the kept reports anew."""
+        """Recompute everything derived from the kept reports."""
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         """Keep a configuration; the product's earlier one is replaced."""
@@ -273,12 +275,12 @@ class Storage(Protocol):
         short: bool = False,
         organization: UUID | None = None,
     ) -> Result:
-        """Run `work` on one consistent snapshot. It ends when the caller stops waiting, or when its
-        time is over (`deadline.py`), whichever question it asks then.
+        """Run `work` on one consistent snapshot. It is stopped at its next question when
+        the caller stops waiting or its time is over (`deadline.py`).
 
-        `short`: `work` looks up a few rows by key (who is calling, is the store there). It has
+        `short`: `work` looks up a few rows by key (who is calling, does the store answer). It has
         threads of its own, so that authentication never waits for a page to be computed.
-        `organization`: whom it is for. One read of each is done at a time, the others wait.
+        `organization`: one read of each is done at a time, the others wait.
 
         Raises:
             OverloadedError: too many wait already, or its time is over.
@@ -303,16 +305,16 @@ class Storage(Protocol):
 
     async def backup(self, to: Path) -> None:
         """Write a whole copy of the database, as of one moment, to a new file, while others read
-        and write. Raises `StorageError` when it cannot, and leaves no half copy.
+        and write. Raises `StorageError` if it cannot; it leaves no partial copy.
         """
 
     async def look_over(self) -> None:
-        """Begin to look for damage where the store was not closed properly. Nothing is read or
+        """Begin to look for damage if the store was not closed properly. Nothing is read or
         written meanwhile, nor after damage was seen: `NotReadyError`.
         """
 
     async def check(self) -> Checked:
-        """Look for damage in all that is kept, and compare what is derived with what it would be,
+        """Look for damage in all that is kept, and compare what is derived with a recomputation,
         while others read and write. Nothing is changed.
         """
 

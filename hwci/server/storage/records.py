@@ -23,7 +23,7 @@ NOBODY = UUID(int=0)
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What a check found. `without_digest`: reports that the version before kept. `damage`: what is
-    not as it was written, in one line each. `stale`: what is derived, and would be otherwise.
+    not as it was written, in one line each. `stale`: derived values that a recomputation changes.
     """
 
     reports: int = 0
@@ -34,9 +34,9 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person. `email` is kept as given; `email_key` is its folded form and is unique. No
-    `password_hash`: they sign in through a provider only. `disabled_at`: since then the operator
-    lets them sign in no more.
+    """A person. `email` is kept as given; `email_key` is its folded form and is unique.
+    `password_hash` None: they sign in through a provider only. `disabled_at`: when the operator
+    disabled them.
     """
 
     id: UUID
@@ -112,8 +112,8 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A sign-in, through all its rotations. `ended_at` cuts its tokens of both kinds. `client`: the
-    kind of program that began it, unknown of the sign-ins of earlier versions.
+    """A sign-in, through all its rotations. `ended_at` ends its tokens of both kinds. `client`: the
+    kind of program that began it, None for sign-ins of earlier versions.
     """
 
     id: UUID
@@ -134,7 +134,7 @@ class OpenSession:
 @dataclass(frozen=True, slots=True)
 class RefreshToken:
     """A refresh token of a session, as a digest. A used one stays known, so that a second use is
-    seen to be one.
+    recognized.
     """
 
     digest: bytes
@@ -146,7 +146,7 @@ class RefreshToken:
 
 @dataclass(frozen=True, slots=True)
 class CiKey:
-    """A CI key. The key itself is nowhere: only its digest is kept."""
+    """A CI key, as a digest: the key itself is not kept."""
 
     id: UUID
     org_id: UUID
@@ -159,8 +159,8 @@ class CiKey:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A bench that may speak for itself. Its key and the token that installs it are digests; there
-    is no `key_digest` before the first install, no `install_digest` after one.
+    """A bench that may report with a key of its own. Its key and the token that installs it are
+    digests; there is no `key_digest` before the first install, no `install_digest` after one.
     """
 
     id: UUID
@@ -205,7 +205,7 @@ class LiveRun:
 
 @dataclass(frozen=True, slots=True)
 class LiveTest:
-    """A test of a live run. No outcome: it runs."""
+    """A test of a live run. `outcome` None: it is running."""
 
     id: str
     outcome: Outcome | None
@@ -226,7 +226,7 @@ class TestCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """What only a report says of a run."""
+    """What is known of a run only from its report."""
 
     ended_at: datetime
     conclusion: str
@@ -260,8 +260,8 @@ class RunWhole:
 @dataclass(frozen=True, slots=True)
 class RunFilter:
     """Which run records are asked for; None: any. `sha_start` is the beginning of a commit;
-    `hello_ok` and `test_id` leave runs with a report; `retry_pass` and `failed_attempt` say what is
-    asked of that test, and stand with it alone; `start` and `end` both belong to the period in
+    `hello_ok` and `test_id` select runs with a report; `retry_pass` and `failed_attempt` are
+    conditions on that test, and need `test_id`; `start` and `end` both belong to the period in
     which a run began.
     """
 

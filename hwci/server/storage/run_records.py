@@ -31,8 +31,8 @@ def record_id_of(org_id: UUID, report: Report) -> UUID:
 
 
 def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
-    """Return the record of all reports with this id: its first part speaks for it, and the tests of
-    all parts stand together. None: the first part is not there.
+    """Return the record of all reports with this id: its fields come from the first part, its tests
+    from all parts. None if the first part is not there.
     """
     parts = sorted(reports, key=_order)
     if not parts or not parts[0].is_first_part:
@@ -64,8 +64,8 @@ def live(run: LiveRun, tests: Sequence[LiveTest], heard_since: datetime) -> RunW
 
 
 def live_status(run: LiveRun, heard_since: datetime) -> RunStatus:
-    """Return whether a live run is lost: once its loss has an event, until it is heard from
-    again.
+    """Return whether a live run is lost: once its loss has an event, until its box sends something
+    of it again.
     """
     lost = run.lost or run.heard_at <= heard_since
     return RunStatus.LOST if lost else RunStatus.RUNNING

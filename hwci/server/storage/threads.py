@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that run transactions, and the line before them.
+"""Threads that run transactions, and the queue before them.
 
-This module decides how long the line may be, and how long a job may stand in it: a request that
-would wait behind hundreds, or for too long, is better refused, and its memory given back. It does
+This module decides how long the queue may be, and how long a job may stand in it: a request that
+would wait behind hundreds, or for too long, is better refused, and its memory freed. It does
 not know what a transaction does.
 """
 
@@ -34,7 +34,7 @@ _TOO_LONG = (
 
 
 class Threads:
-    """So many threads of one kind, for one `database`."""
+    """A number of threads of one kind, for one `database`."""
 
     def __init__(self, name: str, database: str, count: int = 1) -> None:
         self._database = database
@@ -47,9 +47,9 @@ class Threads:
         deadline: Deadline | None = None,
         organization: UUID | None = None,
     ) -> Result:
-        """Run a job in a thread, at its organization's turn if it is of one. A job whose deadline
-        passes before it has begun never begins. One that has begun ends by itself, as it sees
-        that its deadline has passed or was given up: so it is when the caller stops waiting.
+        """Run a job in a thread, at its organization's turn if it has one. A job whose deadline
+        passes before it has begun never begins. One that has begun checks its deadline, which the
+        caller ends by leaving, and stops by itself.
 
         Raises:
             OverloadedError: too many wait already, or the deadline has passed.
@@ -65,7 +65,7 @@ class Threads:
                     raise OverloadedError(_NOT_BEGUN)
                 return await waiting
             finally:
-                waiting.cancel()  # nobody waits any more for its result
+                waiting.cancel()  # its caller has left
                 handed.cancel()  # one that has begun cannot be
         except asyncio.CancelledError:
             deadline.give_up()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns: each organization has one piece of work done at a time, first come, first served.
 
-Who waits for a turn holds no thread, so other organizations go ahead. This module decides how many
-may wait; it does not know what for.
+Waiting for a turn holds no thread, so other organizations go ahead. This module decides how many
+may wait; it does not know the work.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _FULL = "Too many requests of this organization are waiting; try again in a few 
 
 
 class _Turn:
-    """The turn of one organization. There is one as long as somebody has it or waits for it."""
+    """The turn of one organization. It exists as long as work has it or waits for it."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -43,7 +43,7 @@ class Turns:
         self._turns: WeakValueDictionary[UUID, _Turn] = WeakValueDictionary()
 
     async def take(self, organization: UUID | None) -> Callable[[], None]:
-        """Wait for an organization's turn, and return what ends it; None waits for nobody.
+        """Wait for an organization's turn, and return what ends it; None needs no turn.
 
         Raises:
             OverloadedError: too many of the organization wait already.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises
+# ruff: noqa: D102 - the port documents each method
 """Events of runs in memory, in order of their numbers."""
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class MemoryEvents:
 
 
 def appended(before: State, after: State) -> list[UUID]:
-    """Return the organizations that have an event after a transaction that they had not before."""
+    """Return the organizations to which a transaction added an event."""
     return [
         org_id
         for org_id in after.events

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises
+# ruff: noqa: D102 - the port documents each method
 """CI keys in memory."""
 
 from dataclasses import replace

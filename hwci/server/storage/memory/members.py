@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises
+# ruff: noqa: D102 - the port documents each method
 """Members, invitations, and ids of users at providers, in memory."""
 
 from collections.abc import Callable, Sequence

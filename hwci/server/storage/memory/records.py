@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises
+# ruff: noqa: D102 - the port documents each method
 """What CI and people sent, in memory, after the identities of semantics 1.5."""
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ class MemoryRecords:
         return self._state.sent.setdefault(org_id, Sent())
 
     def _changing(self, org_id: UUID) -> Sent:
-        """Return what is kept, to change it."""
+        """Return what is kept, for a change."""
         self._state.versions[org_id] = self.version(org_id) + 1
         return self._kept(org_id)
 
@@ -63,7 +63,7 @@ class MemoryRecords:
         reports[_identity(report)] = report
 
     def rebuild(self, org_id: UUID) -> None:
-        """Nothing is derived here; as on disk, the state is numbered anew."""
+        """Nothing is derived here; as on disk, the history gets a new version."""
         self._changing(org_id)
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
@@ -85,7 +85,7 @@ def _identity(report: Report) -> ReportKey:
 
 
 def _is_among(stored: Report, report: Report, ended: ReplacedParts | None) -> bool:
-    """Whether a stored report is among the parts that a new one ends."""
+    """Whether a stored report is among the parts that a new one removes."""
     part = stored.part_of
     return (
         ended is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises
+# ruff: noqa: D102 - the port documents each method
 """Run records and live runs in memory."""
 
 from collections import defaultdict
@@ -140,7 +140,7 @@ def _tells(whole: RunWhole, wanted: RunFilter) -> bool:
 
 
 def _begins(head: RunHead, wanted: RunFilter) -> bool:
-    """Whether a run began in the period, on a commit that begins so."""
+    """Whether a run began in the period, on a commit whose hash begins as wanted."""
     return (
         head.sha.startswith(wanted.sha_start or "")
         and (wanted.start is None or wanted.start <= head.started_at)

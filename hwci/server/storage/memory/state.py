@@ -36,7 +36,7 @@ class Sent:
     reviews: dict[UUID, Review] = field(default_factory=dict)
 
     def copy(self) -> "Sent":
-        """Copy, so that a change of the copy is none of this."""
+        """Return a copy that can be changed independently."""
         return Sent(
             dict(self.announcements),
             dict(self.reports),
@@ -76,7 +76,7 @@ class State:
     audit: list[AuditRow] = field(default_factory=list)
 
     def copy(self) -> "State":
-        """Copy, so that a change of the copy is none of this."""
+        """Return a copy that can be changed independently."""
         return State(
             dict(self.users),
             dict(self.resets),

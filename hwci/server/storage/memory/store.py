@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises
+# ruff: noqa: D102 - the port documents each method
 """Storage in memory: the same promises as on disk, except that nothing survives the process.
 
 This room decides the identities of semantics 1.5 in the plainest way, and derives nothing: its
 history is the engine's definition over all facts. A transaction works on a copy that takes the
-place of the state when it ends well, so one that raises leaves no trace and readers see no half.
+place of the state when it ends well, so one that raises leaves no trace and readers see no partial
+change.
 """
 
 import asyncio

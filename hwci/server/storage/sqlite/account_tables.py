@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of accounts: people, organizations, sign-ins, CI keys and the audit log, and later
-additions to them. `migrations.py` says when they came.
+additions to them. `migrations.py` has their order.
 """
 
 ACCOUNTS = """
@@ -71,7 +71,7 @@ CREATE TABLE audit_entry (
 CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
 """
 
-# A user has at most one reset link, and so a place for it; it is found by its digest.
+# A user has at most one reset link, hence a column; it is found by its digest.
 SESSIONS = """
 ALTER TABLE session ADD COLUMN client TEXT;
 ALTER TABLE user ADD COLUMN disabled_at INTEGER;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises; statements are constants
+# ruff: noqa: D102 - the port documents each method; statements are constants
 """Accounts, keys and the audit log in SQLite.
 
-This module decides no policy: it keeps rows and refuses a value that must be unique and is taken.
+This module decides no policy: it keeps rows and refuses a unique value that is taken.
 Secrets arrive here as digests and are never anything else.
 """
 

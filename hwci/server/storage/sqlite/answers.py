@@ -21,7 +21,7 @@ class Answers:
 
     @cached_property
     def _products(self) -> Mapping[Product, int]:
-        """Number of each product that ever had a report."""
+        """Return the number of each product that ever had a report."""
         rows = self._connection.rows(
             "SELECT repo_key, suite, id FROM product WHERE org_id = ?", (self._org,)
         )

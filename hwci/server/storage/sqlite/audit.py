@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises; statements are constants
+# ruff: noqa: D102 - the port documents each method; statements are constants
 """The audit log in SQLite: entries that are only ever appended, each sealed onto the one before."""
 
 import sqlite3

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of the key of the audit log, beside the database: how it is made, read, copied and put
-back. It is never made anew for a log that has one already, but knowingly.
+"""The key file of the audit log, beside the database: how it is made, read, copied and put back. A
+log that has a key gets a new one only on request.
 
-This module decides whether a key is the log's. What is sealed with it is `audit_chain.py`'s.
+This module decides whether a key is the log's. What is sealed with it is decided in
+`audit_chain.py`.
 """
 
 import os
@@ -29,7 +30,7 @@ def key_file(database: Path) -> Path:
 
 
 def read_audit_key(file: Path) -> AuditKey | None:
-    """Return the key in a file; None when there is none.
+    """Return the key in a file; None if the file is missing.
 
     Raises:
         SettingsError: the file cannot be read, others may read it, or it holds no key.
@@ -58,8 +59,8 @@ def make_key(database: Path) -> AuditKey:
 
 
 def write_key(database: Path, key: AuditKey) -> None:
-    """Keep a key in a new file beside a database or a backup. What root makes belongs to who owns
-    that. Raises `StorageError`.
+    """Keep a key in a new file beside a database or a backup. If root makes it, it gets the owner
+    of that file. Raises `StorageError`.
     """
     file = key_file(database)
     try:
@@ -114,8 +115,8 @@ def set_aside(database: Path, former: Path | None = None) -> None:
 
 
 def refuse_lost(database: Path) -> None:
-    """Refuse to make a database where there was one: its audit log's key is still there. In an
-    empty one in its place anybody could register as the first user.
+    """Refuse to make a database where there was one: the key of its audit log is still there. In an
+    empty one anybody could register as the first user.
 
     Raises:
         StorageError: the file is missing or empty, and the key is there.
@@ -129,8 +130,8 @@ def refuse_lost(database: Path) -> None:
 
 
 def open_key(raw: sqlite3.Connection, database: Path) -> AuditKey | None:
-    """Return the key of an open database's log, made for one that was never sealed; None when the
-    one that it was sealed with is not there. Raises as `read_audit_key` and `write_key`.
+    """Return the key of an open database's log, made for one that was never sealed; None if the
+    one that it was sealed with is missing. Raises as `read_audit_key` and `write_key`.
     """
     key = read_audit_key(key_file(database))
     if raw.execute("SELECT 1 FROM audit_head WHERE seal IS NULL").fetchone() is None:
@@ -138,7 +139,7 @@ def open_key(raw: sqlite3.Connection, database: Path) -> AuditKey | None:
     if key is None:
         key = make_key(database)
     elif raw.execute("SELECT 1 FROM organization").fetchone() is not None:
-        return key  # who had a key had a seal: it was taken away
+        return key  # a log with a key had a seal: it was removed
     seal_head(raw, key)
     return key
 

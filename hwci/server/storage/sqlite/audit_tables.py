@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the audit log has in the schema beyond its entries: links, seals, the head, and the guards
-that let nobody change or remove an entry. `migrations.py` says when they came.
+"""What the audit log has in the schema beyond its entries: links, seals, the head, and triggers
+that refuse to change or remove an entry. `migrations.py` has their order.
 
-Whoever may write the file may also drop the guards: they stop mistakes, and the chain shows
-tampering.
+A program that may write the file may also drop these guards: they stop mistakes, and the chain
+shows tampering.
 """
 
 import logging
@@ -43,7 +43,7 @@ GUARDS = tuple(
 )
 COLUMNS = "org_id, id, at, actor_id, actor_name, action, target, details"
 ROW = "SELECT number, " + ", ".join(
-    # As bytes: text that somebody else wrote need not be text.
+    # As bytes: what another program wrote need not be text.
     f"CAST({name} AS BLOB)" if name in {"actor_name", "action", "target", "details"} else name
     for name in COLUMNS.split(", ")
 )
@@ -64,7 +64,7 @@ def written_row(values: Sequence[Any]) -> Written:
 
 
 def restore_guards(raw: sqlite3.Connection) -> None:
-    """Put the guards back in place where somebody took or changed one."""
+    """Restore the guards that somebody removed or changed."""
     statement = "SELECT sql, name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?"
     found = dict(raw.execute(statement, ("audit_entry",)).fetchall())
     if found.keys() == set(GUARDS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Boxes in SQLite. Keys and install tokens arrive here as digests and are never anything else."""
 
 from datetime import datetime
@@ -76,7 +76,7 @@ class BoxRows(Rows):
     def install_box(
         self, org_id: UUID, box_id: UUID, install_digest: bytes, key_digest: bytes, at: datetime
     ) -> bool:
-        # One statement decides: what was read before may be old by now.
+        # In one statement: what was read before may have changed.
         installed = self._connection.execute(
             "UPDATE box SET install_digest = NULL, install_expires_at = NULL, key_digest = ?1,"
             " last_seen_at = max(coalesce(last_seen_at, ?2), ?2)"

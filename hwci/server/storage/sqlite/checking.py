@@ -2,9 +2,9 @@
 # ruff: noqa: S608 - statements are put together from constants of this room
 """Looks for damage: briefly after an unclean stop, and thoroughly on request.
 
-This module decides what counts as damage and what can be computed anew. A whole check works in a
-copy that is gone afterwards: it changes nothing, holds up nobody, and needs as much room beside the
-database. What follows from what it finds is `condition.py`.
+This module decides what counts as damage and what can be recomputed. A whole check works in a
+temporary copy: it changes nothing, delays no request, and needs as much room again beside the
+database. What follows from what it finds is decided in `condition.py`.
 """
 
 import logging
@@ -98,7 +98,7 @@ def check(path: Path, stopped: Stopped) -> Checked:
     """Look for damage in all that the file at `path` holds; nothing in it is changed.
 
     Raises:
-        StorageError: it is no database of ours, no copy can be made, or `stopped` said so.
+        StorageError: it is not a database of ours, no copy can be made, or it was stopped.
     """
     check_header(path, known_version())
     found = _Found()
@@ -123,8 +123,8 @@ def check(path: Path, stopped: Stopped) -> Checked:
 
 
 def damage_of_sent(path: Path) -> Sequence[str]:
-    """Return which reports and the like of a file that nobody writes are not as they were sent.
-    One of the version before has no digests, or not where they are looked for.
+    """Return which reports, announcements, configurations and reviews of a file that no process
+    writes are not as they were sent. One of the version before may have no digests.
     """
     header = read_header(path)
     if header is None or header.user_version < known_version():
@@ -150,7 +150,7 @@ class _Found:
 
 
 def _writer_of(copy: Path, path: Path) -> Connection:
-    """Open a copy, which brings it to the present schema; the version before has made fewer."""
+    """Open a copy, which brings it to the present schema."""
     try:
         return open_writer(copy)
     except StorageError as fault:
@@ -168,7 +168,7 @@ def _look_at_structure(copy: Path, stopped: Stopped, found: _Found) -> None:
 
 
 def _look_at_contents(writer: Connection, reader: Connection, found: _Found) -> None:
-    """Look at each organization by itself; what is derived only where what was sent is whole."""
+    """Check each organization; what is derived only if what was sent is whole."""
     for (org,) in reader.rows(_ORGANIZATIONS):
         before = len(found.damage)
         _look_at_sent(reader, org, found)
@@ -195,7 +195,7 @@ def _look_at_rows(reader: Connection, org: bytes, table: str, columns: str, foun
 
 
 def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) -> None:
-    """Compute what is derived anew, compare it with what is there, and leave that."""
+    """Recompute what is derived, compare it with what is stored, and keep that."""
     writer.execute("BEGIN IMMEDIATE")
     reader.execute("BEGIN")
     try:
@@ -211,7 +211,7 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
 
 
 def _inflated(packed: bytes | None) -> bytes | None:
-    """Return what was compressed, which another zlib may compress to other bytes."""
+    """Decompress a value: another zlib may compress the same to other bytes."""
     try:
         return None if packed is None else zlib.decompress(packed)
     except zlib.error:

@@ -22,7 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder()
-_FAST = 1  # zlib level: repeated names and shas fold at any level, time is spent on every report
+_FAST = 1  # zlib level: names and hashes repeat, so a higher one only takes time
 _SHARED = 32768  # values kept for reuse: pages are opened again, and show equal times and ids
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL)
@@ -50,7 +50,7 @@ NEVER: Stamp = (2**63 - 1, 0, 0, "")
 
 
 def to_micros(time: datetime) -> int:
-    """Return microseconds since 1970, exactly (negative before)."""
+    """Return exact microseconds since 1970 (negative before)."""
     return (time - _EPOCH) // _MICROSECOND
 
 
@@ -98,7 +98,7 @@ def unpack_numbers(packed: bytes) -> tuple[int, ...]:
 
 
 def pack_durations(durations: Sequence[float]) -> bytes:
-    """Pack seconds as doubles: what was sent comes back to the bit."""
+    """Pack seconds as doubles: they come back exact."""
     return zlib.compress(struct.pack(f"<{len(durations)}d", *durations), _FAST)
 
 
@@ -109,7 +109,7 @@ def unpack_durations(packed: bytes) -> tuple[float, ...]:
 
 
 def pack_item(item: TestItem) -> tuple[int, int, int] | None:
-    """Return outcome, attempts and verdict as columns; None for an item that leaves no row."""
+    """Return outcome, attempts and verdict as columns; None for an item without a row."""
     told = Told(item.outcome, item.attempts, item.verdict)
     if told == _PLAIN:
         return None
@@ -117,7 +117,7 @@ def pack_item(item: TestItem) -> tuple[int, int, int] | None:
 
 
 def unpack_item(columns: Sequence[int] | None) -> Told:
-    """Return the result of an item from its row, or from having none."""
+    """Return the result of an item from its row; None: it has no row."""
     if columns is None:
         return _PLAIN
     outcome, attempts, verdict = columns

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the database file can be used, and what the next process must know about it.
+"""Whether the database file can be used, and the note about that for the next process.
 
-This module decides when nothing is read or written any more: while the file is looked over after a
-stop that was not clean, and for good once damage was seen, since any number may be wrong. What is
-known is noted in the lock file, so a restart forgets no damage. It does not look at the file itself
-(`checking.py`).
+This module decides when nothing may be read or written: while the file is checked after an unclean
+stop, and for good once damage was seen, since any number may be wrong. The note is in the lock
+file, so a restart forgets no damage. It does not look at the file itself (`checking.py`).
 """
 
 import logging
@@ -22,8 +21,8 @@ LOG = logging.getLogger("hwci.server")
 
 ROOM_BYTES = 32 * 1024 * 1024
 FULL_SECONDS = 10.0
-"""How long a write that found no room is remembered, where the disk says that there is room: a
-quota.
+"""Seconds for which a write that found no room is remembered, even if the disk reports room, as
+with a quota.
 """
 
 _OPEN = "open"
@@ -37,7 +36,7 @@ _NOT_SERVED = "The database of the service is damaged; its operator has to resto
 _NO_ROOM = "The disk of the database is full; its operator has to make room"
 
 FAULTS = (sqlite3.Error, UnicodeDecodeError, zlib.error)
-"""What the driver raises, and reading what is damaged: also SQLite's own messages quote it."""
+"""What the driver raises, also for damaged content, which SQLite's messages quote."""
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -90,12 +89,12 @@ class Condition:
         self._damaged = False
 
     def opened(self) -> None:
-        """Note that the file is in use: only a clean stop takes that back."""
+        """Note that the file is in use; only a clean stop removes the note."""
         self._file = _identity(self._path)
         self._note.write(_OPEN)
 
     def closed(self) -> None:
-        """Note a clean stop, of a file that was whole as far as anybody looked."""
+        """Note a clean stop of a file without known damage."""
         if not self.unclean and not self._damaged:
             self._note.write("")
 

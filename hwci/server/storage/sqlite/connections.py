@@ -63,7 +63,9 @@ class Connection:
 
     @contextmanager
     def until(self, deadline: Deadline) -> Iterator[None]:
-        """Run each statement within only while there is time: else they raise `OutOfTimeError`."""
+        """Run statements in this block only while there is time; after it they raise
+        `OutOfTimeError`.
+        """
         self._deadline = deadline
         try:
             yield
@@ -71,16 +73,16 @@ class Connection:
             self._deadline = None
 
     def check_time(self) -> None:
-        """Return while there is time for what is done now. Raises `OutOfTimeError` after it."""
+        """Raise `OutOfTimeError` if the time is over."""
         if self._deadline is not None:
             self._deadline.check_time()
 
     def interrupt_late_statements(self) -> None:
-        """Stop a statement in its midst when there is no time for it any more."""
+        """Interrupt running statements when the time is over."""
         self.raw.set_progress_handler(self._is_late, _STEPS_BETWEEN_LOOKS)
 
     def wait_for_locks(self, seconds: float) -> None:
-        """Wait so long, from the next statement on, while another process holds the file."""
+        """Set how long the next statements wait while another process holds the file."""
         self.raw.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
     def execute(self, statement: str, values: Sequence[object] = ()) -> Cursor:
@@ -119,7 +121,7 @@ class Connection:
         return False
 
     def _load_mask(self, org: bytes, template_id: int) -> int:
-        """Return the set of tests of a test list. `mask` is this, remembered."""
+        """Return the set of tests of a test list. `mask` caches it."""
         found = self.row(
             "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, template_id)
         )
@@ -162,7 +164,7 @@ def open_writer(path: Path) -> Connection:
     A file that is made here is its owner's alone, and so are the log and index beside it.
 
     Raises:
-        StorageError: a newer program migrated the file, its tables are not as ours, or it cannot
+        StorageError: a newer program migrated the file, its tables are not ours, or it cannot
             be written.
     """
     try:
@@ -176,7 +178,7 @@ def open_writer(path: Path) -> Connection:
         _migrate(connection, path)
         restore_guards(connection.raw)
         _refuse_another_schema(connection, path)
-        connection.execute("PRAGMA journal_mode = WAL")  # another tool's copy may have left it
+        connection.execute("PRAGMA journal_mode = WAL")  # a copy by another tool may have left it
     except BaseException:
         connection.close()
         raise
@@ -184,8 +186,8 @@ def open_writer(path: Path) -> Connection:
 
 
 def open_reader(path: Path, mode: str = "mode=rw") -> Connection:
-    """Open a connection that can only read and never checkpoints. `mode`: "immutable=1" of a file
-    that nobody writes, so that no trace is left beside it.
+    """Open a connection that can only read and never checkpoints. `mode`: "immutable=1" for a
+    file that no process writes, so that no trace is left beside it.
     """
     connection = Connection(path, mode)
     connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -195,7 +197,7 @@ def open_reader(path: Path, mode: str = "mode=rw") -> Connection:
 
 
 def driver_doubt() -> str | None:
-    """Return what the present SQLite may cost, in one line; None for one that is new enough."""
+    """Return a warning about the present SQLite, in one line; None if it is new enough."""
     if sqlite3.sqlite_version_info >= _SOUND:
         return None
     return (
@@ -207,12 +209,12 @@ def driver_doubt() -> str | None:
 
 
 def known_version() -> int:
-    """Number of migrations that this program knows."""
+    """Return the number of migrations that this program knows."""
     return len(MIGRATIONS.pending(Database(memory=True)))
 
 
 def steps_after(path: Path) -> Sequence[str]:
-    """Name the migrations that a file has not had, from its header. Raises as `check_header`."""
+    """Name the migrations that a file lacks, by its header. Raises as `check_header`."""
     check_header(path, known_version())
     header = read_header(path)
     steps = [step.name for step in MIGRATIONS.pending(Database(memory=True))]

@@ -3,8 +3,8 @@
 
 This module decides when a copy is good: it is read back whole before it has its name. A copy is
 made from a reader's snapshot, so it holds all that was committed before and disturbs no writer, and
-nothing is checkpointed beside the one who does (`connections.py`). Nothing is overwritten or
-removed that might be the only one of its kind.
+no second connection checkpoints (`connections.py`). It never overwrites or
+removes the only copy of anything.
 """
 
 import os
@@ -33,7 +33,7 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
     """Write a copy of the open database at `path` to a new file, its owner's alone.
 
     Raises:
-        StorageError: there is something at `to`, it cannot be written, or `stopped` said so.
+        StorageError: there is something at `to`, it cannot be written, or it was stopped.
     """
     refuse_taken(to)
     with _part(to) as part:
@@ -72,11 +72,11 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
 
 @contextmanager
 def scratch_copy(path: Path, stopped: Stopped) -> Iterator[Path]:
-    """Return a copy of a database as of one moment, which is gone afterwards, beside it. Nothing is
-    changed, not even the log beside it, which shows an unclean stop.
+    """Yield a temporary copy of a database as of one moment, beside it. Nothing is changed, not
+    even the log beside it, which shows an unclean stop.
 
     Raises:
-        StorageError: it cannot be written, or `stopped` said so.
+        StorageError: it cannot be written, or it was stopped.
     """
     logged = path.with_name(path.name + "-wal").exists()
     with _part(path) as part:
@@ -96,8 +96,8 @@ def _remove_logs(path: Path) -> None:
 
 @contextmanager
 def _part(to: Path) -> Iterator[Path]:
-    """Return a new file beside `to` to be renamed, which is gone when it was not; one that a crash
-    left behind is replaced.
+    """Yield a new file beside `to`, removed unless it is renamed; one that a crash left is
+    replaced.
 
     Raises:
         StorageError: its folder, or the disk, does not take it.
@@ -132,14 +132,14 @@ def _copy_pages(source: Connection, part: Path, stopped: Stopped) -> None:
     with closing(sqlite3.connect(part)) as target:
         source.execute("BEGIN")
         source.execute("PRAGMA schema_version")  # the snapshot is that of the first read
-        # It is read back and synced below: a journal would guard what has no name yet.
+        # It is read back and synced below: a file without its name needs no journal.
         target.execute("PRAGMA journal_mode = OFF")
         target.execute("PRAGMA synchronous = OFF")
         source.raw.backup(target, pages=_PAGES_PER_STEP, progress=look)
 
 
 def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
-    """Read a copy whole. Raises `StorageError`: it is damaged, or `stopped` said so."""
+    """Read a copy whole. Raises `StorageError`: it is damaged, or it was stopped."""
     uri = f"{part.absolute().as_uri()}?immutable=1"
     with closing(sqlite3.connect(uri, uri=True)) as probe:
         probe.set_progress_handler(stopped, STEPS_PER_LOOK)
@@ -155,7 +155,7 @@ def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
 
 
 def _require_copy(path: Path, copy: Path) -> None:
-    """Refuse what cannot take the place of the database."""
+    """Refuse a copy that cannot take the place of the database."""
     if not copy.is_file():
         raise StorageError(f"There is no backup {copy}", "name one that `hwci admin backup` made")
     if path.exists() and path.samefile(copy):
@@ -185,7 +185,7 @@ def _keep_former(path: Path) -> Path | None:
     )
     if path.exists():
         _empty_log(path)
-        if not kept.exists():  # else a restore that was cut off gave it that name
+        if not kept.exists():  # else an interrupted restore gave it that name
             _give_second_name(path, kept)
     if log.exists():
         log.rename(kept.with_name(kept.name + "-wal"))
@@ -216,7 +216,7 @@ def _give_second_name(path: Path, kept: Path) -> None:
 
 
 def _give_to_owner(part: Path) -> None:
-    """What root restores belongs to whom the folder belongs to: a service with its own user."""
+    """Give what root restores to the owner of the folder, as a service has its own user."""
     if os.geteuid() == 0:
         folder = part.parent.stat()
         os.chown(part, folder.st_uid, folder.st_gid)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from constants of this room
-"""What follows from reports, kept up to date: places, changes of runs, and the state of failures.
+"""What is derived from reports: places, changes of runs, and the state of failures, kept up to
+date.
 
 This module decides what a new, replaced or removed report can change, and recomputes exactly that
 from the facts there; the rules are the engine's (semantics, 3 to 5) and `full.FullHistory` is their
-definition. Cost follows what was touched, never the length of the history. `ingest.py` is the whole
-use of it: watch, change rows, note, settle.
+definition. Its cost depends on what was touched, never on the length of the history. Only
+`ingest.py` uses it: watch, change rows, note, settle.
 """
 
 from collections.abc import Iterable
@@ -38,7 +39,7 @@ class Run(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A commit that keeps a place on a branch, but another one."""
+    """A commit that changes its place on a branch."""
 
     spot: Spot
     old: Stamp
@@ -46,7 +47,7 @@ class Move(NamedTuple):
 
 
 class Derivation:
-    """One change of the reports of a repository: what was before, then what has to follow."""
+    """One change of the reports of a repository: the state before it, then its consequences."""
 
     def __init__(self, connection: Connection, org: bytes, repo_key: str) -> None:
         self._connection = connection
@@ -166,7 +167,9 @@ class Derivation:
             self._failures.restamp(bench, spot.branch, places[spot])
 
     def _follow_others(self, others: list[Spot]) -> None:
-        """Let commits that came to a branch fix what is before them; replace those that went."""
+        """Make new commits of a branch the next pass of failures before them; replace those that
+        went.
+        """
         for spot, bench in self._tested_on(others):
             place = self._place(spot)
             if place is None:
@@ -175,7 +178,7 @@ class Derivation:
                 self._arrive(bench, spot, place, self._passed(bench, spot.sha))
 
     def _follow_moves(self, moves: list[Move]) -> None:
-        """Let commits that changed their order do again what they can do to a next pass."""
+        """Redo the next passes that commits in a new order can affect."""
         places = {move.spot: move.new for move in moves}
         for spot, bench in self._tested_on(places):
             self._search_again(self._failures.at(bench, spot.sha, spot.branch))
@@ -183,10 +186,10 @@ class Derivation:
             self._arrive(bench, spot, places[spot], self._passed(bench, spot.sha))
 
     def _reordering(self, moves: list[Move]) -> list[Move]:
-        """Return the moves on branches where they changed who comes before whom.
+        """Return the moves that changed the order of a branch.
 
         The boxes of one run report in any order, so that its commits often move by seconds,
-        together: then only their places are written anew, and no next pass is searched.
+        together: then only their places are rewritten, and no next pass is searched.
         """
         by_branch: dict[str, list[Move]] = {}
         for move in moves:
@@ -246,7 +249,7 @@ class Derivation:
                 self._search.setdefault(track, set()).add(waiting)
 
     def _settle_passes(self) -> None:
-        """Follow tests that a commit now passes, or passes no more."""
+        """Update for tests that a commit now passes, or no longer passes."""
         for (bench, sha), before in self._passed_before.items():
             after = self._passed(bench, sha)
             self._failures.set_passed(bench, sha, after)
@@ -276,6 +279,8 @@ class Derivation:
             self._search.setdefault(Track(bench, self._repo_key, branch), set()).add(waiting)
 
     def _arrive(self, bench: Bench, spot: Spot, place: Stamp, passed: int) -> None:
-        """Let a commit fix earlier failures of a branch, once everything else is settled."""
+        """Make a commit the next pass of earlier failures of a branch, once everything else is
+        settled.
+        """
         key = (Track(bench, self._repo_key, spot.branch), place)
         self._arrivals[key] = self._arrivals.get(key, 0) | passed

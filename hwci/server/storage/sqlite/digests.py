@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests of what is kept, by which damage is seen that leaves a database readable.
+"""Digests of what is kept. They show damage that leaves the database readable.
 
-This module decides over what they are made: the facts as they were sent, in an order that never
-changes, and the organization that they are of. A report's is made over those of its test names and
-its changes, which recognise these anyway: a long report is written out once. A digest tells damage,
-not forgery: who can write the file can write a fitting digest, so 16 bytes are enough.
+This module decides what they cover: the facts as they were sent, in an order that never changes,
+and their organization. A report's covers the digests of its test names and its changes, which exist
+anyway: a long report is serialized once. A digest detects damage, not forgery: a program that can
+write the file can write a matching digest, so 16 bytes are enough.
 """
 
 import hashlib

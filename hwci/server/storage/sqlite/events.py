@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises; statements are constants
+# ruff: noqa: D102 - the port documents each method; statements are constants
 """Events of runs in SQLite. The newest of an organization is never dropped, so numbers go on."""
 
 import json
@@ -15,7 +15,7 @@ from hwci.server.storage.sqlite.connections import Connection
 from hwci.server.storage.sqlite.rows import Rows
 
 _EVENT = "SELECT number, at, type, run_id, body FROM event WHERE org_id = ? AND number > ?"
-# Of an idle organization this looks at one event, and finds no newer one.
+# For an idle organization this reads one event, and finds no newer one.
 _OLD = (
     "SELECT DISTINCT org_id FROM (SELECT o.org_id FROM event o INDEXED BY event_at"
     " WHERE o.at < ?1 AND EXISTS"
@@ -23,7 +23,7 @@ _OLD = (
     " AND (SELECT f.at FROM event f WHERE f.org_id = o.org_id ORDER BY f.number LIMIT 1) < ?1"
     " LIMIT ?2)"
 )
-# Up to the first that is not old: what stays has no gap.
+# Up to the first that is not old, so that the rest has no gap.
 _DROP = (
     "DELETE FROM event WHERE org_id = ?1 AND number < min("
     "coalesce((SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),"

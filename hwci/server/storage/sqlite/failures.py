@@ -84,13 +84,13 @@ class FailureTable:
         return True
 
     def drop(self, failure_id: bytes) -> None:
-        """Forget a failure that has no item any more."""
+        """Delete a failure without items."""
         self._connection.execute(
             "DELETE FROM failure WHERE org_id = ? AND id = ?", (self._org, failure_id)
         )
 
     def set_passed(self, bench: Bench, sha: str, passed: int) -> None:
-        """Write which failures at a commit have a pass there, on whatever branch."""
+        """Write which failures at a commit have a pass there, on any branch."""
         rows = self._connection.rows(
             "SELECT rowid, test, passed FROM failure INDEXED BY failure_at"
             " WHERE org_id = ? AND product_id = ? AND box_key = ? AND sha = ?",
@@ -156,7 +156,7 @@ class FailureTable:
     def fix_earlier(self, track: Track, place: Stamp, passed: int) -> None:
         """Make a commit the next pass of the failures before it that have none, or a later one.
 
-        Asked test by test, so that failures of tests that never ran again cost nothing here.
+        One query a test, so that failures of tests that never ran again cost nothing.
         """
         key = (self._org, *track.bench, track.branch)
         any_failure = self._connection.row(

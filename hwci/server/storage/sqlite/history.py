@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine's questions, answered from indexes.
 
-This module puts the answers together; each group of questions has its module beside it. All of
+This module joins the answers; each group of questions has its own module beside it. All of
 them must equal the `FullHistory` of `hwci.engine.full_history` over the same facts, which is their
 definition. An object lives within one transaction and may remember what it has read.
 """

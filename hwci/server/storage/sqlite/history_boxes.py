@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
-"""What tests did by box and slot: asked of the tests that are drawn alone.
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
+"""What tests did by box and slot, only for the tests of a page.
 
 Which of them a report ran is in its test list, which most reports share; what is not a pass at the
 first attempt has rows of its own. The database computes slots as `periods.Slots` does.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Answers about commits: places, changes of runs, configurations and reviews.
 
-`run_changes` holds the changes of each run once (semantics, 5.1), so that no answer here reads
-more than the runs it gives.
+`run_changes` holds the changes of each run once (semantics, 5.1), so that an answer reads only
+the runs that it returns.
 """
 
 from collections.abc import Mapping, Sequence

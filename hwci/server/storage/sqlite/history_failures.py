@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Answers about failures and lanes.
 
 States of failures are read as `derive.py` keeps them; what ran around a failure is read from
@@ -143,7 +143,7 @@ class FailureAnswers(Answers):
         return (self._scoped(scope), self._org, start, end)
 
     def _find(self, lane: Lane) -> tuple[Track, int] | None:
-        """Return the track and the number of a lane's test, or None when it never ran."""
+        """Return the track and the number of a lane's test, or None if it never ran."""
         product = self._products.get(Product(lane.repo_key, lane.suite))
         if product is None:
             return None
@@ -179,7 +179,7 @@ class FailureAnswers(Answers):
         for row in rows:
             tests.setdefault(row[1], set()).add(row[2])
         names = {product: self._test_names(product, found) for product, found in tests.items()}
-        # Many failures share a lane, a first run or a place: each is made once.
+        # Many failures share a lane, a first run or a place: build each once.
         lane, first, place = cache(Lane), cache(_first_run), cache(codec.to_place)
         failures = []
         for row in rows:
@@ -211,7 +211,7 @@ def _first_run(
 def _first_commits(
     walk: Iterable[Walked], test: int, margin: int, end: Stamp | None = None
 ) -> list[Stamp]:
-    """Return the commits of a walk that ran a test: all up to `end`, and so many beyond."""
+    """Return the commits of a walk that ran a test: all up to `end`, and a number beyond it."""
     places: list[Stamp] = []
     beyond = 0
     for place, ran, _ in walk:

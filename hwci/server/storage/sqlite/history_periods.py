@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Answers about a period: merges, run reports, and the tests that failed or were retried.
 
-Windows are counted from rows by their time, exact to the microsecond at both ends.
+Periods are counted from rows by their time, exact to the microsecond at both ends.
 """
 
 from collections import Counter, defaultdict
@@ -65,7 +65,7 @@ _NOTABLE = (
 
 
 class Batch(NamedTuple):
-    """So many reports of a period with one test list, on one box."""
+    """A number of reports of a period with one test list, on one box."""
 
     template_id: int
     box_key: str
@@ -192,7 +192,7 @@ class Tally:
         self._planes: list[int] = []
 
     def add(self, tests: int, times: int) -> None:
-        """Count each of these tests so many times more."""
+        """Add a number to the count of each of these tests."""
         for plane in range(times.bit_length()):
             if times >> plane & 1:
                 self._carry(tests, plane)

@@ -2,7 +2,7 @@
 # ruff: noqa: S608 - statements are put together from constants of this room
 """The only way in which report rows change, together with what is derived from them.
 
-This module decides the order of the steps: how things stood, then rows, then what follows
+This module decides the order of the steps: note the state, change rows, update what is derived
 (`derive.py`). All of it is one transaction of the caller.
 """
 
@@ -38,7 +38,7 @@ def derive_anew(connection: Connection, org: bytes) -> None:
     """
     for table in ("mention", "place", "run_changes", "changes_commit", "failure"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
-    # It is asked for of reports whose turn has not come yet, and may be what is damaged.
+    # The loop below asks for it before it reaches a report, and it may be what is damaged.
     connection.execute("UPDATE report SET fails = NULL WHERE org_id = ?", (org,))
     for number, repo_key in connection.rows(
         "SELECT id, repo_key FROM changes WHERE org_id = ?", (org,)
@@ -69,7 +69,7 @@ def _add_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:
 
 
 def _remove_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:
-    """Take the mentions of a report away."""
+    """Delete the mentions of a report."""
     connection.execute_many(
         "DELETE FROM mention WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
         " AND started_at = ? AND way = ? AND position = ? AND report_id = ?",

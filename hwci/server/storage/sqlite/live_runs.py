@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises
+# ruff: noqa: D102 - the port documents each method
 """Live runs in SQLite, and the state of their tests."""
 
 from collections.abc import Sequence

@@ -3,7 +3,7 @@
 
 This module decides before anything is opened, from the file's own header and an exclusive lock on
 `<file>.lock`. It writes nothing into a file that it refuses. The lock ends with the process, so a
-crash leaves none behind; what the lock file says is for the next who has it (`condition.py`).
+crash leaves no lock; the note in the lock file is for the next process (`condition.py`).
 """
 
 import fcntl
@@ -26,14 +26,14 @@ FORMER = ".before-restore-"
 
 
 class Header(NamedTuple):
-    """Of a database file: how many migrations it has had, and whose it is."""
+    """The header of a database file: the number of its migrations, and its application id."""
 
     user_version: int
     application_id: int
 
 
 def read_header(path: Path) -> Header | None:
-    """Read a file's header without opening it as a database; None when there is nothing yet.
+    """Read a file's header without opening it as a database; None if the file is missing or empty.
 
     Raises:
         StorageError: the file cannot be read, or is not an SQLite database.
@@ -92,11 +92,13 @@ class LockNote:
         self._descriptor = descriptor
 
     def read(self) -> str:
-        """Return what was left; empty after a clean stop."""
+        """Return the note; empty after a clean stop."""
         return os.pread(self._descriptor, _NOTE_BYTES, 0).decode(errors="replace")
 
     def write(self, text: str) -> None:
-        """Leave this. A disk that is full does not take it: the log beside the file tells, too."""
+        """Write the note. A full disk does not take it, but then the log beside the file shows the
+        stop.
+        """
         with suppress(OSError):
             written = os.pwrite(self._descriptor, text.encode()[:_NOTE_BYTES], 0)
             os.ftruncate(self._descriptor, written)
@@ -104,9 +106,9 @@ class LockNote:
 
 
 def refuse_second_names(path: Path) -> None:
-    """Refuse a file that has another name: who opens that one would hold another lock.
+    """Refuse a file with a second name: a process that opens that one would hold another lock.
 
-    Names that a restore gave it are the exception: a restore that was cut off leaves one.
+    Names that a restore gave it are allowed: an interrupted restore leaves one.
 
     Raises:
         StorageError: it has.
@@ -115,7 +117,7 @@ def refuse_second_names(path: Path) -> None:
         found = path.stat()
         kept = path.parent.glob(f"{glob.escape(path.name)}{FORMER}*")
         ours = sum(os.path.samestat(found, one.stat()) for one in kept)
-    except OSError:  # there is none yet, or `read_header` has said why it cannot be read
+    except OSError:  # it is missing, or `read_header` has raised already
         return
     if found.st_nlink > 1 + ours:
         raise StorageError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Members, invitations, and ids of users at providers, in SQLite.
 
 This module decides no policy: it keeps rows, and an invitation is used up by one statement.
@@ -128,7 +128,7 @@ class InviteRows(Rows):
         )
 
     def use_invite(self, digest: bytes, at: datetime) -> bool:
-        # One statement decides, as for refresh tokens.
+        # In one statement, as for refresh tokens.
         used = self._connection.execute(
             "UPDATE invite SET used_at = ?1"
             " WHERE digest = ?2 AND used_at IS NULL AND expires_at > ?1",

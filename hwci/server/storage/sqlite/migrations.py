@@ -7,9 +7,9 @@ a change is a new step. `tests/server/storage/schema.sql` shows what all steps t
 Every table of a tenant, and every index that finds its rows, begins with `org_id`. Times are
 microseconds since 1970 in UTC. Three kinds of tables stand here: accounts; what CI and people sent,
 kept whole; and what is derived from it (`mention`, `place`, `run_changes`, `changes_commit`,
-`failure`), which `derive.py` maintains and can compute anew; so can `reports.py` the few derived
-columns that stand beside facts for the sake of an index. Derived counts per day are left out on
-purpose: windows are counted by index from `report` and `item`, exact to the microsecond.
+`failure`), which `derive.py` maintains and can recompute; `reports.py` does so for the few derived
+columns that stand beside facts for an index. There are no derived counts per day: periods are
+counted by index from `report` and `item`, exact to the microsecond.
 
 Records refer to each other by number without foreign keys: `ingest.py` alone writes them, and each
 key would cost an index of its own.
@@ -291,7 +291,7 @@ def platform(database: Database) -> None:
 
 @MIGRATIONS(name="0003_retention")
 def retention(database: Database) -> None:
-    """Index by age what is deleted when it is old."""
+    """Add indexes by age for what is deleted when it is old."""
     _execute(database, RETENTION)
 
 
@@ -316,13 +316,13 @@ def invitations(database: Database) -> None:
 
 @MIGRATIONS(name="0007_sessions")
 def sessions(database: Database) -> None:
-    """Keep what kind of program began a sign-in, who is disabled, and links that reset."""
+    """Add the program of a sign-in, disabled users, and reset links."""
     _execute(database, SESSIONS)
 
 
 @MIGRATIONS(name="0008_audit_chain")
 def chain_audit(database: Database) -> None:
-    """Link the entries of the audit log, and have nobody change or remove one."""
+    """Link the entries of the audit log, and refuse to change or remove one."""
     _execute(database, AUDIT_CHAIN)
     link_old_rows(database.conn)
     for guard in GUARDS:

@@ -2,9 +2,9 @@
 # ruff: noqa: S608 - statements are put together from constants of this room
 """Long values that reports repeat, kept once: products, test names, test lists and changes.
 
-This module decides how such a value is recognised (by name, or by a digest of its content). A test
+This module decides how such a value is recognized (by name, or by a digest of its content). A test
 is a small number within its product; a report's tests are the number of a test list. Names and
-lists stay once they are known; changes go with the last report that carries them.
+lists are never deleted; changes are deleted with the last report that carries them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from hwci.server.storage.sqlite.connections import Connection
 
 
 def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) -> int:
-    """Return the number of a product, new if need be."""
+    """Return the number of a product, made if it is new."""
     where = "org_id = ? AND repo_key = ? AND suite = ?"
     values = (org, repo_key, suite)
     found = connection.row(f"SELECT id FROM product WHERE {where}", values)
@@ -53,7 +53,7 @@ def template(
 def _test_numbers(
     connection: Connection, org: bytes, product: int, names: Sequence[str]
 ) -> tuple[int, ...]:
-    """Return the numbers of tests, new ones if need be."""
+    """Return the numbers of tests, made for new ones."""
     known = of_names(connection, org, product, names)
     missing = [name for name in names if name not in known]
     if missing:
@@ -131,7 +131,7 @@ def index_changes(
 def drop_unused_changes(
     connection: Connection, org: bytes, repo_key: str, number: int, changes: Changes
 ) -> None:
-    """Forget a `changes` object that no report carries any more."""
+    """Delete a `changes` object that no report carries any more."""
     used = connection.row(
         "SELECT 1 FROM report INDEXED BY report_changes WHERE org_id = ? AND changes_id = ?",
         (org, number),

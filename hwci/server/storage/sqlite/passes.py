@@ -68,7 +68,7 @@ def passed_tests(connection: Connection, org: bytes, bench: Bench, sha: str) -> 
 def passed_among(
     connection: Connection, org: bytes, track: Track, before: Stamp, shas: Sequence[str]
 ) -> int:
-    """Return the tests that some of these commits passed, of those with an earlier place."""
+    """Return the tests that one of these commits passed, if its place is earlier."""
     passed = 0
     for template, fails in connection.rows(
         "SELECT r.template_id, r.fails FROM json_each(?) j CROSS JOIN place p"
@@ -115,7 +115,8 @@ def next_passes(
 ) -> dict[bytes, Stamp]:
     """Find the first pass after each of these failures of one track, in one walk.
 
-    The walk ends when the last of them is found, so it costs how late they are, not the history.
+    The walk ends when the last of them is found, so it depends on how late they are, not on the
+    history.
     """
     ahead = sorted(waiting, reverse=True)
     found: dict[bytes, Stamp] = {failure.failure_id: codec.NEVER for failure in waiting}

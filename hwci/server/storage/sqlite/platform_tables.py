@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of the platform: identities, invitations, boxes, live runs and events, and what a report
-needs to be found as a run record. `migrations.py` says when they came.
+needs to be found as a run record. `migrations.py` has their order.
 """
 
-# `record_id` of a report: of the run record that it belongs to; parts of one report share it.
+# `record_id` of a report: the run record that it belongs to; parts of one report share it.
 PLATFORM = """
 ALTER TABLE report ADD COLUMN record_id BLOB;
 CREATE INDEX report_record ON report (org_id, record_id, part);
@@ -94,7 +94,7 @@ CREATE INDEX event_run ON event (org_id, run_id, number);
 CREATE INDEX event_at ON event (at);
 """
 
-# Indexes by which what is old is found without a look at the rest.
+# Indexes that find old rows without reading the rest.
 RETENTION = """
 CREATE INDEX refresh_token_expiry ON refresh_token (expires_at);
 CREATE INDEX invite_end ON invite (coalesce(used_at, expires_at));
@@ -113,7 +113,7 @@ CREATE INDEX identity_user ON identity (user_id);
 
 # Indexes by which the runs of a commit, by its beginning, and those of a branch are found in the
 # history of an organization; that of branches ends with the box, so that of runs of other boxes no
-# row is read. Live runs need none: there are few, since they end or are forgotten.
+# row is read. Live runs need none: there are few, since they end or are deleted.
 RUN_FILTERS = """
 CREATE INDEX report_sha_start ON report (org_id, sha);
 CREATE INDEX report_branch ON report (org_id, branch, started_at DESC, record_id, box_key);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """What CI and people sent, in SQLite: kept after the identities of semantics 1.5."""
 
 from collections.abc import Sequence

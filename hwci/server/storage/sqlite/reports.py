@@ -2,7 +2,7 @@
 # ruff: noqa: S608 - statements are put together from constants of this room
 """Run reports as rows, whole: what was put comes back, field by field.
 
-This module decides how a report is taken apart and put together, and raises an error if it differs
+This module decides how a report is split into rows and rebuilt, and raises an error if it differs
 from the report that was sent. A test that passed at its first attempt leaves no row of its own: the
 report's test list holds it. It derives nothing (`derive.py`).
 """
@@ -38,7 +38,7 @@ _UNREADABLE = (
     *(ArithmeticError, AssertionError, LookupError, TypeError, ValueError),
     *(struct.error, zlib.error),
 )
-"""What rows raise that no program of ours wrote."""
+"""What rows raise that another program wrote."""
 _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key = ?"
 
 
@@ -54,7 +54,7 @@ class KeptReport:
 
 
 def insert(connection: Connection, org: bytes, product: int, report: Report) -> KeptReport:
-    """Keep a report whose identity is free."""
+    """Insert a report whose identity is new."""
     template, tests, named = names.template(connection, org, product, [t.id for t in report.tests])
     changes_id, changed = (
         names.changes_id(connection, org, report.repo_key, report.changes)
@@ -97,7 +97,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
 
 
 def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
-    """Return the columns of a report that follow from the others; searches go by them."""
+    """Return the derived columns of a report, which searches use."""
     failing = [
         number
         for number, item in zip(tests, report.tests, strict=True)
@@ -148,7 +148,7 @@ def _failure_id(org: bytes, report: Report, test_id: str) -> bytes:
 def replaced_by(connection: Connection, org: bytes, report: Report) -> list[KeptReport]:
     """Return the stored reports that this one replaces (semantics, 1.5 and 1.9).
 
-    These are the one with its identity, and the parts that it ends.
+    These are the one with its identity, and the parts that it removes.
     """
     same_run = (org, report.repo_key, report.run_attempt, report.box_key)
     found = connection.rows(
@@ -165,7 +165,7 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
 
 
 def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
-    """Take a report away, with its items and with changes that no other report carries."""
+    """Delete a report, with its items and with changes that no other report carries."""
     connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, kept.id))
     connection.execute("DELETE FROM report WHERE org_id = ? AND id = ?", (org, kept.id))
     changes = kept.report.changes
@@ -174,9 +174,9 @@ def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
 
 
 def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
-    """Write every report's derived columns, and its items, anew; give each, in order of arrival.
+    """Rewrite the derived columns and the items of every report; yield each, in order of arrival.
 
-    One that the version before kept, without a digest, is given its digest.
+    A report that the version before kept without a digest gets one.
     """
     test_names = _test_names(connection, org)
     ids = connection.rows("SELECT id FROM report WHERE org_id = ? ORDER BY id", (org,))
@@ -210,7 +210,7 @@ def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool
 
 
 def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptReport:
-    """Put a stored report together as far as `derive.py` needs it: without its tests."""
+    """Rebuild a stored report as far as `derive.py` needs it: without its tests."""
     items = connection.rows(
         "SELECT test, failure_id FROM item WHERE org_id = ? AND report_id = ?", (org, row[0])
     )
@@ -270,7 +270,7 @@ def _whole(
     row: tuple[Any, ...],
     test_names: _TestNames | None = None,
 ) -> Report:
-    """Put a stored report together; `test_names`: those of all its organization, if they are read.
+    """Rebuild a stored report; `test_names`: those of all its organization, if they are loaded.
     Raises `DamagedError`: it is not what was sent.
     """
     try:
@@ -298,7 +298,7 @@ def _listed(connection: Connection, org: bytes, row: tuple[Any, ...]) -> tuple[i
 def _tests(
     connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames | None
 ) -> tuple[TestItem, ...]:
-    """Put the items of a report together: from its test list, its items and its durations."""
+    """Rebuild the items of a report from its test list, its items and its durations."""
     notable: dict[int, Sequence[int]] = {
         test: columns
         for test, *columns in connection.rows(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from constants of this room
-"""What each group of rows of a transaction is made of: a connection and two ways to ask it."""
+"""The base of each group of rows of a transaction: a connection and two ways to query it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar

@@ -3,8 +3,8 @@
 """Which run records hold a test, and those in which it took a retry.
 
 A test that passed at its first attempt has no row: the test list of its report holds it, and most
-reports share one. So the test lists of the runs that fit otherwise are looked into, each once, and
-the runs with one of those that hold the test are taken.
+reports share one. So each test list of the runs that match the other conditions is read once, and
+selects the runs of the lists that hold the test.
 """
 
 from hwci.server.storage.records import RunFilter
@@ -14,7 +14,7 @@ from hwci.server.storage.sqlite.rows import Query
 
 _OF_RECORD = "q.org_id = r.org_id AND q.record_id = r.record_id"
 _LISTED = "template_id IN (SELECT j.value FROM json_each(?) j)"
-# The report that stands for its record is looked at first: mostly it is the only one.
+# First the report that its record is read from: mostly it is the only one.
 _RAN = f" AND (r.{_LISTED} OR EXISTS (SELECT 1 FROM report q WHERE {_OF_RECORD} AND q.{_LISTED}))"
 _ITEM = (
     "EXISTS (SELECT 1 FROM report q"

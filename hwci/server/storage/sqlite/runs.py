@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port says what each method promises; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Run records in SQLite: the list, the counts of their tests, and one record whole.
 
 A list is made in two steps, so that only the records of one page are counted: numbers of rows in
@@ -26,7 +26,7 @@ from hwci.server.storage.sqlite.live_runs import HEAD_COLUMNS, LiveRunRows, head
 from hwci.server.storage.sqlite.rows import Query
 from hwci.server.storage.sqlite.run_tests import of_test
 
-# One row of a record stands for it (`run_records.py`): the report that is not in parts, else the
+# A record is read from one row (`run_records.py`): the report that is not in parts, else the
 # first part; if odd senders gave two runs the same first part, the one with the smaller run.
 _STANDS_FOR_ITS_RECORD = (
     "(r.part IS NULL OR r.part = 1 AND NOT EXISTS (SELECT 1 FROM report o"
@@ -107,7 +107,7 @@ class RunRows(LiveRunRows):
         return run_records.live(live, self._live_tests(org_id, run_record_id), heard_since)
 
     def _keys(self, org: bytes, wanted: RunFilter, heard_since: int) -> Sequence[Query]:
-        """Return the queries for the keys of all records that fit."""
+        """Return the queries for the keys of all records that match."""
         queries = []
         if wanted.status in {None, RunStatus.REPORTED}:
             keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
@@ -145,7 +145,7 @@ class _Key(NamedTuple):
 
 
 def _tests(wanted: RunFilter) -> dict[str, object]:
-    """Return what the columns of both tables are held against; None: nothing."""
+    """Return the conditions on the columns of both tables; None: nothing can match."""
     sha, start, end = wanted.sha_start, wanted.start, wanted.end
     return {
         "repo_key =": wanted.repo_key,
@@ -159,7 +159,7 @@ def _tests(wanted: RunFilter) -> dict[str, object]:
 
 
 def _after_all_that_begin(sha: str) -> str:
-    """Return the first text after all that begin so: the next letter in place of the last."""
+    """Return the first text after all with this prefix: the next letter in place of the last."""
     return sha[:-1] + chr(ord(sha[-1]) + 1)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port says what each method promises; statements are constants
+# ruff: noqa: D102 - the port documents each method; statements are constants
 """Sign-ins in SQLite: sessions and their refresh tokens, which arrive here as digests.
 
-This module decides no policy, only that what uses a token up is one statement.
+This module decides no policy, only that a token is used up in one statement.
 """
 
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ class SessionRows(Rows):
         )
 
     def use_refresh_token(self, digest: bytes, at: datetime) -> bool:
-        # One statement decides: what was read before may be old by now.
+        # In one statement: what was read before may have changed.
         used = self._connection.execute(
             "UPDATE refresh_token SET used_at = ?1"
             " WHERE digest = ?2 AND used_at IS NULL AND expires_at > ?1 AND EXISTS"

@@ -2,8 +2,8 @@
 """The embedded `Storage`: one writer thread, four reader threads, one for short reads, one that
 copies; one file, one process.
 
-This module decides where a transaction begins and ends and which thread runs it. Writers wait in
-line and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`.
+This module decides where a transaction begins and ends and which thread runs it. Writers queue
+and begin with `BEGIN IMMEDIATE`; a reader works on the snapshot of its `BEGIN`.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ LOG = logging.getLogger("hwci.server")
 Result = TypeVar("Result")
 
 _READERS = 4
-"""One organization has one at a time; so many can read a long history at once."""
+"""An organization has one read at a time, so this many can read a long history at once."""
 
 
 class ReadLane:
@@ -59,7 +59,7 @@ class ReadLane:
         """Run `work` on one snapshot; the connection comes back whatever happens."""
         connection = self._idle.get()
         try:
-            connection.leave_snapshot()  # one that could not be left when it should have been
+            connection.leave_snapshot()  # the one before could not be ended
             connection.wait_for_locks(deadline.left)
             connection.execute("BEGIN")
             with connection.until(deadline):
@@ -68,7 +68,7 @@ class ReadLane:
             deadline.check_time()  # it may have been interrupted
             raise
         except Exception as fault:
-            # What a read that was cut short had loaded would stay as long as its traceback does.
+            # What an interrupted read had loaded would stay as long as its traceback does.
             traceback.clear_frames(fault.__traceback__)
             raise
         finally:
@@ -79,8 +79,8 @@ class ReadLane:
 
 
 class SqliteStorage(Storage):
-    """Storage in the file at `path`, made when it is not there. The path is the file's own, no
-    link to it: two processes that named it differently would each hold a lock of their own.
+    """Storage in the file at `path`, made when it is not there. The path is the file's own, not a
+    link: two processes that named it differently would each hold a lock of their own.
 
     Raises:
         StorageLockedError: another process has it open.
@@ -163,7 +163,7 @@ class SqliteStorage(Storage):
             raise
 
     async def look_over(self) -> None:
-        """Begin to look the file over if it was not closed; nobody reads or writes meanwhile."""
+        """Begin to check the file if it was not closed; nothing is read or written meanwhile."""
         if self._condition.unclean:
             self._condition.refuse_until_checked()
             look = partial(look_over, self._path, self._condition, self._closing.is_set)
@@ -171,9 +171,7 @@ class SqliteStorage(Storage):
             self._looking_over.add_done_callback(self._looked_over)
 
     def _looked_over(self, looking: "asyncio.Future[None]") -> None:
-        """Allow use after a check that failed because of a bug, as after one that ran out of
-        time.
-        """
+        """Allow use after a check that failed by a bug, as after one that ran out of time."""
         if not looking.cancelled() and (fault := looking.exception()) is not None:
             LOG.error("The database %s was not looked over", self._path, exc_info=fault)
             self._condition.checked()
@@ -213,7 +211,7 @@ class SqliteStorage(Storage):
         return await threads.run(lambda: self._in_usable_file(job), deadline, organization)
 
     def _in_usable_file(self, job: Callable[[], Result]) -> Result:
-        """Run a job in its thread, unless the file must not be used, and note what it met."""
+        """Run a job in its thread, unless the file must not be used, and note its faults."""
         self._condition.require_usable()
         try:
             return job()
@@ -232,11 +230,11 @@ class SqliteStorage(Storage):
         try:
             write_key(to, self._writer.audit_key)
         except BaseException:
-            to.unlink(missing_ok=True)  # without its key it is no backup
+            to.unlink(missing_ok=True)  # a backup needs its key
             raise
 
     def _write(self, work: Callable[[Writer], Result], waited: Deadline, seconds: float) -> Result:
-        """Write: one that has begun has its own time, and is kept whole or not at all."""
+        """Write. Once begun it has its own time, and is kept whole or not at all."""
         self._condition.require_there()
         self._writer.wait_for_locks(min(waited.left, ANSWER_SECONDS))
         self._writer.execute("BEGIN IMMEDIATE")
