@@ -41,7 +41,7 @@ def reasons() -> str:
         " asked in this order; the first that fails gives the reason. A failure that passes them"
         " all is a `real_fw_bug` without a reason.\n\n"
         + table(("code", "class", "text"), rows)
-        + "\n[How hwci decides](../semantics.md) tells the rule behind each.\n"
+        + "\n[How hwci decides](../semantics.md) has the rule behind each.\n"
     )
 
 
@@ -62,10 +62,10 @@ def limit_values() -> str:
 
 
 def route_row(route: Route) -> tuple[str, ...]:
-    """Give a route's line."""
+    """Return the row of a route."""
     who = route.who.value + (", CI Metrics enabled" if route.metrics else "")
     models = [model.__name__ for model in (route.body, route.query) if model is not None]
-    # A generic answer's name says its item in brackets.
+    # A generic answer's name has its item in brackets.
     answer = "" if route.answer is None else f" `{route.answer.__name__}`"
     return (
         f"{route.method} `{route.path}`",
@@ -91,7 +91,7 @@ def routes() -> str:
 
 
 def default_of(variable: settings.Variable) -> str:
-    """Give what holds when a variable of the server is not set, as it would be written."""
+    """Return the default of a variable of the server, as it would be written."""
     value = getattr(settings.Settings(), variable.setting)
     if isinstance(value, bool | float):
         value = f"{value:g}"
@@ -134,7 +134,7 @@ def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 
 
 
 def flags(command: Any) -> str:  # noqa: ANN401 - typer's own
-    """Give the table of a command's flags."""
+    """Return the table of a command's flags."""
     rows = []
     for parameter in command.params:
         if parameter.name == "help":
@@ -146,7 +146,7 @@ def flags(command: Any) -> str:  # noqa: ANN401 - typer's own
 
 def commands() -> str:
     """Every command with its help."""
-    parts = ["# Commands\n\nEach page is what `hwci COMMAND --help` says, in short.\n"]
+    parts = ["# Commands\n\nEach page has what `hwci COMMAND --help` shows, in short.\n"]
     for path, command in walk(typer.main.get_command(app), "hwci"):
         # `\b` keeps a block of a help text as it is, in a terminal.
         text = inspect.cleandoc(command.help or "").replace("\f", "").replace("\b\n", "")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sends the bodies beside this file. HWCI_URL and HWCI_CI_KEY say where to and as whom.
+# Sends the bodies beside this file. HWCI_URL is the server, HWCI_CI_KEY the key.
 set -eu
 : "${HWCI_URL:?the address of the server, such as http://127.0.0.1:8080}"
 : "${HWCI_CI_KEY:?a CI key: hwci keys create NAME}"

@@ -55,13 +55,13 @@ def test_item(test_id: str, outcome: str, attempts: str) -> TestItem:
 
 
 def line(test: FlakyTestAnswer) -> str:
-    told = f"{test.failed_attempts} of {test.attempts} attempts failed"
+    text = f"{test.failed_attempts} of {test.attempts} attempts failed"
     if test.retry_passes:
         passes = "pass" if test.retry_passes == 1 else "passes"
-        told += f", {test.retry_passes} {passes} on a retry"
+        text += f", {test.retry_passes} {passes} on a retry"
     elif test.flaky_failures:
-        told += ", on a commit that passed too"
-    return f"  {test.flake_rate:5.1f}%  {test.test_id:<16}  {told}"
+        text += ", on a commit that passed too"
+    return f"  {test.flake_rate:5.1f}%  {test.test_id:<16}  {text}"
 
 
 def main() -> int:

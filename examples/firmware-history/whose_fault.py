@@ -76,7 +76,7 @@ def read_runs() -> list[Run]:
 
 
 def announcements(commits: Sequence[CommitItem]) -> Iterator[MergeAnnouncement]:
-    """Each commit with a pull request's number is a merge; those that start the suite are told."""
+    """Each commit with a pull request's number is a merge; those that start the suite are announced."""
     trigger = PathList.parse(CONFIGURATION.trigger_paths or ())
     for commit in commits:
         if commit.committed_at is None or "(#" not in commit.subject:
@@ -92,7 +92,7 @@ def announcements(commits: Sequence[CommitItem]) -> Iterator[MergeAnnouncement]:
 
 
 def reports(commits: Sequence[CommitItem], runs: Sequence[Run]) -> Iterator[RunReport]:
-    """Each run tells the commits since the last one that reached the hardware."""
+    """Each run lists the commits since the last one that reached the hardware."""
     places = {commit.sha: place for place, commit in enumerate(commits)}
     base: str | None = None
     for number, run in enumerate(runs, start=1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nobody becomes a member unasked (contract, "Organizations"): whoever is invited accepts or
+"""Membership takes consent (contract, "Organizations"): the invited person accepts or
 declines, and an invitation tells nobody who has an account.
 """
 

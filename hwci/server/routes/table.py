@@ -33,7 +33,7 @@ from hwci.wire.failures import ResolvedFailureAnswer
 ANYONE, USER, MEMBER, ADMIN = Who.ANYONE, Who.USER, Who.MEMBER, Who.ADMIN
 
 _BY_INVITATION = (
-    "Nobody becomes a member unasked, so nothing was done; invite them, who may accept or decline:"
+    "Membership takes the person's consent, so nothing was done; invite them to accept or decline:"
     " hwci members invite EMAIL, or POST /api/orgs/{orgId}/invites"
 )
 
@@ -138,7 +138,7 @@ _ORGANIZATIONS = (
     ),
     Route(
         "POST", "/api/orgs/{orgId}/members", ADMIN, _add_member,
-        "Always refused: nobody becomes a member unasked, so invite them", status=404
+        "Always refused: membership takes consent, so invite them", status=404
     ),
     Route(
         "PATCH", "/api/orgs/{orgId}/members/{userId}", ADMIN, Members.change,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Invitations to an organization: sent and withdrawn by owners and admins, accepted or declined by
-the person (contract, "Organizations": "Nobody becomes a member unasked").
+the person (contract, "Organizations": "Membership takes the person's consent").
 
 This module decides who may do which, in the transaction that does it, and what the token of an
 invitation, or the set-up token, is good for and how long. The policy of registration is decided in
