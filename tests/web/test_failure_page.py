@@ -251,7 +251,7 @@ def test_a_reviewer_confirms_and_resets_a_failure(reader: Reader) -> None:
     expect(fact(reader, "Status")).to_have_text("Demo")
     expect(review.get_by_role("button")).to_have_text(["Dismiss", "Reset"])
     expect(review).to_be_focused()
-    expect(reader.page.get_by_text("Without the review the checks say")).to_be_visible()
+    expect(reader.page.get_by_text("Without the review it would be")).to_be_visible()
     assert reader.evidence(failure_id)["resolved"]["review"]["action"] == "confirm"
 
     review.get_by_role("button", name="Reset").click()

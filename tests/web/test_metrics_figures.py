@@ -33,7 +33,7 @@ VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 # What stands in the cells, but for blanks and for times, which are told from now.
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
     const read = cell.cloneNode(true);
-    read.querySelectorAll("time, .sha-told, .heat").forEach(one => one.remove());
+    read.querySelectorAll("time, .copy-status, .heat").forEach(one => one.remove());
     return read.textContent.replace(/\\s/g, "");
 }))"""
 

@@ -212,7 +212,7 @@ NOT_TOLD: dict[str, tuple[Any, str]] = {
     "files": ({"base_sha": "b" * 40, "commits": [CUT]}, "1 of its files, not all were reported"),
     "subject": (
         {"base_sha": "b" * 40, "commits": [{**CUT, "subject": ""}]},
-        "no subject: the bench told an empty one",
+        "no subject: the report has an empty one",
     ),
 }
 
@@ -230,7 +230,7 @@ def test_pushes_that_a_run_covered_are_shown(own: Site) -> None:
     own.benches.report(covers_shas=["b" * 40, report()["sha"]])
     own.open(f"runs/{own.benches.listed()[0]['id']}")
 
-    expect(own.page.get_by_text("what 1 other push brought: bbbbbbbbbb")).to_be_visible()
+    expect(own.page.get_by_text("It also covers 1 other commit: bbbbbbbbbb")).to_be_visible()
 
 
 def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Site) -> None:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address bar: which page an address means, and how the page writes its state there. A state
-// that can be seen stands in the address, so that a link shows another person the same thing.
+// The address bar: which page an address means, and how the page writes its state there. Visible state
+// stands in the address, so that a link shows another person the same thing.
 // This module knows no page beyond its name.
 
 import { keep, kept } from "./kept.js";
@@ -33,8 +33,8 @@ const SHORTER = 120; // pixels: a row may have gone away meanwhile, by a review
 const CARRIED = ["times"];
 
 /**
- * Return what the address bar holds: `{page, params, query, path}`. `page` is null for none of ours, and an
- * organization by itself means its metrics.
+ * Return what the address bar holds: `{page, params, query, path}`. `page` is null if the address is not one
+ * of ours; an address of an organization alone means its metrics.
  * @param {URL | Location | HTMLAnchorElement} location
  */
 export function here(location = window.location) {
@@ -48,8 +48,8 @@ export function here(location = window.location) {
 }
 
 /**
- * Return an address that anybody may have written, from its path to its end, where it is of an organization's
- * page or the account's; or null.
+ * Return the path, query and hash of an address if it is a page of an organization or of the account, else null.
+ * Anybody may have written the address.
  */
 export function oursOnly(address) {
   if (!address || !URL.canParse(address, window.location.origin)) return null;
@@ -79,13 +79,13 @@ function carried() {
 }
 
 /**
- * Go to an address of ours. `replace`: the one that is left is not worth coming back to. Where one was
- * on the page that is left, its entry in the history keeps.
+ * Go to an address of ours. `replace`: replace the history entry of the page that is left; else the entry keeps
+ * its scroll position.
  */
 export function go(address, { replace = false } = {}) {
   if (!replace) noteScroll();
   window.history[replace ? "replaceState" : "pushState"](null, "", address);
-  told();
+  notifyWatchers();
 }
 
 /** Change some parameters of the query; null takes one out. */
@@ -106,16 +106,16 @@ export function watch(watcher) {
 }
 
 /**
- * The address, with all its state, of what was shown last of these pages; undefined: none of them was yet.
- * `scroll`: where one was on it, once it was left by a link.
+ * The address, with all its state, of the last shown of these pages; undefined if none was shown yet.
+ * `scroll`: its scroll position, once it was left by a link.
  */
 export function lastOf(...pages) {
   return [...seen.values()].findLast(({ page }) => pages.includes(page));
 }
 
 /**
- * Follow links to our own pages without loading the document anew, and the way back. One that leads back
- * says in `data-scroll` where on the page one was.
+ * Follow links to our own pages, and the browser's Back, without reloading the document. A link back has the
+ * scroll position of the page in `data-scroll`.
  */
 export function followLinks() {
   recall();
@@ -125,7 +125,7 @@ export function followLinks() {
   window.addEventListener("pagehide", noteScroll);
   window.addEventListener("scrollend", noteScroll); // a reload takes nothing that is noted as late as `pagehide`
   window.addEventListener("popstate", (event) => {
-    told();
+    notifyWatchers();
     if (event.state?.scroll !== undefined) scrollOnceThere(event.state.scroll);
   });
   document.addEventListener("click", (event) => {
@@ -134,7 +134,7 @@ export function followLinks() {
     if (!link || event.defaultPrevented || opensElsewhere(event, link)) return;
     if (here(link).page === null || isOnThisPage(link)) return;
     event.preventDefault();
-    const { scroll } = link.dataset; // before it is drawn anew, as another link
+    const { scroll } = link.dataset; // before it is redrawn as another link
     go(link.pathname + link.search + link.hash);
     window.scrollTo(0, 0);
     if (scroll) scrollOnceThere(Number(scroll));
@@ -152,13 +152,13 @@ function isOnThisPage(link) {
   return link.hash && link.pathname === pathname && link.search === search;
 }
 
-function told() {
+function notifyWatchers() {
   settle();
   note(here());
   for (const watcher of watchers) watcher(here());
 }
 
-/** A page has one address, whatever leads to it: no slash at its end, and a name of its own. */
+/** Replace other spellings of an address by the one that we write: no slash at the end, the page's own name. */
 function settle() {
   const { pathname, search, hash } = window.location;
   const { page, params } = here();
@@ -182,7 +182,7 @@ function keepSeen() {
   keep("sessionStorage", SEEN, JSON.stringify([...seen.values()].map(({ path, scroll }) => ({ path, scroll }))));
 }
 
-/** Take up what was seen before a reload. What is no page of an organization, or not as we write it, is passed over. */
+/** Load the pages shown before a reload, without those that are not a page of an organization as we write it. */
 function recall() {
   for (const one of listOf(kept("sessionStorage", SEEN))) {
     const path = typeof one?.path === "string" ? oursOnly(one.path) : null;
@@ -201,7 +201,7 @@ function listOf(text) {
   }
 }
 
-/** Scroll to where one was as soon as the page is that long, unless its reader moves first. */
+/** Restore a scroll position as soon as the page is long enough, unless its reader scrolls first. */
 function scrollOnceThere(to) {
   const stop = new AbortController();
   const grown = new ResizeObserver(() => {
@@ -227,6 +227,6 @@ function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // "%" alone: nothing of ours is named so
+    return part; // a lone "%" is in no name of ours
   }
 }

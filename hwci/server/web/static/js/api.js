@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API as the pages ask it: one way to call it, and one kind of error. `session.js` knows who is
-// signed in, the pages know what the answers mean.
+// Calls of the API: one way to call it, and one kind of error. `session.js` knows who is signed in, the pages
+// know what the answers mean.
 
 import { cutShort, patience, refusal, signedOut } from "./refusal.js";
 import { accessToken, renew } from "./session.js";

@@ -35,7 +35,7 @@ const NoneYet = later(() => import("./pages/no_organization.js"), "NoOrganizatio
 const NotThere = later(() => import("./parts/missing.js"), "NotThere");
 const LAST_ORGANIZATION = "hwci-organization";
 
-/** What a window is called. A page of one thing calls it by that itself. */
+/** The title of the window. A page about one thing sets its own. */
 const TITLES = {
   "sign-in": "Sign in",
   setup: "Set up",
@@ -79,7 +79,7 @@ function SignedIn({ address }) {
   const organization = me.data?.organizations.find(({ id }) => id === address.params.orgId);
   useEffect(() => entered(address.page, organization), [address.page, organization]);
   if (me.error && me.error.status !== 401) {
-    return html`<main class="door"><${Failed} error=${me.error} again=${me.again} /></main>`;
+    return html`<main class="standalone"><${Failed} error=${me.error} again=${me.again} /></main>`;
   }
   // The organization's page asks beside this question, not after it.
   const Page = OF_ORGANIZATION[address.page];
@@ -113,7 +113,7 @@ function NoPage({ address, me, organization }) {
   <//>`;
 }
 
-/** One that is not there and one of others look alike. */
+/** The page for an organization that does not exist, or that the reader is not a member of. */
 function NoOrganization({ address, me }) {
   const { orgId } = address.params;
   return html`<${NotThere} title="No such organization" sought=${orgId} organizations=${me.organizations}>
@@ -121,7 +121,7 @@ function NoOrganization({ address, me }) {
   <//>`;
 }
 
-/** The one that was seen last in this browser; else one that has something to show. */
+/** The organization that was seen last in this browser; else one that has CI Metrics on. */
 function goHome({ organizations }) {
   const last = kept("localStorage", LAST_ORGANIZATION);
   const organization =

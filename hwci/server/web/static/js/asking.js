@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a view waits for an answer: what it showed before stays until the new answer is there, an answer
-// that is no longer wanted is not waited for, and who asks for patience is asked again by itself.
+// How a view waits for an answer: what it showed before stays until the new answer is there, a request that
+// is no longer needed is aborted, and a request that failed with `Retry-After` is repeated.
 
 import { get } from "./api.js";
 import { useCallback, useEffect, useState } from "./html.js";
@@ -8,9 +8,9 @@ import { useCallback, useEffect, useState } from "./html.js";
 const LIST_ROWS = 100; // the most that the API gives at once
 
 /**
- * Ask the API while the view is shown, anew whenever path, query or `turn` change; null asks nothing.
- * Return `{data, error, loading, again, put}`; `again()` asks once more, `put(data)` shows an answer that
- * came another way. A fault leaves the data that was there before, if that answered the same question.
+ * Ask the API while the view is shown, again whenever path, query or `turn` change; a path of null asks nothing.
+ * Return `{data, error, loading, again, put}`; `again()` repeats the request, `put(data)` shows data
+ * from elsewhere. After a fault the data stays if it answered the same request.
  */
 export function useAnswer(path, query = {}, turn = 0) {
   return useAsked(path, query, turn, get);
@@ -47,7 +47,7 @@ function useAsked(path, query, turn, ask) {
   return { ...state, loading, again, put };
 }
 
-/** What stays when an answer does not come: never what answered another question, under this one's name. */
+/** The data to keep after a fault: only that of the same request. */
 function kept(was, question) {
   return was.of === question ? was : { of: null, data: null };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page that needs a sign-in renews it while its other modules are still on their way: they ask for the
-// token when they are there, and are told then what may have gone wrong.
+// A page that needs a sign-in renews it while its other modules are still loading. They ask for the token once
+// they are loaded, and get the error then, if there was one.
 
 import { accessToken } from "./session.js";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cookies that scripts can read: finding, writing and deleting them. Their meaning is not known here.
+// Reading, writing and deleting the cookies that scripts can read. This module does not know their meaning.
 
 const OVER_TLS = "__Secure-"; // what the server's names begin with there (contract, "Auth")
 
@@ -19,7 +19,7 @@ export function cookie(name) {
   return written?.slice(name.length + 1);
 }
 
-/** Keep a cookie for so many seconds; 0 deletes it. */
+/** Set a cookie for a number of seconds; 0 deletes it. */
 export function keepCookie(name, value, { path, seconds }) {
   const secure = window.location.protocol === "https:" ? "; Secure" : "";
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API exists over TLS only

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Following runs (contract, "Runs and streams"): how a stream of server-sent events is read, and when it
-// is asked for again. A stream that ends or is cut is taken up after the last event that was given: none
-// is missed, none comes twice. What an event means to a page is the page's to say.
+// is asked for again. A stream that ends or is cut is resumed after the last event: none is missed, none comes
+// twice. The page decides what an event means to it.
 
 import { open } from "./api.js";
 import { unanswered } from "./refusal.js";
@@ -10,9 +10,9 @@ const EVENTS = new Set(["run.started", "run.test", "run.reported", "run.lost"]);
 const PAUSE_MILLISECONDS = 2_000; // after a stream has ended, unless it asked for another pause
 const BACKOFF_FIRST_MILLISECONDS = 500;
 const BACKOFF_MOST_MILLISECONDS = 15_000;
-// The server says something each 15 seconds: who hears nothing for this long, from the question on, is cut off.
+// The server sends something every 15 seconds. After this much silence the connection counts as cut.
 const SILENCE_MILLISECONDS = 45_000;
-// A page that nobody looks at gives its place and its connection to others.
+// After this time a hidden page closes its stream, as an organization has few of them.
 const HIDDEN_MILLISECONDS = 15_000;
 
 /** Reads one stream. `id`: the last that it gave, with an event or without; `retry`: its pause. */
@@ -47,24 +47,24 @@ export class EventStream {
     return null;
   }
 
-  /** End a block. One without data gives no event, and its id holds all the same. */
+  /** End a block. A block without data is no event, but its id counts. */
   #complete() {
     this.id = this.#id;
     const event = { id: this.#id, type: this.#type || "message", data: this.#data.join("\n") };
-    const told = this.#data.length > 0;
+    const hasData = this.#data.length > 0;
     this.#type = "";
     this.#data = [];
-    return told ? event : null;
+    return hasData ? event : null;
   }
 }
 
 /**
- * Follow a stream of the API while somebody looks at the page. `told.begun()`: it begins, or begins
- * anew, and what happened before has to be asked for; `told.event(event)`: as the API gives it;
- * `told.state(state, fault)`: "connecting", "live", "cut", or "ended" when trying again would not help.
- * Return a function that ends it.
+ * Follow a stream of the API while the page is visible. `listener.begun()`: it began, or began again, and what
+ * happened before has to be asked for; `listener.event(event)`: an event as the API sends it;
+ * `listener.state(state, fault)`: "connecting", "live", "cut", or "ended" when trying again would not help.
+ * Return a function that stops it.
  */
-export function follow(path, told) {
+export function follow(path, listener) {
   const place = { after: null };
   let line = null;
   let timer = null;
@@ -73,7 +73,7 @@ export function follow(path, told) {
     if (document.hidden) timer = window.setTimeout(leave, HIDDEN_MILLISECONDS);
     else if (line === null) {
       line = new AbortController();
-      keepFollowing(path, place, told, line.signal);
+      keepFollowing(path, place, listener, line.signal);
     }
   };
   const leave = () => {
@@ -89,8 +89,8 @@ export function follow(path, told) {
   };
 }
 
-async function keepFollowing(path, place, told, signal) {
-  told.state("connecting");
+async function keepFollowing(path, place, listener, signal) {
+  listener.state("connecting");
   for (let failed = 0; !signal.aborted; ) {
     let pause;
     const line = listening(signal);
@@ -98,12 +98,12 @@ async function keepFollowing(path, place, told, signal) {
       const headers = place.after === null ? {} : { "Last-Event-ID": place.after };
       const response = await open(path, { signal: line.signal, headers });
       failed = 0;
-      pause = Math.random() * (await readStream(response, line, place, told));
+      pause = Math.random() * (await readStream(response, line, place, listener));
     } catch (fault) {
       if (signal.aborted) return;
       if (fault.status === 409) place.after = null; // that event is gone
-      else if (!fault.isPassing) return told.state("ended", fault);
-      // Those who were told the same moment do not all come back in it.
+      else if (!fault.isPassing) return listener.state("ended", fault);
+      // Pages that got the same `Retry-After` do not all come back at once.
       pause = 1000 * (fault.retryAfter ?? 0);
       pause += Math.random() * Math.min(BACKOFF_MOST_MILLISECONDS, BACKOFF_FIRST_MILLISECONDS * 2 ** failed);
       failed += 1;
@@ -111,41 +111,41 @@ async function keepFollowing(path, place, told, signal) {
       line.done();
     }
     if (signal.aborted) return;
-    told.state("cut");
+    listener.state("cut");
     await new Promise((resume) => window.setTimeout(resume, pause));
   }
 }
 
-/** Read until the stream ends or is cut; give the pause that it asks for. */
-async function readStream(response, line, place, told) {
+/** Read until the stream ends or is cut. Return the pause that it asks for. */
+async function readStream(response, line, place, listener) {
   const reader = response.body.getReader();
   try {
-    return await readAll(reader, line, place, told);
+    return await readAll(reader, line, place, listener);
   } finally {
     reader.cancel().catch(() => {}); // what is cut already
   }
 }
 
-async function readAll(reader, line, place, told) {
+async function readAll(reader, line, place, listener) {
   const stream = new EventStream();
   let isPlaced = false; // its first block says after which event it begins
   for (;;) {
     const bytes = await nextBytes(reader);
     if (bytes === null) return stream.retry;
-    line.heard();
+    line.reset();
     const events = stream.feed(bytes).filter(({ type }) => EVENTS.has(type)); // a newer server has more
     const isNew = place.after === null;
     if (stream.id !== null) place.after = stream.id;
     if (!isPlaced && stream.id !== null) {
       isPlaced = true;
-      told.state("live");
-      if (isNew) tell(told.begun);
+      listener.state("live");
+      if (isNew) notify(listener.begun);
     }
-    for (const event of events.flatMap(read)) tell(told.event, event);
+    for (const event of events.flatMap(read)) notify(listener.event, event);
   }
 }
 
-/** Return what an event says, as a list: one that is no JSON says nothing, and the next one may. */
+/** Return the content of an event as a list, empty if it is not JSON: the next event may be. */
 function read({ data }) {
   try {
     return [JSON.parse(data)];
@@ -154,8 +154,8 @@ function read({ data }) {
   }
 }
 
-/** Tell the page. A fault of the page's own is no fault of the stream, which goes on. */
-function tell(what, event) {
+/** Notify the page. An error in the page does not end the stream. */
+function notify(what, event) {
   try {
     what(event);
   } catch (fault) {
@@ -173,15 +173,15 @@ async function nextBytes(reader) {
   }
 }
 
-/** Listen: `signal` ends the question, and its answer, when nothing is `heard` for too long. */
+/** Return a signal that aborts the request after too long a silence, and `reset`, which restarts that time. */
 function listening(signal) {
   const silence = new AbortController();
   let timer;
   const done = () => window.clearTimeout(timer);
-  const heard = () => {
+  const reset = () => {
     done();
     timer = window.setTimeout(() => silence.abort(unanswered()), SILENCE_MILLISECONDS);
   };
-  heard();
-  return { signal: AbortSignal.any([signal, silence.signal]), heard, done };
+  reset();
+  return { signal: AbortSignal.any([signal, silence.signal]), reset, done };
 }

@@ -2,7 +2,7 @@
 // How values are written for people. Pure functions: no requests, no drawing.
 
 /**
- * Each with how many of it a time is at least told in: "1 month" would be said of 30 days as of 59.
+ * Each unit with its smallest number that is shown: "1 month" would mean 30 days as well as 59.
  * @type {[Intl.RelativeTimeFormatUnit, number, number][]}
  */
 const UNITS = [
@@ -44,8 +44,8 @@ export function ago(at, now = Date.now()) {
   const unit = UNITS.find(([, size, least]) => Math.abs(seconds) >= least * size);
   if (!unit) return "just now";
   const units = seconds / unit[1];
-  // What was ten minutes and a half ago was ten minutes ago; what ends in a minute less than a day
-  // ends in 24 hours.
+  // Ten and a half minutes ago reads "10 minutes ago"; a minute less than a day ahead reads
+  // "in 24 hours".
   return relative.format(units > 0 ? Math.round(units) : Math.trunc(units), unit[0]);
 }
 
@@ -64,7 +64,7 @@ export function periodName({ from, to }) {
   return date.formatRange(new Date(from), new Date(to));
 }
 
-/** A slot of a period, which begins and ends at the hour of the asking: its days alone would name two. */
+/** A slot of a period. It begins and ends at the hour of the request, so its date alone would fit two slots. */
 export function slotName({ from, to }) {
   return dateAndTime.formatRange(new Date(from), new Date(to));
 }
@@ -79,7 +79,7 @@ export function counted(value, one, many = `${one}s`) {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A share as a percentage, of what the API gives as one: 12.5 is "12.5 %". */
+/** A percentage of the API: 12.5 is "12.5 %". */
 export function percent(value) {
   return `${tenths.format(value)} %`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this browser, or this tab, keeps for the pages. A browser that keeps nothing is fine.
+// What this browser, or this tab, stores for the pages. A browser that stores nothing is fine.
 
 /**
  * Return what is kept, or null.
@@ -22,6 +22,6 @@ export function keep(place, key, value) {
     if (value) window[place].setItem(key, value);
     else window[place].removeItem(key);
   } catch {
-    // The pages work without.
+    // The pages work without it.
   }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // One at a time over all tabs. Browsers have locks for that, but not on a page that came over plain HTTP
 // from another machine: there a lease stands in a database of the browser, whose transactions come one
-// after the other. A tab that is gone gives its lock back at once, its lease when that is over.
+// after the other. A closed tab gives its lock back at once, a lease when it expires.
 
 const DATABASE = "hwci";
 const STORE = "leases";
 const LEASE_MILLISECONDS = 12_000; // longer than the note of a renewal (mark.js)
 const LOOK_MILLISECONDS = 50;
 
-/** Work while nobody else works under this name, and return the result. The signal `waits` ends only the waiting. */
+/** Run `work` under an exclusive lock of this name and return its result. The signal `waits` ends only the waiting. */
 export function underLock(name, work, waits) {
   return navigator.locks ? navigator.locks.request(name, { signal: waits }, work) : underLease(name, work, waits);
 }
 
-/** Hold a name as long as this page is there, beside others that do. */
+/** Hold a shared lock of this name for as long as the page lives. */
 export function bePresent(name) {
   navigator.locks?.request(name, { mode: "shared" }, () => new Promise(() => {}));
 }
 
-/** Whether other pages hold a name too; false where there are no locks. */
+/** Whether other pages hold the shared lock too; false if the browser has no locks. */
 export async function othersPresent(name) {
   if (!navigator.locks) return false;
   const { held } = await navigator.locks.query();
@@ -55,7 +55,7 @@ function opened() {
   });
 }
 
-/** Look at a lease and, if `may`, put another in its place, in one transaction; says whether it was. */
+/** Replace a lease if `may` allows it, in one transaction. Return whether it did. */
 function changed(database, name, may, lease) {
   const transaction = database.transaction(STORE, "readwrite");
   const store = transaction.objectStore(STORE);

@@ -7,5 +7,5 @@ import { begun } from "./begin.js";
 import { html, render } from "./html.js";
 
 followLinks();
-// A page that does not load says so where it would be.
+// A page that does not load shows so in its place.
 Promise.all([begun, loadPage().catch(() => {})]).then(() => render(html`<${App} />`, document.getElementById("app")));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a script can know of the cookie that holds the refresh token (contract, "Auth"): the mark beside
 // it, another after each renewal. A page that is left while its renewal is under way leaves a note, a
-// cookie too, so that the next page can wait until the mark says that the renewal came through.
+// cookie too, so that the next page can wait until the mark has changed.
 
 import { cookie, given, keepCookie } from "./cookies.js";
 
@@ -10,7 +10,7 @@ const NOTE = "hwci_renewing";
 const NOTE_SECONDS = 10; // in which an answer still comes to a page that is gone
 const LOOK_MILLISECONDS = 25;
 
-/** The mark of this browser's sign-in, or undefined if nobody is signed in. */
+/** The mark of this browser's sign-in; undefined if there is no sign-in. */
 export function mark() {
   return given(MARK);
 }

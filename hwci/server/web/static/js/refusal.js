@@ -30,14 +30,14 @@ export function patience() {
   return AbortSignal.timeout(PATIENCE_MILLISECONDS);
 }
 
-/** Nobody is signed in in this browser. */
+/** There is no sign-in in this browser. */
 export function signedOut() {
   return new ApiError(401, "You are signed out", null);
 }
 
 /** No answer came. */
 export function unanswered() {
-  return new ApiError(0, "The server did not answer; look at your network, then try again", null);
+  return new ApiError(0, "The server did not answer; check your network, then try again", null);
 }
 
 /** Return the error of an answer that did not come whole: the request was aborted, or nothing came. */

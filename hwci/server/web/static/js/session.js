@@ -2,8 +2,8 @@
 // The sign-in of this browser (contract, "Auth"). The refresh token stands in a cookie that no
 // script can read; the access token only in the memory of this module, one in each tab. A refresh
 // token that is used twice ends every sign-in of its user, so tabs renew one after the other, under one
-// lock, and a tab asks the others before it renews; and a renewal is never cut short, however long it
-// takes. What is asked with the token is not known here.
+// lock, and a tab asks the others before it renews; and a renewal is never aborted, however long it takes.
+// This module does not know the requests that use the token.
 
 import { bePresent, othersPresent, underLock } from "./lock.js";
 import { forgetRenewal, mark, noteRenewal, settled } from "./mark.js";
@@ -16,10 +16,10 @@ const TABS_ANSWER_WITHIN = 250; // milliseconds
 const channel = new BroadcastChannel("hwci-session");
 
 let access = null; // {token, renewAt}: milliseconds of this page's own clock
-let given = null; // told of a token that another tab has
+let given = null; // called with a token that another tab has
 const watchers = new Set();
 
-/** Return an access token, renewed when it is due, or null if nobody is signed in. */
+/** Return an access token, renewed when it is due, or null if there is no sign-in. */
 export async function accessToken() {
   if (!isFresh()) await renew(access?.token);
   return access?.token ?? null;
@@ -60,7 +60,7 @@ export function watchSession(watcher) {
   return () => watchers.delete(watcher);
 }
 
-/** Work while no other tab does. Nobody waits for ever: what has begun by then goes on without them. */
+/** Run `work` while no other tab does. A caller that waited too long gets an error; the work goes on. */
 function alone(work) {
   const waiting = new AbortController();
   return new Promise((give, fail) => {
@@ -119,7 +119,7 @@ function keep(pair) {
   if (Boolean(was) !== Boolean(access)) for (const watcher of watchers) watcher(Boolean(access));
 }
 
-// A tab has a token that serves all: it is given to those who ask.
+// A tab's token serves all tabs: send it to those that ask.
 
 async function givenByAnotherTab(refused) {
   if (!(await othersPresent(TAB))) return false;
@@ -142,7 +142,7 @@ const HEARD = {
   given: ({ pair }) => given?.(pair),
   "signed-out": () => keep(null),
   "signed-in"() {
-    // It may be another person's; what this page shows is of the one before.
+    // It may be another person's, and this page shows what the one before may see.
     if (access) window.location.reload();
     else for (const watcher of watchers) watcher(true);
   },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where somebody wanted to go who was sent away to sign in at a provider (contract, "Auth"): kept in this
-// tab until the first page is there again, and taken once.
+// The page to show after a sign-in at a provider (contract, "Auth"): stored in this tab until the dashboard is
+// back, and used once.
 
 import { oursOnly } from "./address.js";
 import { keep, kept } from "./kept.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One's own account (contract, "Auth"): its password, and where one is signed in. It is of no organization.
+// The person's own account (contract, "Auth"): its password, and its sessions. It belongs to no organization.
 
 import { html, useState } from "../html.js";
 import { Section } from "../parts/section.js";

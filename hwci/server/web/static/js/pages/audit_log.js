@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log: who did what to which thing, newest first. For owners and admins; the API says so, and
-// this page says it before it would ask in vain.
+// The audit log: who did what to which thing, newest first. For owners and admins: the API refuses all
+// others, and this page does not ask for them.
 
 import { addressOf } from "../address.js";
 import { html } from "../html.js";

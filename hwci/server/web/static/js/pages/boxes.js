@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes of an organization (contract, "Boxes"): which are there, and how one comes to be there. An
-// install token is shown once, where it was asked for, and kept nowhere.
+// The boxes of an organization (contract, "Boxes"): their list, and a form that adds one. An install token is
+// shown only once, on this page, and stored nowhere.
 
 import { addressOf } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
@@ -10,11 +10,11 @@ import { PagedTable } from "../parts/table.js";
 import { Badge, ExactTimes, LongName, Time } from "../parts/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
 
-// No event says whether a box is online, so the page asks while somebody looks.
+// There is no event for a box that goes offline, so a visible page asks again.
 const LOOK_MILLISECONDS = 30_000;
 const STATUSES = {
-  online: ["good", "online", "Last heard from within three minutes"],
-  offline: ["warn", "offline", "Not heard from for three minutes"],
+  online: ["good", "online", "Last seen within three minutes"],
+  offline: ["warn", "offline", "Not seen for three minutes"],
   new: ["quiet", "not installed", "It has no key yet: install it with its token"],
 };
 
@@ -92,10 +92,10 @@ function nothing(orgId, may) {
   const cli = html`<code>hwci boxes create bench-1 --org ${orgId}</code>`;
   if (!may) {
     return html`There is no box yet. An owner or admin adds one, here or with ${cli}. Runs of benches without a box are
-      listed all the same.`;
+      listed too.`;
   }
-  return html`There is no box yet. Give one the name that its run reports say, above or with ${cli}; then it is
-    seen here whether it is online, and its runs go live. Runs of benches without a box are listed all the same.`;
+  return html`There is no box yet. Add one above or with ${cli}, under the name that its run reports use. This page
+    then shows whether it is online, and its runs are live. Runs of benches without a box are listed too.`;
 }
 
 function useLooks() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One failure with all that its answer rests on (contract, "CI metrics"): what it is now, the commits
-// around it, and the checks one by one. Nothing is concluded here; every word of the answer is the API's.
+// around it, and the checks one by one. The API decides everything that is shown.
 
 import { addressOf, change, lastOf } from "../address.js";
 import { useAnswer } from "../asking.js";
@@ -43,7 +43,7 @@ function FailurePage({ address, orgId, organization, failureId }) {
   `;
 }
 
-/** What was shown before stays: a failure is missing only where it never was there. */
+/** The fault of a request. A failure that was shown before stays; it is missing only if it was never there. */
 function Fault({ answer, failureId, organization }) {
   const { data, error, again } = answer;
   if (organization?.ciMetricsEnabled === false) return html`<h1>Failure</h1><${TurnOn} orgId=${organization.id} />`;

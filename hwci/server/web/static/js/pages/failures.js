@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The failures of a period one by one, each with its label (contract, "CI metrics"). Which of them are
-// listed stands in the address; what each of them is, the API says.
+// listed stands in the address; the API decides their labels.
 
 import { useAll } from "../asking.js";
 import { html, useRef } from "../html.js";

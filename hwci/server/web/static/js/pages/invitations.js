@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invitations that wait for whoever is signed in, to be accepted or declined (contract,
-// "Organizations"). What an inviter wrote stands in a cell that says what it is, never in a sentence of ours.
+// The open invitations of the signed-in person, to be accepted or declined (contract, "Organizations"). Names
+// that an inviter wrote stand in a cell with a title, never within a sentence of ours.
 
 import { addressOf, go } from "../address.js";
 import { post } from "../api.js";
@@ -10,7 +10,7 @@ import { Deed } from "../parts/deed.js";
 import { PagedTable } from "../parts/table.js";
 import { ExactTimes, LongName, Time } from "../parts/values.js";
 
-/** The page. `put(me)`: who is signed in is a member of one more, or has an invitation less. */
+/** The page. `put(me)`: the person has one membership more, or one invitation less. */
 export function Invitations({ address, me, put }) {
   const [turn, setTurn] = useState(0);
   const fewer = (more) => put({ ...me, invitations: Math.max(0, me.invitations - 1), ...more });
@@ -57,6 +57,6 @@ function Answer({ one, accept, decline }) {
 }
 
 function nothing(me) {
-  return html`No invitation waits for ${me.user.email}. One ends after seven days, or when it is withdrawn. A link that you
-    came by is for another e-mail, or was used: ask who invited you for a new one.`;
+  return html`No invitation waits for ${me.user.email}. An invitation ends after seven days, or when it is withdrawn. If a link
+    brought you here, it is for another e-mail or was used: ask the person who invited you for a new one.`;
 }

@@ -12,7 +12,7 @@ import { PagedTable } from "../parts/table.js";
 import { ExactTimes, LongName, Time } from "../parts/values.js";
 import { Invite, InviteLink } from "./members/inviting.js";
 
-/** The page. `put(me)`: who is signed in has left. */
+/** The page. `put(me)`: the person has left. */
 export function Members({ address, orgId, organization, me, put }) {
   const base = `/api/orgs/${orgId}`;
   const [turn, setTurn] = useState(0);
@@ -74,7 +74,7 @@ function withdrawing({ id, email }, base, changed) {
   return html`<div class="actions"><${Deed} label=${`Withdraw the invitation of ${email}`} act=${act}>Withdraw<//></div>`;
 }
 
-/** Leaving takes two steps: only a new invitation leads back. */
+/** Leaving takes a second click, as only a new invitation leads back. */
 function Leaving({ name, leave }) {
   const [asked, setAsked] = useState(false);
   const stay = useRef(null);
@@ -85,7 +85,7 @@ function Leaving({ name, leave }) {
     </section>`;
   }
   return html`<section class="part" aria-label="Leave">
-    <p>You lose sight of <strong>${name}</strong> at once, and come back only by a new invitation.</p>
+    <p>You lose access to <strong>${name}</strong> at once. Only a new invitation brings you back.</p>
     <div class="actions">
       <button type="button" ref=${stay} onClick=${() => setAsked(false)}>Stay</button>
       <${Deed} act=${leave}>Leave<//>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metrics page (spec, "Metrics page (dashboard)"): which period and which product is looked at, and
-// what is shown of it. Every figure is the API's.
+// what is shown of it. The API computes every figure.
 
 import { addressOf, change } from "../address.js";
 import { useAll, useAnswer } from "../asking.js";
@@ -39,7 +39,7 @@ function MetricsOf({ address, orgId, organization }) {
   const products = useAll(`/api/orgs/${orgId}/products`);
   const reviews = useReviews(orgId, page, trend, isAdmin(organization));
   useReturn(scope.asOf ? () => {} : reviews.renew);
-  // Who may review sees one column more: the figures come with the role, so that no row moves for it.
+  // Reviewers see one column more: wait for the role, so that no row moves when it comes.
   const isThere = page.data !== null && organization !== undefined;
   useEffect(() => {
     if (isThere) showSection(window.location.hash.slice(1));
@@ -59,7 +59,7 @@ function MetricsOf({ address, orgId, organization }) {
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
       html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews }} />`}
-    <p class="said" role="status">${reviews.said}</p>
+    <p class="review-message" role="status">${reviews.message}</p>
   `;
 }
 
@@ -67,7 +67,7 @@ function Period({ from, to }) {
   return html`<span title=${`${moment(from)} to ${moment(to)}`}>${periodName({ from, to })}, as of ${timeOfDay(new Date(to))}</span>`;
 }
 
-/** Ask anew when a page is looked at again that was left for a while: yesterday's figures are not today's. */
+/** Ask again when the page becomes visible after a while: yesterday's figures are not today's. */
 function useReturn(renew) {
   const latest = useRef(renew);
   latest.current = renew;
@@ -110,8 +110,8 @@ function DayByDay({ trend, address }) {
 }
 
 /**
- * What fails now: no later pass has resolved it, so no tile counts it yet. Its line is there before its
- * figure, so that nothing below moves when it comes.
+ * What still fails: no later pass has resolved it, so no tile counts it yet. Its line is there before its
+ * figure, so that nothing below moves.
  */
 function Pending({ orgId, scope, turn }) {
   const query = { ...scope, label: "pending" };
@@ -130,7 +130,7 @@ function isBlank(page) {
   return mergesChecked.announced === 0 && infraRuns.total === 0;
 }
 
-/** Whether the address itself is refused: what was shown before is of another one. */
+/** Whether the address itself is refused: the figures are those of another one. */
 function isRefused(error) {
   return error !== null && !error.isPassing;
 }

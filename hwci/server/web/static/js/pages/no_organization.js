@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody sees who is signed in and belongs to no organization: how one comes into one, and the form
-// that makes a new one (contract, "Organizations").
+// The page of a person without an organization: how to join one, and a form that makes a new one (contract,
+// "Organizations").
 
 import { post } from "../api.js";
 import { html, useState } from "../html.js";
@@ -36,11 +36,11 @@ export function NoOrganization({ me, made }) {
       <form class="add-box" onSubmit=${make}>
         <label>Name of the organization <input name="name" required maxlength="255" autocomplete="organization" /></label>
         <button class="main" aria-disabled=${busy ? "true" : undefined}>${busy ? "Making…" : "Make organization"}</button>
-        ${fault && html`<p class="fault" role="alert">${told(fault)}</p>`}
+        ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
       </form>
     </section>`;
 }
 
-function told({ message, issues }) {
+function faultText({ message, issues }) {
   return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
 }

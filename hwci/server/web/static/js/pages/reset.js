@@ -33,7 +33,7 @@ export function ResetPassword() {
   };
   if (done) return html`<${Done} />`;
   const faults = faultsOf(fault);
-  return html`<main class="door">
+  return html`<main class="standalone">
     <h1>Set a new password</h1>
     ${fault && !faults.newPassword && html`<p class="failed" role="alert">${fault.message}</p>`}
     <form ref=${form} onSubmit=${submit}>
@@ -48,7 +48,7 @@ export function ResetPassword() {
 function Done() {
   const title = useRef(null);
   useEffect(() => title.current.focus(), []);
-  return html`<main class="door">
+  return html`<main class="standalone">
     <h1 tabindex="-1" ref=${title}>Your password is set</h1>
     <p class="quiet">You are signed out everywhere. <a href="/sign-in">Sign in with the new password</a></p>
   </main>`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run with all that was told of it (contract, "Runs and streams"), as it goes: an event of the stream
-// asks for its record anew.
+// One run with all that was reported of it (contract, "Runs and streams"), live: an event of the stream asks
+// for its record again.
 
 import { addressOf } from "../address.js";
 import { useAnswer } from "../asking.js";
@@ -44,7 +44,7 @@ function RunPage({ address, orgId, organization, runId }) {
   `;
 }
 
-/** A run that ended moves no more, and one whose id is none never begins; of others it is not known yet. */
+/** Whether the run can still change: it has not been reported, or it may still begin. */
 function mayMove(run, missing, following) {
   return run ? run.status !== "reported" : missing && following.state !== "ended";
 }
@@ -69,7 +69,7 @@ function NoRun({ runId, organization }) {
   <//>`;
 }
 
-/** Ask for the record when the stream tells of it: what it counts is the API's to say. */
+/** Ask for the record again when the stream has an event of it: the API computes its counts. */
 function useMoving(path, answer) {
   const again = usePaced(answer.again, () => answer.loading);
   return useFollowing(path, {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of an organization, latest start first, as they go (contract, "Runs and streams"). An event
-// of the stream asks for the shown rows anew, so that the page never computes what a run record says.
+// The runs of an organization, latest start first, live (contract, "Runs and streams"). An event of the stream
+// asks for the shown rows again, so that the page computes nothing of a run record.
 
 import { addressOf, change } from "../address.js";
 import { html, useRef, useState } from "../html.js";
@@ -35,7 +35,7 @@ export function Runs({ address, orgId, organization }) {
         ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
             loading=${loading} address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
             rowKey=${(run) => run.id} empty=${nothing(orgId, filters, clear, organization)} />`
-        : html`<${Empty}>“${filters.sha}” begins no commit's hash. Give 4 or more of its first characters, which are
+        : html`<${Empty}>No commit's hash begins with “${filters.sha}”. Enter 4 or more of its first characters,
             0 to 9 and a to f.<//>`}
     </section>
   `;

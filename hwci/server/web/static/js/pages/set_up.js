@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registering: the first user of a server, or somebody who was invited. The token stands in the
-// address after "#", which no browser sends anywhere. Who may register is the operator's to say.
+// address after "#", which no browser sends anywhere. The operator decides who may register.
 
 import { addressOf, go } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
@@ -37,7 +37,7 @@ export function SetUp() {
     if (!token) return;
     keepInvitation(token);
     const toInvitations = () => go(addressOf("invitations"), { replace: true });
-    if (mark() !== undefined) window.queueMicrotask(toInvitations); // once somebody watches the address
+    if (mark() !== undefined) window.queueMicrotask(toInvitations); // once the app watches the address
   }, [token]);
   const submit = async (event) => {
     event.preventDefault();
@@ -57,7 +57,7 @@ export function SetUp() {
   const faults = faultsOf(fault);
   const besideNone = fault && !FIELDS.some(({ name }) => faults[name]);
   const refused = fault?.status === 403;
-  return html`<main class="door">
+  return html`<main class="standalone">
     <h1>Set up your account</h1>
     ${besideNone && html`<p class="failed" role="alert">${fault.message}</p>`}
     ${refused && html`<${Refused} back=${() => setFault(null)} />`}
@@ -72,8 +72,8 @@ export function SetUp() {
 }
 
 /**
- * What to do where the server lets nobody register so. Whether a link is good nobody can ask it before: so
- * the form stands until it is sent, and what was typed is kept for another e-mail.
+ * What to do if the server refuses the registration. A link cannot be checked before the form is sent, so the form
+ * is kept, with what was typed, for another e-mail.
  */
 function Refused({ back }) {
   const title = useRef(null);

@@ -35,7 +35,7 @@ export function SignIn({ address }) {
       password.current.select();
     }
   };
-  return html`<main class="door">
+  return html`<main class="standalone">
     <h1>Sign in to hwci</h1>
     ${fault && html`<p class="failed" role="alert">${fault}</p>`}
     <form onSubmit=${submit}>
@@ -64,19 +64,19 @@ function Providers({ next }) {
     )}`;
 }
 
-/** What the server said when it sent the browser here, once: neither is worth coming back to. */
+/** Return the message with which the server sent the browser here, and remove it. */
 function refusedWords({ query }) {
   if (!query.has("sso")) return null;
-  const said = given(REFUSAL);
+  const text = given(REFUSAL);
   forget(REFUSAL, "/sign-in");
   window.queueMicrotask(() => change({ sso: null }, { replace: true }));
-  return read(said ?? "") || LOST;
+  return read(text ?? "") || LOST;
 }
 
-/** Return the words; none: the server did not write them. */
-function read(said) {
+/** Decode the message, "" if it is broken: the server did not write it then. */
+function read(text) {
   try {
-    return decodeURIComponent(said);
+    return decodeURIComponent(text);
   } catch {
     return "";
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A button that does something through the API: once at a time, and it says what went wrong.
+// A button that does something through the API: once at a time, with a message if it fails.
 
 import { html, useState } from "../html.js";
 
-/** `act()`: does it; `label`: what it does and to what, where its text says less. */
+/** `act()`: does it; `label`: what it does and to what, if its text is shorter. */
 export function Deed({ act, label, main, children }) {
   const [fault, setFault] = useState(null);
   const [busy, setBusy] = useState(false);

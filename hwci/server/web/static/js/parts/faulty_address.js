@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with the query of an address that somebody wrote: the values that the API refuses, in
-// its words, and the same page without them. What is allowed is the API's to say.
+// What is wrong with the query of a written address: the values that the API refuses, in its words, and a link
+// to the same page without them. The API decides what is allowed.
 
 import { html } from "../html.js";
 
@@ -28,10 +28,10 @@ export function RefusedParameters({ parameters }) {
     <p><a href=${without(parameters)}>Show the page without ${parameters.length === 1 ? "this value" : "these values"}</a></p>`;
 }
 
-/** "Input should be a whole number" is said of the value that stands before it. */
+/** Turn "Input should be a whole number" into the end of a sentence that begins with the value. */
 function asPredicate(message) {
-  const said = message.replace(/^(Input|String|Value) should/, "should");
-  return said.charAt(0).toLowerCase() + said.slice(1);
+  const text = message.replace(/^(Input|String|Value) should/, "should");
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 function without(parameters) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A field of a form, with what is said about it: how it is filled in, and what was wrong with it.
+// A field of a form, with a hint how to fill it in, and with its error.
 
 import { html } from "../html.js";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around every page: where one is, where one can go, who one is.
+// The frame around every page: where the reader is, where they can go, who they are.
 
 import { addressOf, go } from "../address.js";
 import { counted } from "../format.js";
@@ -35,13 +35,13 @@ export function Frame({ address, me, organization, children }) {
 }
 
 function Waits({ number }) {
-  return html`<aside class="waits" aria-label="What waits for you">
+  return html`<aside class="waits" aria-label="Your invitations">
     <a href=${addressOf("invitations")}>${counted(number, "invitation")}</a> to an organization${" "}
     ${number === 1 ? "waits" : "wait"} for you.
   </aside>`;
 }
 
-/** The page itself. Whoever comes to another page by a link is at its beginning, by keyboard too. */
+/** The page itself. After a link to another page the focus is at its beginning. */
 function Main({ place, children }) {
   const main = useRef(null);
   const first = useRef(true);
@@ -80,8 +80,8 @@ function Person({ me, organization, page }) {
 }
 
 /**
- * The choice goes with a button: an arrow key looks at a choice, and leaves no page. What was only looked
- * at goes back to the one that is shown when the choice is left.
+ * The choice of an organization. Only the button goes there, so that arrow keys can look through the list; when
+ * the focus leaves, the list shows the present organization again.
  */
 function Organizations({ all, shown }) {
   const leave = (event) => {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time that stands in an address, where anybody may have written anything.
+// A time in an address, which may hold any text.
 
 import { moment } from "../format.js";
 import { html } from "../html.js";
 
-/** The time in full; what is none stands as it was given, and the API refuses it. */
+/** The time in full, or the text itself if it is no time: the API refuses it then. */
 export function GivenTime({ at }) {
   return html`<strong>${Number.isNaN(Date.parse(at)) ? at : moment(at)}</strong>`;
 }

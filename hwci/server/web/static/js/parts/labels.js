@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the label of a failure is called (semantics, 4.3). Which one it has is the API's to say.
+// What the label of a failure is called (semantics, 4.3). The API decides which one it has.
 
 import { html } from "../html.js";
 import { Badge } from "./values.js";

@@ -5,7 +5,7 @@
 import { html, useEffect, useState } from "../html.js";
 import { Failed, Waiting } from "./notice.js";
 
-// A newer server has other files: the document, asked for anew, knows them.
+// A newer server has other files: a reload of the document loads them.
 const AWAY = new Error("This page did not load: the network is down, or the server was upgraded");
 
 /** Make a view of what a module exports under a name. Its `load()` loads it before it is shown. */

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from "../html.js";
 
-/** The token of the link: also of one that is opened where this page stands, which loads nothing anew. */
+/** The token of the link; also of a second link opened on this page, which reloads nothing. */
 export function useToken() {
   const inAddress = () => window.location.hash.slice(1);
   const [token, setToken] = useState(inAddress);
@@ -11,7 +11,7 @@ export function useToken() {
     const take = () => {
       if (!inAddress()) return;
       setToken(inAddress());
-      // Nobody reads it over a shoulder, or finds it in the history.
+      // Keep it off the screen and out of the history.
       window.history.replaceState(null, "", window.location.pathname);
     };
     take();

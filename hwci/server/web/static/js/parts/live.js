@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page that moves without being loaded anew: it follows a stream of runs while it is shown, and a
-// small sign says whether what it shows is of now.
+// A page that updates without a reload: it follows a stream of runs while it is shown, and a small sign shows
+// whether it is up to date.
 
 import { follow } from "../following.js";
 import { html, useEffect, useRef, useState } from "../html.js";

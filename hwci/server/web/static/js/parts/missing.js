@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody is told who looked for something that is not there: what was looked for, why it may be
-// missing (the children), and where to go on.
+// What is shown in place of something that does not exist: what was looked for, why it may be missing (the
+// children), and where to go on.
 
 import { addressOf } from "../address.js";
 import { html } from "../html.js";
 import { useTitle } from "./title.js";
 
 /** A page of its own for it. */
-export function NotThere({ title, ...told }) {
+export function NotThere({ title, ...rest }) {
   useTitle(title);
-  return html`<h1>${title}</h1><${Missing} ...${told} />`;
+  return html`<h1>${title}</h1><${Missing} ...${rest} />`;
 }
 
-/** `sought`: as the address has it; `organizations`: those whose metrics are ways on. */
+/** `sought`: as the address has it; `organizations`: to link to their metrics. */
 export function Missing({ sought, organizations, children }) {
   return html`<p class="empty"><code>${sought}</code>: ${children}</p>
     <ul class="ways" aria-label="Ways on">

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a view says when it has nothing to show: it waits, it failed, or there is nothing.
+// What a view shows without data: it waits, it failed, or there is none.
 
 import { timeOfDay } from "../format.js";
 import { html, useMemo } from "../html.js";
 import { RefusedParameters, refusedParameters } from "./faulty_address.js";
 
-/** Something is on its way. */
+/** Loading. */
 export function Waiting() {
   return html`<p class="waiting" role="status">Loading…</p>`;
 }
 
 /**
- * Something failed: what, and what to do next (the children, where the page knows more). `again` asks
- * once more, where that may help; `table`: the one that was asked for, as addresses name it.
+ * Something failed: what, and what to do next (the children, if the page knows more). `again` repeats the
+ * request, if that may help; `table`: the name in addresses of the table that was asked for.
  */
 export function Failed({ error, again, table, children }) {
   const refused = useMemo(() => refusedParameters(error, table), [error]);
@@ -32,7 +32,7 @@ function Until({ error }) {
   return html`<p>This page asks again by itself at ${timeOfDay(until)}.</p>`;
 }
 
-/** There is nothing yet; the children say what to do. */
+/** There is no data yet; the children are what to do. */
 export function Empty({ children }) {
   return html`<p class="empty">${children}</p>`;
 }

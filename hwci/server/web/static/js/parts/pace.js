@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that events ask for, at a pace: tests end many times a second, and a server allows an address a
-// hundred requests a minute. What the work is, its caller knows.
+// hundred requests a minute.
 
 import { useEffect, useMemo, useRef } from "../html.js";
 
 const PACE_MILLISECONDS = 3_000;
 
 /**
- * Return what asks for the work: it is done at once, then at most once in a while, and after the last asking
- * in any case. While it `isBusy()`, it is not begun again: that would give up what is under way.
+ * Return a function that requests the work. It runs at once, then at most once in a while, and always after the
+ * last request. It does not start while it `isBusy()`, as that would abort the work under way.
  */
 export function usePaced(work, isBusy) {
   const latest = useRef(null);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Confirm, Dismiss and Reset (spec, "Review of a resolved failure"): which of them the present state
-// allows, and how one is asked for. Who may review, and what is shown of it, the pages say.
+// allows, and how to request one. The pages decide who may review and what is shown.
 
 import { post } from "../api.js";
 
@@ -18,7 +18,7 @@ export function fittingActions(resolved) {
   return ACTIONS.filter(({ fits }) => fits(resolved));
 }
 
-/** Review a failure; gives what it is now. */
+/** Review a failure. Return its new state. */
 export function review(orgId, failureId, action) {
   return post(`/api/orgs/${orgId}/ci-failures/${failureId}/${action}`);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of a table, with headings that sort. On a narrow screen each row is drawn as a card, which
-// takes the meaning of a table from its elements: their roles say it.
+// takes away what its elements mean to a screen reader: their roles give that back.
 
 import { html, useEffect, useRef } from "../html.js";
 import { titleOf } from "./section.js";
@@ -38,7 +38,7 @@ function Row({ row, columns, below }) {
 
 /**
  * A row that goes away with the focus in it gives it to the row that takes its place, the last one to
- * the title of its section. Return what a table has to tell of.
+ * the title of its section. Return the references that a table needs for that.
  */
 function useFocusPassedOn(rows) {
   const held = useRef(null);
@@ -88,8 +88,8 @@ function directionOf(column, sort) {
 }
 
 /**
- * What a click asks for. Numbers largest first, names from A, then the other way round; the last click
- * gives the table's own order back. The column of that order has only this and its reverse.
+ * The order after a click. Numbers largest first, names from A, then the other way round; the third click
+ * restores the table's own order. The column of that order has only this and its reverse.
  */
 function nextSort(column, sort) {
   const [up, down] = [column.sort, `-${column.sort}`];

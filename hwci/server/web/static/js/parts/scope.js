@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which period and which products a page is about: read from the address, and chosen here (spec,
-// "Metrics page (dashboard)"). What the page shows of them is not known here.
+// "Metrics page (dashboard)").
 
 import { addressOf, change, lastOf } from "../address.js";
 import { productName } from "../format.js";
@@ -17,7 +17,7 @@ const DAY_MILLISECONDS = 86_400_000;
 
 const OF_OTHER_ROWS = /\.(page|boxes)$/;
 
-/** What the address asks about. */
+/** Return the period and product of an address. */
 export function scopeOf(query) {
   return {
     days: query.get("days") || DAYS_DEFAULT,
@@ -28,8 +28,8 @@ export function scopeOf(query) {
 }
 
 /**
- * What a link to another page of the organization takes along: the period and the product, as they were chosen
- * on the page shown last that knows them, and nothing else of it. Runs have times in place of days.
+ * The query of a link to another page of the organization: the period and the product that were chosen last,
+ * and nothing else. Runs have times in place of days.
  */
 export function takenAlong(page, orgId) {
   if (!OF_PRODUCTS.includes(page)) return {};
@@ -55,7 +55,7 @@ function timesOf({ page, query }) {
   return { from: new Date(end - days * DAY_MILLISECONDS).toISOString(), to: asOf };
 }
 
-/** The way from a period of the past to the one up to now. */
+/** A link from a past period to the one up to now. */
 export function UpToNow({ address, scope }) {
   if (!scope.asOf) return null;
   const query = { ...Object.fromEntries(address.query), asOf: null };
@@ -80,7 +80,7 @@ export function Periods({ days }) {
 
 /**
  * The product selector: all products, those of one repository where there are several, or one. `onChoose`
- * takes the choice, which is the page's scope unless told otherwise; `first`: a reference to the field.
+ * takes the choice, by default the scope of the page; `first`: a reference to the field.
  */
 export function Products({ products, scope, several, onChoose = changeScope, first }) {
   const chosen = scope.repoKey || scope.suite ? optionValue(scope) : "";
@@ -106,7 +106,7 @@ export function Products({ products, scope, several, onChoose = changeScope, fir
   </select>`;
 }
 
-/** Whether the product asked about, if it is one, is among those that were heard of. */
+/** Whether the product of the address, if there is one, is among the known ones. */
 export function isKnown(products, { repoKey, suite }) {
   return !repoKey || products.some((one) => one.repoKey === repoKey && (!suite || one.suite === suite));
 }
@@ -122,7 +122,7 @@ export function productColumn(product, several) {
   return [{ key: "product", title: "Product", sort: "suite", words: true, cell }];
 }
 
-/** Ask about another period or product, or others of its rows: what was turned over and unfolded is of those before. */
+/** Change period, product or filter; the pages and open rows of the tables belong to the old choice, and are reset. */
 export function changeScope(changes) {
   const left = [...new URLSearchParams(window.location.search).keys()].filter((name) => OF_OTHER_ROWS.test(name));
   change({ ...Object.fromEntries(left.map((name) => [name, null])), ...changes });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A titled part of a page; one that can be closed keeps in the address that it is open. `anchor` is
-// its name behind the `#` of an address.
+// A titled part of a page. The address has which of the collapsible ones are open. `anchor` is the name of a
+// section after the `#` of an address.
 
 import { count } from "../format.js";
 import { html, useId } from "../html.js";
@@ -25,7 +25,7 @@ export function Collapsed({ title, total, anchor, open, onToggle, children }) {
   </section>`;
 }
 
-/** Show a section that is there: scroll to it, and let the keyboard go on from there. */
+/** Scroll to a section, and move the focus there. */
 export function showSection(anchor) {
   const section = document.getElementById(anchor);
   if (!section?.matches(".part")) return;

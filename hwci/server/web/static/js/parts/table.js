@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of the API: sorted, searched and turned over by the server, its state in the address
-// (`<name>.page`, `<name>.sort`, `<name>.search`). What the columns hold is the caller's to say.
+// (`<name>.page`, `<name>.sort`, `<name>.search`). The caller defines the columns.
 
 import { change } from "../address.js";
 import { useAnswer } from "../asking.js";
@@ -15,10 +15,10 @@ const TYPING_PAUSE_MILLISECONDS = 250;
 
 /**
  * Show a paged list of the API. `columns`: as `Rows` takes them; `first`: the first page, when it is known
- * already (`undefined`: ask for it; null: somebody asks); `turn`: another one asks anew; `loading`: a reference
+ * already (`undefined`: ask for it; null: somebody asks); `turn`: a change of it asks again; `loading`: a reference
  * that is kept true while it waits for an answer; `below(row)`: what stands under a row; `thing`: what a row is,
  * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
- * `totalled`: how many rows there are is said in any case.
+ * `totalled`: always show how many rows there are.
  */
 export function PagedTable(props) {
   const { name, path, query, address, first, turn, loading, thing, label, searched = true, totalled } = props;
@@ -56,21 +56,21 @@ export function PlainTable({ columns, rows, rowKey, label }) {
   return html`<${Rows} columns=${columns} rows=${rows} rowKey=${rowKey} label=${label} />`;
 }
 
-/** What the address says of a table. `plain`: nothing, so that it shows its first rows. */
+/** The state of a table in the address. `plain`: there is none, so the table shows its first rows. */
 export function tableState(name, query) {
   const read = (part) => query.get(`${name}.${part}`);
   const [page, sort, search] = ["page", "sort", "search"].map(read);
   return { sort, search: search ?? "", plain: !page && !sort && !search, query: { page, sort, search } };
 }
 
-/** Return what was there last, until there is something again. */
+/** Return the last value that was there. */
 function useKept(value) {
   const kept = useRef(null);
   if (value) kept.current = value;
   return kept.current;
 }
 
-/** What is said where a search finds nothing. */
+/** The text for a search without results. */
 export function noMatch(thing, search) {
   return `No ${thing} matches “${search}”. A part of a name is enough; an empty field shows all.`;
 }
@@ -86,7 +86,7 @@ export function Tools({ name, label, asked, total, thing, busy, searched = true 
   </div>`;
 }
 
-/** What is typed: it goes into the address after a pause, and comes from there when that changes. */
+/** The typed text: it goes into the address after a pause, and follows the address when that changes. */
 function useTyped(name, searched) {
   const [text, setText] = useState(searched);
   const timer = useRef(null);
@@ -132,7 +132,7 @@ function Pages({ name, list, label }) {
   </nav>`;
 }
 
-// A button at the end of the way stays where the keyboard is: it says that it is of no use, no more.
+// A button without use is only marked as such, so that it keeps the focus.
 function Turn({ title, to, may, name }) {
   return html`<button type="button" aria-disabled=${may ? undefined : "true"} onClick=${() => may && turnTo(name, to)}>${title}</button>`;
 }

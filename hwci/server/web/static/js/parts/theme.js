@@ -18,7 +18,7 @@ export function ThemeChoice() {
     keep("localStorage", KEY, event.target.value);
     const theme = kept("localStorage", KEY) ?? "";
     event.target.value = theme; // not the chosen one where nothing is kept
-    window.dispatchEvent(new StorageEvent("storage", { key: KEY })); // told to other tabs by itself
+    window.dispatchEvent(new StorageEvent("storage", { key: KEY })); // other tabs get it from the browser
     setChosen(theme);
   };
   return html`<select aria-label="Theme" value=${chosen} onChange=${choose}>

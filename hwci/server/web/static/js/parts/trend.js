@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A figure over the slots of a period, as bars beside its tile. The same figures stand as a table on
-// the page (`pages/metrics/days.js`), for those who do not read bars.
+// the page (`pages/metrics/days.js`), for people who prefer figures.
 
 import { count, slotName } from "../format.js";
 import { html, useState } from "../html.js";
 
 const WIDTH = 240;
 const HEIGHT = 36;
-const LEAST = 3; // of a bar that is not nothing
+const LEAST = 3; // of a bar above 0
 const GAP = 1;
 
 /**
  * Bars of a figure: `of` reads it from a slot, `outOf` what it is a part of, drawn behind; `all`: of the whole
- * period. Before the slots are there the place is kept free, so that nothing below moves when they come.
+ * period. While the slots load, their place is kept free, so that nothing below moves.
  */
 export function Trend({ slots, of, outOf = (_slot) => 0, all, title, kind }) {
   const [pointed, setPointed] = useState(null);
-  if (!slots) return html`<div class="trend"></div><p class="trend-told"></p>`;
+  if (!slots) return html`<div class="trend"></div><p class="trend-text"></p>`;
   const most = Math.max(1, ...slots.map(of), ...slots.map(outOf));
   const step = WIDTH / slots.length;
   const slot = slots[pointed];
@@ -28,10 +28,10 @@ export function Trend({ slots, of, outOf = (_slot) => 0, all, title, kind }) {
         ${of(one) > 0 ? html`<rect ...${box(i, step, tall(of(one), most))} />` : html`<rect class="none" ...${box(i, step, 1)} />`}
       </g>`)}
     </svg>
-    <p class="trend-told" aria-hidden="true">${slot && told(slot, of, outOf)}</p>`;
+    <p class="trend-text" aria-hidden="true">${slot && slotText(slot, of, outOf)}</p>`;
 }
 
-function told(slot, of, outOf) {
+function slotText(slot, of, outOf) {
   return `${slotName(slot)}: ${count(of(slot))}${outOf(slot) ? ` of ${count(outOf(slot))}` : ""}`;
 }
 

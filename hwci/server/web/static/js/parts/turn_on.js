@@ -4,7 +4,7 @@
 
 import { html } from "../html.js";
 
-/** What to do, and for whom it is. */
+/** What to do, and who does it. */
 export function TurnOn({ orgId }) {
   return html`<section class="part first-steps">
     <h2>First step: turn CI Metrics on</h2>

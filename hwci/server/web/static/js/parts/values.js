@@ -10,7 +10,7 @@ const MINUTE_MILLISECONDS = 60_000;
 const aging = new Set();
 let minutes = null; // the one timer of all times that are shown
 
-/** A time: how long ago, and in full; which of them is read, the address says (`ExactTimes`). */
+/** A time, as its age or in full; the address has which of them is shown (`ExactTimes`). */
 export function Time({ at }) {
   useAging();
   const [read, beside] = isExact() ? [moment(at), ago(at)] : [ago(at), moment(at)];
@@ -24,7 +24,7 @@ export function ExactTimes() {
   return html`<button type="button" aria-pressed=${exact ? "true" : "false"} onClick=${turn}>Exact times</button>`;
 }
 
-// Another address draws all of a page anew, so that nobody has to be told.
+// Another address redraws the whole page, so that no view has to watch it.
 function isExact() {
   return new URLSearchParams(window.location.search).get("times") === "exact";
 }
@@ -33,7 +33,7 @@ function ageAll() {
   for (const age of aging) age();
 }
 
-/** Draw a view anew each minute: "3 days ago" is so for a day. */
+/** Redraw a view each minute, as ages grow. */
 function useAging() {
   const [, draw] = useState(0);
   useEffect(() => {
@@ -54,20 +54,20 @@ export function Sha({ sha }) {
   return html`<${Copied} text=${sha} shown=${short(sha)} />`;
 }
 
-/** A text that a click copies whole, or shows whole where nothing can be copied. `shown`: less of it. */
+/** A text that a click copies, or shows in full if the browser cannot copy. `shown`: a shorter form. */
 export function Copied({ text, shown = text }) {
-  const [told, setTold] = useState("");
+  const [status, setStatus] = useState("");
   const copy = async (event) => {
     const done = await copied(text, event.currentTarget);
-    setTold(done ? "copied" : text);
-    if (done) window.setTimeout(() => setTold(""), COPIED_MILLISECONDS);
+    setStatus(done ? "copied" : text);
+    if (done) window.setTimeout(() => setStatus(""), COPIED_MILLISECONDS);
   };
-  const passing = told === "copied" ? " passing" : "";
+  const passing = status === "copied" ? " passing" : "";
   return html`<span class="sha-all"><button type="button" class="sha" title=${`Copy ${text}`} onClick=${copy}>
-    <code>${shown}</code></button><span class=${`sha-told${passing}`} role="status">${told}</span></span>`;
+    <code>${shown}</code></button><span class=${`copy-status${passing}`} role="status">${status}</span></span>`;
 }
 
-/** Copy a text; says whether that was done. `button`: what has the focus after. */
+/** Copy a text. Return whether that worked. `button`: gets the focus back. */
 export async function copied(text, button) {
   try {
     // Without HTTPS a page has no clipboard of its own, and copies what is selected.
@@ -91,12 +91,12 @@ function copiedBySelection(text, button) {
   return done;
 }
 
-/** A commit's first line, as the bench told it. */
+/** A commit's first line, as the report has it. */
 export function Subject({ text }) {
-  return text || html`<span class="quiet">no subject: the bench told an empty one</span>`;
+  return text || html`<span class="quiet">no subject: the report has an empty one</span>`;
 }
 
-// After these a name may go on in the next line: it reads on, and what is copied of it stays whole.
+// A long name may break after these, without a hyphen that would be copied.
 const PAUSES = /(?<=::|[_/.[])(?=[^_/.:[])/;
 
 /** A long name, such as a test's: it breaks between its parts, and within one only where nothing else helps. */

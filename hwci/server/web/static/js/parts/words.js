@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of the API's answers as they are written on every page: outcomes, verdicts, classes, runs, and
-// kinds of files. Which of them an answer has is the API's to say.
+// kinds of files. The API decides which of them an answer has.
 
 import { addressOf } from "../address.js";
 import { html } from "../html.js";
@@ -24,7 +24,7 @@ export function outcomeBadge(value) {
   return html`<${Badge} kind=${kind}>${text}<//>`;
 }
 
-/** What the harness said. */
+/** The verdict of the harness. */
 export function verdict(value) {
   const [kind, text] = VERDICTS[value];
   return html`<${Badge} kind=${kind}>${text}<//>`;
@@ -39,7 +39,7 @@ export function classBadge(value) {
 /** The classes of failures that are no real firmware bugs, as the API names them. */
 export const OTHER_CLASSES = Object.keys(CLASSES).filter((name) => name !== "real_fw_bug");
 
-/** What a class is called. */
+/** The name of a class. */
 export function className(value) {
   return CLASSES[value][1];
 }

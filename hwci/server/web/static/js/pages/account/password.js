@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form that changes one's own password. What it ends is told in its answer.
+// The form that changes the person's own password. It shows how many sessions that ended.
 
 import { post } from "../../api.js";
 import { counted } from "../../format.js";

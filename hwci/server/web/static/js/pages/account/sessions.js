@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one is signed in, and the buttons that end it. What kind of program a session is of, the server
-// says in words of its own.
+// The sessions of the person, and buttons that end them. The server names the program of a session.
 
 import { remove } from "../../api.js";
 import { counted, moment } from "../../format.js";
@@ -11,15 +10,15 @@ import { signOut } from "../../session.js";
 
 const PATH = "/api/auth/sessions";
 
-/** The list of sessions. `turn`: another one asks anew; `changed()`: the list is another now. */
+/** The list of sessions. `turn`: a change of it asks again; `changed()`: the list has changed. */
 export function Sessions({ address, turn, changed }) {
   const [fault, setFault] = useState(null);
-  const [told, setTold] = useState("");
+  const [status, setStatus] = useState("");
   const act = async (work) => {
     setFault(null);
-    setTold("");
+    setStatus("");
     try {
-      setTold(await work());
+      setStatus(await work());
       changed();
     } catch (refused) {
       setFault(refused);
@@ -33,7 +32,7 @@ export function Sessions({ address, turn, changed }) {
       searched=${false} columns=${columns({ end, leave })} rowKey=${({ id }) => id} empty="There is no session." />
     <div class="actions only"><button type="button" onClick=${endOthers}>End all other sessions</button></div>
     ${fault && html`<p class="fault" role="alert">${fault.message}</p>`}
-    <p role="status">${told}</p>
+    <p role="status">${status}</p>
   `;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words for an entry of the audit log: what was done, and to which thing. An entry of a kind that
-// this page does not know is told as it stands.
+// this page does not know is shown as it stands.
 
 import { addressOf } from "../../address.js";
 import { counted } from "../../format.js";
@@ -23,7 +23,7 @@ const emailOf = ({ details }) => details.email;
 const identity = ({ details }) => details.issuer;
 const organization = () => html`<span class="quiet">the organization</span>`;
 
-// What was done, and how its thing is told.
+// What was done, and how its target is described.
 const ACTIONS = {
   confirm: ["confirmed as a real FW bug", failure],
   dismiss: ["dismissed a failure", failure],
@@ -50,8 +50,8 @@ const ACTIONS = {
   "identity.linked": ["linked a single sign-on", identity],
   "ci_metrics.enabled": ["turned CI Metrics on", organization],
   "ci_metrics.disabled": ["turned CI Metrics off", organization],
-  "records.rebuilt": ["computed all records anew", organization],
-  "audit_log.new_key": ["went on with this log under a new key", organization],
+  "records.rebuilt": ["recomputed all records", organization],
+  "audit_log.new_key": ["continued this log under a new key", organization],
 };
 
 /** What was done. */
@@ -60,9 +60,9 @@ export function deedOf({ action, details }) {
   return ACTIONS[action]?.[0] ?? action;
 }
 
-/** To which thing. */
+/** Its target. */
 export function thingOf(entry, orgId) {
-  const told = ACTIONS[entry.action]?.[1];
-  if (told) return told(entry, orgId);
+  const describe = ACTIONS[entry.action]?.[1];
+  if (describe) return describe(entry, orgId);
   return html`<${Copied} text=${entry.target} /> <span class="under">${JSON.stringify(entry.details)}</span>`;
 }

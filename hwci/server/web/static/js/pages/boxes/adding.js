@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding a box, and the install token that comes of it: in this page's memory until it is left.
+// Adding a box, and its install token, which is kept only in the memory of this page.
 
 import { post } from "../../api.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
@@ -7,8 +7,8 @@ import { Copyable } from "../../parts/copyable.js";
 import { Time } from "../../parts/values.js";
 
 /**
- * The install token that was made last: `{made, create(name), renew(boxId), forget()}`; making one gives
- * what went wrong, or null. `changed()`: the list is another now.
+ * The install token that was made last: `{made, create(name), renew(boxId), forget()}`; making one
+ * returns the fault, or null. `changed()`: the list has changed.
  */
 export function useInstallTokens(base, changed) {
   const [made, setMade] = useState(null);

@@ -13,10 +13,10 @@ import { KINDS, Kind } from "../../parts/words.js";
 
 const STATES = { passed: "passed", failed: "failed", both: "passed and failed", unknown: "not tested here" };
 
-// Where no check says so.
-const UNKNOWN = "no run on the failing commit told its changes and the commit that they begin after";
+// Shown if no check has a text for it.
+const UNKNOWN = "no run on the failing commit listed its changes and their base commit";
 const UNCONNECTED = "run reports do not lead from the fix back to the failure without a gap";
-const UNTOLD = "Subjects and files are known only for commits that a run listed in its changes.";
+const NOT_LISTED = "Subjects and files are known only for commits that a run listed in its changes.";
 const TITLES = {
   resolved: "From the last pass to the fix",
   flake: "The commit and those around it",
@@ -49,23 +49,23 @@ export function Branch({ evidence, story, orgId, opened, open, sought, show, all
 }
 
 function Row({ evidence, orgId, commit, opened, open }) {
-  const { sha, change: told, ran, state, marks, suspect, range } = commit;
+  const { sha, change: content, ran, state, marks, suspect, range } = commit;
   const detail = `detail-${sha}`;
   const how = html`<span class="state">${STATES[state]}${ran ? ` in ${counted(ran.runsTotal, "run")}` : ""}</span>`;
   return html`<li class=${`commit is-${state}${suspect ? " suspect" : ""}${opened ? " opened" : ""}`} data-sha=${sha}>
     <${Dot} state=${state} />
     <div class="commit-line">
       <button type="button" id=${rowId(sha)} class="subject" aria-expanded=${opened ? "true" : "false"} aria-controls=${detail}
-        onClick=${() => open(opened ? null : sha)}>${told ? html`<${Subject} text=${told.subject} />` : how}</button>
+        onClick=${() => open(opened ? null : sha)}>${content ? html`<${Subject} text=${content.subject} />` : how}</button>
       ${marks.map(({ text, kind }) => html`<${Badge} key=${text} kind=${kind}>${text}<//>`)}
-      ${!told && html`<${Sha} sha=${sha} /> <span class="quiet"><${When} ran=${ran} /></span>`}
+      ${!content && html`<${Sha} sha=${sha} /> <span class="quiet"><${When} ran=${ran} /></span>`}
     </div>
-    ${told && html`<div class="commit-facts">
+    ${content && html`<div class="commit-facts">
       <${Sha} sha=${sha} />
       ${how}
-      <span class="quiet"><${When} told=${told} ran=${ran} /></span>
+      <span class="quiet"><${When} content=${content} ran=${ran} /></span>
       <span class="quiet">${range}</span>
-      <${Counts} told=${told} />
+      <${Counts} content=${content} />
     </div>`}
     <div id=${detail} class="commit-detail" hidden=${!opened}>
       ${opened && html`<${Commit} ...${{ evidence, orgId, commit }} />`}
@@ -81,13 +81,13 @@ function Fold({ commits, unfold }) {
   </li>`;
 }
 
-function When({ told, ran }) {
-  if (told?.committedAt) return html`committed <${Time} at=${told.committedAt} />`;
+function When({ content, ran }) {
+  if (content?.committedAt) return html`committed <${Time} at=${content.committedAt} />`;
   return ran?.runs.length ? html`tested <${Time} at=${ran.runs[0].startedAt} />` : null;
 }
 
-/** How many files it changed, and of which kinds; those that tell firmware from harness are among the shown. */
-function Counts({ told: { files, filesTotal, filesTruncated } }) {
+/** How many files it changed, and of which kinds; the files with a kind are always listed. */
+function Counts({ content: { files, filesTotal, filesTruncated } }) {
   const kinds = KINDS.filter((kind) => files.some((file) => file.kind === kind));
   return html`<span class="counts">
     ${filesTotal > 0 && html`<span>${counted(filesTotal, "file")}</span>`}
@@ -96,7 +96,7 @@ function Counts({ told: { files, filesTotal, filesTruncated } }) {
   </span>`;
 }
 
-/** A state by its shape as well as its colour: a tick, a cross, both, or an empty ring. */
+/** A state, by shape as well as colour: a tick, a cross, both, or an empty ring. */
 function Dot({ state }) {
   return html`<svg class="dot" viewBox="0 0 20 20" aria-hidden="true">
     <circle cx="10" cy="10" r="8" />
@@ -119,9 +119,9 @@ function Notes({ evidence, story }) {
     resolved?.fix && beforeFix === null &&
       `The changes before the fix are unknown: ${found("fix_unconnected") ?? UNCONNECTED}.`,
     beforeFix && beforeFixTotal > beforeFix.length && cut(beforeFix, beforeFixTotal, "before the fix"),
-    story.some(({ change: told }) => !told) && UNTOLD,
+    story.some(({ change: content }) => !content) && NOT_LISTED,
   ].filter(Boolean);
-  const kindless = story.some(({ change: told }) => told?.files.some(({ kind }) => kind === null));
+  const kindless = story.some(({ change: content }) => content?.files.some(({ kind }) => kind === null));
   if (notes.length === 0 && !kindless) return null;
   return html`<ul class="notes">
     ${notes.map((text) => html`<li key=${text}>${text}</li>`)}

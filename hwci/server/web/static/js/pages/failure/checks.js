@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of the classification one by one, in the order of the spec's table (spec, "Classification of
-// a resolved failure"): what was asked, what was found, and which answer decided. Those after the deciding
-// one were never asked.
+// a resolved failure"): the question, what was found, and which answer decided. The checks after the deciding
+// one were not asked.
 
 import { addressOf } from "../../address.js";
 import { counted, short } from "../../format.js";
@@ -52,7 +52,7 @@ export function Checks({ evidence, story, orgId, show }) {
     <p class="quiet">A real firmware bug passes all of them, in this order; the first that does not pass decides.
       ${resolved.review ? " The review replaces what they say." : ""}</p>
     ${STEPS.map(([title, about, rows]) => html`<h3 key=${title}>${title}</h3>
-      <${Told} about=${about} evidence=${evidence} />
+      <${CommitCount} about=${about} evidence=${evidence} />
       <ol class="checks">${rows.map(
         ([reason, question, passes]) => html`<${Check} key=${reason} ...${{ question, passes }} check=${asked.get(reason)} ...${shared} />`,
       )}</ol>`)}
@@ -61,7 +61,7 @@ export function Checks({ evidence, story, orgId, show }) {
 }
 
 /** How many commits the questions of a step are about, where that is known. */
-function Told({ about, evidence }) {
+function CommitCount({ about, evidence }) {
   const total = about && evidence[`${about}Total`];
   return total !== null && html`<p class="quiet">${counted(total, "reported commit")} ${WHERE[about]}</p>`;
 }

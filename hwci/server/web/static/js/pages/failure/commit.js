@@ -7,25 +7,25 @@ import { PlainTable } from "../../parts/table.js";
 import { Time } from "../../parts/values.js";
 import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/words.js";
 
-const UNTOLD = "Its changed files are unknown.";
+const UNKNOWN_FILES = "Its changed files are unknown.";
 
 /** The files and runs of a commit. */
 export function Commit({ evidence, orgId, commit }) {
-  const { sha, change: told, ran } = commit;
+  const { sha, change: content, ran } = commit;
   const lookedAt = new Set(evidence.checks.filter((check) => check.commit === sha).map((check) => check.file));
   return html`
-    ${told ? html`<${Files} told=${told} lookedAt=${lookedAt} />` : html`<p class="quiet">${UNTOLD}</p>`}
+    ${content ? html`<${Files} content=${content} lookedAt=${lookedAt} />` : html`<p class="quiet">${UNKNOWN_FILES}</p>`}
     ${ran
       ? html`<${Runs} ...${{ ran, evidence, orgId, sha }} />`
       : html`<p class="quiet">The test did not run on this commit on ${evidence.failure.boxKey}.</p>`}
   `;
 }
 
-function Files({ told, lookedAt }) {
-  const hidden = told.filesTotal - told.files.length;
-  if (told.filesTotal === 0 && !told.filesTruncated) return html`<p class="quiet">It changed no files.</p>`;
+function Files({ content, lookedAt }) {
+  const hidden = content.filesTotal - content.files.length;
+  if (content.filesTotal === 0 && !content.filesTruncated) return html`<p class="quiet">It changed no files.</p>`;
   return html`<ul class="files" aria-label="Files">
-      ${told.files.map(
+      ${content.files.map(
         ({ path, kind }) => html`<li key=${path} class=${lookedAt.has(path) ? "looked-at" : undefined}>
           ${kind && html`<${Kind} kind=${kind} />`} <code>${path}</code>
           ${lookedAt.has(path) && html` <span class="quiet">named by a check</span>`}
@@ -33,7 +33,7 @@ function Files({ told, lookedAt }) {
       )}
     </ul>
     ${hidden > 0 && html`<p class="quiet">and ${count(hidden)} more not shown</p>`}
-    ${told.filesTruncated && html`<p class="quiet">The files of this commit were not fully reported.</p>`}`;
+    ${content.filesTruncated && html`<p class="quiet">The files of this commit were not fully reported.</p>`}`;
 }
 
 function Runs({ ran, evidence, orgId, sha }) {

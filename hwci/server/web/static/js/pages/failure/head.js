@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of a failure's page: what failed where, what it is now in one sentence, and what is known of
-// its beginning and its end.
+// The head of a failure's page: what failed where, its state in one sentence, and what is known of its
+// beginning and its end.
 
 import { addressOf } from "../../address.js";
 import { count, counted, productName } from "../../format.js";
@@ -11,7 +11,7 @@ import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
 import { RunLink, classBadge, classText, verdict } from "../../parts/words.js";
 
-/** The head. `answer`: the page's question, which a review answers anew. */
+/** The head. `answer`: that of the page, which a review replaces. */
 export function Head({ evidence, answer, orgId, reviewer }) {
   const { failure, resolved } = evidence;
   return html`
@@ -57,10 +57,10 @@ function pending({ failure, timeline }) {
 }
 
 function automatically({ automatic }) {
-  return `Without the review the checks say: ${classText(automatic.class)}${automatic.reasonText ? ` (${automatic.reasonText})` : ""}.`;
+  return `Without the review it would be: ${classText(automatic.class)}${automatic.reasonText ? ` (${automatic.reasonText})` : ""}.`;
 }
 
-/** A failure that is not the first of its row tells of the first. */
+/** A link to the first failure of the group, if this is another one. */
 function Others({ evidence, orgId }) {
   const { failure, resolved } = evidence;
   if (!failure.groupId || failure.groupId === failure.id) return null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confirm, Dismiss and Reset on a failure's page (spec, "Review of a resolved failure"), and what came of
-// one. Members see what was decided, and no buttons.
+// Confirm, Dismiss and Reset on a failure's page (spec, "Review of a resolved failure"), and its result.
+// Members see the result and no buttons.
 
 import { html, useRef, useState } from "../../html.js";
 import { fittingActions, review } from "../../parts/review.js";
@@ -11,21 +11,21 @@ const DONE = {
   reset: "Reset: the checks decide again.",
 };
 
-/** The review of a resolved failure. `answer`: the page's question; it shows the new state at once. */
+/** The review of a resolved failure. `answer`: that of the page, which gets the new state at once. */
 export function Review({ evidence, answer, orgId, reviewer }) {
   const { failure, resolved } = evidence;
-  const [state, setState] = useState({ busy: false, told: "", fault: null });
+  const [state, setState] = useState({ busy: false, done: "", fault: null });
   const place = useRef(null);
   const act = async (action) => {
     if (state.busy) return;
-    setState({ busy: true, told: "", fault: null });
+    setState({ busy: true, done: "", fault: null });
     try {
       const now = await review(orgId, failure.id, action);
       show(answer, evidence, now);
-      setState({ busy: false, told: DONE[action], fault: null });
+      setState({ busy: false, done: DONE[action], fault: null });
       place.current?.focus(); // the button that was pressed is gone
     } catch (fault) {
-      setState({ busy: false, told: "", fault });
+      setState({ busy: false, done: "", fault });
       if (fault.status === 409) answer.again(); // somebody else reviewed it meanwhile
     }
   };
@@ -34,7 +34,7 @@ export function Review({ evidence, answer, orgId, reviewer }) {
       ({ name, title, hint }) => html`<button key=${name} type="button" title=${hint}
         aria-disabled=${state.busy ? "true" : undefined} onClick=${() => act(name)}>${title}</button>`,
     )}
-    <span role="status">${state.told}</span>
+    <span role="status">${state.done}</span>
     ${state.fault && html`<span class="failed" role="alert">${state.fault.message}</span>`}
   </div>`;
 }

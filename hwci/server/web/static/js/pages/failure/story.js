@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commits of a failure in one line, oldest first: those that ran the test on the box (the timeline,
-// with its changes as any run told them) and those that runs told of without testing each (the changes
-// under test and before the fix). Pure: it puts together what the API gives and draws nothing.
+// with its changes as any run listed them) and those that runs listed without testing each (the changes under
+// test and before the fix). A pure function of the API's answer; it draws nothing.
 
 const ALIKE_AT_LEAST = 3; // so many plain commits in a row are folded into one line
 
@@ -15,8 +15,8 @@ export function storyOf(evidence) {
   const ran = new Map(timeline.map((commit) => [commit.sha, commit]));
   const underTest = evidence.underTest ?? [];
   const beforeFix = evidence.beforeFix ?? [];
-  const told = [...evidence.timelineChanges, ...underTest, ...beforeFix];
-  const changes = new Map(told.map((commit) => [commit.sha, commit]));
+  const known = [...evidence.timelineChanges, ...underTest, ...beforeFix];
+  const changes = new Map(known.map((commit) => [commit.sha, commit]));
   const first = resolved?.firstFailure.sha ?? firstFailing(timeline, failure);
   const order = timeline.map((commit) => commit.sha);
   woven(order, underTest, first);

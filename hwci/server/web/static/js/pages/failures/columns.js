@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row says of a failure.
+// The columns of a failure.
 
 import { count } from "../../format.js";
 import { html } from "../../html.js";

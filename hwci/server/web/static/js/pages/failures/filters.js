@@ -15,7 +15,7 @@ const CHOICES = [
 /** What takes all filters out of the address. */
 export const NO_FILTERS = { label: null, testId: null };
 
-/** What the address asks for. */
+/** Return the filters of an address. */
 export function filtersOf(query) {
   return { label: query.get("label"), testId: query.get("testId") };
 }
@@ -37,7 +37,7 @@ export function Filters({ orgId, scope, filters: { label, testId }, first, clear
   `;
 }
 
-/** What the tile counts, whose number is another one than that of the rows. */
+/** The number on the tile, which counts failing runs and not rows. */
 function FlakyRuns({ orgId, scope }) {
   const page = useAnswer(`/api/orgs/${orgId}/ci-metrics`, { ...scope, limit: 1 }).data;
   return html`<p class="only quiet">One row for each test, box, branch and commit.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the list of failures says when it is empty: what that means, and where to look next.
+// The text for an empty list of failures: what that means, and where to look next.
 
 import { addressOf } from "../../address.js";
 import { productName } from "../../format.js";
@@ -12,7 +12,7 @@ const NONE = {
   pending: "Nothing that failed in this period is still failing.",
 };
 
-/** The words. `clear()` takes all filters back, or those that it is given. */
+/** The text. `clear()` removes all filters, or those that it is given. */
 export function Nothing({ orgId, scope, filters: { label, testId }, products, clear }) {
   if (products?.length === 0) {
     return html`No report has arrived yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a>`;
@@ -23,17 +23,17 @@ export function Nothing({ orgId, scope, filters: { label, testId }, products, cl
   }
   if (testId) return html`<${NothingOf} ...${{ orgId, scope, label, testId, clear }} />`;
   if (label) return html`${NONE[label]} <button type="button" onClick=${() => clear()}>Show all failures</button>`;
-  return html`No test failed in this period. Choose a longer one, or see whether any test ran:
+  return html`No test failed in this period. Choose a longer period, or look whether any test ran:
     ${" "}<a href=${addressOf("runs", { orgId }, takenAlong("runs", orgId))}>Runs</a>`;
 }
 
-/** Of one test. */
+/** The text for one test. */
 function NothingOf({ orgId, scope, label, testId, clear }) {
   if (label) {
     return html`No failure of this test has this label in this period.
       ${" "}<button type="button" onClick=${() => clear({ label: null })}>Show its other failures</button>`;
   }
   const flaky = `${addressOf("metrics", { orgId }, { ...scope, "flaky.search": testId })}#flaky`;
-  return html`No run of this test failed in this period; what passed on a retry is no failure.
+  return html`No run of this test failed in this period; a pass on a retry is no failure.
     ${" "}<a href=${flaky}>See its attempts</a>`;
 }

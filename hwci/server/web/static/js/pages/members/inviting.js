@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inviting somebody, and the link that comes of it: in this page's memory until it is left.
+// Inviting a person, and the link of the invitation, which is kept only in the memory of this page.
 
 import { post } from "../../api.js";
 import { html, useEffect, useRef, useState } from "../../html.js";

@@ -22,7 +22,7 @@ export function failureColumns(orgId, product, several) {
   ];
 }
 
-/** What the harness said of a failure. */
+/** The verdict of the harness. */
 export const verdictColumn = { key: "verdict", title: "Verdict", sort: "verdict", cell: (row) => verdict(row.verdict) };
 
 function firstFailure(row) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an organization sees before its first report: the commands that bring the first merge and the first
-// report here from a desk, in order, then what makes CI do the same. What a page does, it leads to; keys for
-// CI no page makes (spec, "CI key management").
+// report here from a desk, in order, then what makes CI do the same. It links to pages for what pages can do;
+// no page makes CI keys (spec, "CI key management").
 
 import { addressOf } from "../../address.js";
 import { html } from "../../html.js";

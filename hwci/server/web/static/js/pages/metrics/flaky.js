@@ -24,10 +24,10 @@ const FIGURES = [
   ["retryPasses", "Passes on a retry", { retryPass: true }, ["pass on a retry", "passes on a retry"]],
 ];
 
-const NONE = "No attempt of a test failed in this period. A longer one may have some.";
+const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken rather than flaky; they are hidden.";
 const BROKEN = "It never passed on a retry, nor on the same commit and box: broken rather than flaky";
-const NEAR = "400px"; // below what is seen
+const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
 export function FlakiestTests({ address, base, orgId, scope, several, page, reviews }) {
@@ -64,7 +64,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, revi
   <//>`;
 }
 
-/** Whether a place of the page has come near what is seen of it. */
+/** Whether an element has come near the visible part of the page. */
 function useNear() {
   const place = useRef(null);
   const [near, setNear] = useState(false);
@@ -77,7 +77,7 @@ function useNear() {
   return [place, near];
 }
 
-/** Whether tests that are broken stand among the flaky ones; what that means is read, not found by a pointer. */
+/** The switch that hides broken tests, with a sentence that explains them: a tooltip would be missed. */
 function Broken({ hidden }) {
   const turn = () => change({ "flaky.broken": hidden ? null : "false", "flaky.page": null });
   return html`<p class="pending"><button type="button" aria-pressed=${hidden ? "true" : "false"} onClick=${turn}>Hide broken tests</button>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heat strip of a flaky test: a column per day of the period, filled by the share of attempts that
-// failed. The share is told by height and by colour, and in words.
+// failed. Height and colour show the share, and so does a text.
 
 import { count, counted, percent, slotName } from "../../format.js";
 import { html } from "../../html.js";
@@ -9,7 +9,7 @@ import { Failed, Waiting } from "../../parts/notice.js";
 const SLOTS_MAX = 90; // a longer period has wider slots (contract, "CI metrics")
 const WIDTH = 180;
 const HEIGHT = 16;
-const LEAST = 4; // of a share that is not nothing
+const LEAST = 4; // of a share above 0
 const LEVELS = [0.1, 0.3, 0.6]; // shares at which the colour changes
 
 /** All boxes of a test in one strip. `history`: undefined while it is on its way. */

@@ -68,13 +68,13 @@ function Choice({ shown, counts }) {
   </fieldset>`;
 }
 
-/** What ran on the commit of a merge may say why nothing counts: it never reached the hardware, or ran no test. */
+/** A commit with a link to its runs, which may show why none counts: no hardware was reached, or no test ran. */
 function commit(orgId, { repoKey, sha }) {
   return html`<${Sha} sha=${sha} /> <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}
     aria-label=${`Runs on ${short(sha)}`}>runs</a>`;
 }
 
-/** A push that held the merge may have been tested at a later commit; a run tells the product of an Unassigned one. */
+/** A push that held the merge may have been tested at a later commit; for an Unassigned one the run has the product. */
 function checkedBy(orgId, { suite, sha, firstRun: run }) {
   return html`<${RunLink} run=${run} orgId=${orgId} />
     ${run.sha !== sha && html` <span class="unbroken">at <${Sha} sha=${run.sha} /></span>`}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Confirm, Dismiss and Reset in the tables of resolved failures (spec, "Review of a resolved failure").
-// What a review changes is the API's to say: the row shows its answer, then the page is asked anew.
+// The row shows the answer of the API, then the whole page is asked for again.
 
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { fittingActions, review } from "../../parts/review.js";
@@ -9,18 +9,18 @@ import { classText } from "../../parts/words.js";
 const SHIFTED_MILLISECONDS = 1_000;
 
 /**
- * The reviews of a page. Return `{may, turn, said, renew(), entryOf(row), review(row, action)}`: an entry is
- * what happens to a row, `{doing, row, fault}`; `turn` counts the times that tables had to be asked anew.
+ * The reviews of a page. Return `{may, turn, message, renew(), entryOf(row), review(row, action)}`: an entry is
+ * what happens to a row, `{doing, row, fault}`; `turn` counts how often tables had to be asked for again.
  */
 export function useReviews(orgId, page, trend, may) {
   const [entries, setEntries] = useState({});
   const [turn, setTurn] = useState(0);
-  const [said, setSaid] = useState("");
+  const [message, setMessage] = useState("");
   const { shifted, isSettled } = useShifting();
-  // What was answered is in the page that came after it.
+  // The new page holds the answer.
   useEffect(() => {
     setEntries((was) => Object.fromEntries(Object.entries(was).filter(([, entry]) => !entry.row)));
-    if (said) shifted();
+    if (message) shifted();
   }, [page.data]);
   const put = (id, entry) => setEntries((was) => ({ ...was, [id]: entry }));
   const renew = () => {
@@ -31,25 +31,25 @@ export function useReviews(orgId, page, trend, may) {
   const act = async (row, action) => {
     if (!isSettled()) return;
     put(row.id, { doing: action });
-    setSaid("");
+    setMessage("");
     try {
       const answer = await review(orgId, row.id, action);
       put(row.id, { doing: action, row: answer });
-      setSaid(told(answer));
+      setMessage(messageOf(answer));
       renew();
     } catch (fault) {
       put(row.id, { fault });
       if (fault.status !== 409) return;
-      setSaid(`${row.testId} on ${row.boxKey}: ${fault.message}`); // its row may go away
-      renew(); // somebody else was here before
+      setMessage(`${row.testId} on ${row.boxKey}: ${fault.message}`); // its row may go away
+      renew(); // somebody else reviewed it first
     }
   };
-  return { may, turn, said, renew, review: act, entryOf: (row) => entries[row.id] ?? {} };
+  return { may, turn, message, renew, review: act, entryOf: (row) => entries[row.id] ?? {} };
 }
 
 /**
- * Know whether a press means the row that it meets: rows move up when one is reviewed, and a second click at
- * the same place would review another failure. It counts again once the pointer has moved, or after a while.
+ * Ignore a second click just after a review: the rows have moved up, and it would review another failure. Clicks
+ * count again once the pointer has moved, or after a while.
  */
 function useShifting() {
   const at = useRef(null);
@@ -65,7 +65,7 @@ function useShifting() {
   };
 }
 
-/** The columns of a table whose rows can be reviewed: Status, and the actions for who may. */
+/** The columns of a table whose rows can be reviewed: Status, and the actions for reviewers. */
 export function reviewColumns(reviews) {
   const status = { key: "status", title: "Status", words: true, cell: (row) => (reviews.entryOf(row).row ?? row).status };
   const actions = { key: "review", title: "Review", cell: (row) => html`<${Actions} row=${row} reviews=${reviews} />` };
@@ -98,9 +98,9 @@ function Actions({ row, reviews }) {
   </div>`;
 }
 
-function told(row) {
+function messageOf(row) {
   const name = `${row.testId} on ${row.boxKey}`;
-  if (row.label !== "resolved") return `${name}: the review is taken back; it is ${row.label === "flake" ? "a flake" : "pending"} now.`;
+  if (row.label !== "resolved") return `${name}: the review is removed; it is now ${row.label === "flake" ? "a flake" : "pending"}.`;
   if (!row.review) return `${name}: the automatic label is restored; it counts as ${classText(row.class)}.`;
   return row.review.action === "confirm"
     ? `${name} is counted as a real firmware bug, reviewed by ${row.status}.`

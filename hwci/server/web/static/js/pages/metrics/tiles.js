@@ -9,7 +9,7 @@ import { scopeOf } from "../../parts/scope.js";
 import { Trend } from "../../parts/trend.js";
 import { toMerges } from "./merges.js";
 
-/** The tiles of a page. `trend`: null while it is on its way. */
+/** The tiles of a page. `trend`: null while it loads. */
 export function Tiles({ page, trend, address }) {
   const { mergesChecked, flakyFailures } = page.tiles;
   const to = (part, changes) => ({ address, part, changes });
@@ -72,7 +72,7 @@ function share(part, whole) {
   return whole === 0 ? "" : ` · ${percent((100 * part) / whole)}`;
 }
 
-/** A link to a part of this page; a click goes there without asking anything anew. */
+/** A link to a part of this page; a click goes there without a new request. */
 function Part({ address, part, changes = {}, children }) {
   const query = { ...Object.fromEntries(address.query), ...changes };
   const href = `${addressOf(address.page, address.params, query)}#${part}`;

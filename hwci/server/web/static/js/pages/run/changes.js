@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed since the run before, as the reporter told it; what it did not know is said in words.
+// What changed since the run before, as the reporter knew it. A text says what it did not know.
 
 import { count, counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
@@ -44,7 +44,7 @@ function Commit({ commit: { sha, subject, committedAt, files, filesTruncated } }
   </li>`;
 }
 
-function filesText(told, isCut) {
-  if (!isCut) return counted(told, "file");
-  return told === 0 ? "files not reported" : `${count(told)} of its files, not all were reported`;
+function filesText(listed, isCut) {
+  if (!isCut) return counted(listed, "file");
+  return listed === 0 ? "files not reported" : `${count(listed)} of its files, not all were reported`;
 }

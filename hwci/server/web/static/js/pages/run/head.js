@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of a run's page: how it stands, and which run it is.
+// The head of a run's page: its state, and which run it is.
 
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
@@ -22,10 +22,10 @@ function sentence(run) {
   if (status === "running" && tests.total === 0) return "The box has sent no test yet; the report will have them.";
   if (status === "running") return `${counted(tests.total, "test")} began so far: ${outcomes(tests)}.`;
   if (status === "lost") {
-    return `Not heard from for ten minutes, and no report arrived. What its box sent until then is kept for
+    return `Its box sent nothing for ten minutes, and no report arrived. What it sent before is kept for
       seven days.`;
   }
-  if (!helloOk) return "The box did not answer at the start, so this run says nothing about the firmware.";
+  if (!helloOk) return "The box did not answer at the start, so this run shows nothing about the firmware.";
   if (tests.total === 0) return "It reached the hardware, and no test was recorded.";
   return `It reached the hardware; ${outcomes(tests)}.`;
 }
@@ -63,7 +63,7 @@ function unknown(text) {
 function Covered({ shas }) {
   if (shas.length === 0) return null;
   const more = shas.length - COVERED_SHOWN;
-  return html`<p class="covered">It also tested what ${counted(shas.length, "other push", "other pushes")} brought:
+  return html`<p class="covered">It also covers ${counted(shas.length, "other commit")}:
     ${shas.slice(0, COVERED_SHOWN).map((sha) => html` <${Sha} key=${sha} sha=${sha} />`)}
     ${more > 0 && ` and ${count(more)} more`}</p>`;
 }

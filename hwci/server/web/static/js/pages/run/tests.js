@@ -35,15 +35,15 @@ export function Tests({ run, address, orgId, organization }) {
 }
 
 function columns(run, evidence, orgId) {
-  const told = [
+  const common = [
     { key: "outcome", title: "Outcome", cell: outcome },
     { key: "attempts", title: "Attempts", numeric: true, cell: ({ attempts }) => (attempts === null ? null : count(attempts)) },
   ];
   const test = { key: "test", title: "Test", name: true, cell: (item) => name(item, evidence, orgId) };
-  if (run.status !== "reported") return [test, ...told];
+  if (run.status !== "reported") return [test, ...common];
   return [
     test,
-    ...told,
+    ...common,
     {
       key: "duration",
       title: "Duration",
@@ -69,8 +69,8 @@ function nothing(run, search) {
   if (search) return noMatch("test", search);
   if (run.status === "running") return "The box has sent no test yet. The report will have them.";
   if (run.helloOk === false) return "No test ran: the hardware was never reached. Look at the bench, then run it again.";
-  return html`No test was recorded: the run left no result file, or not where ${" "}<code>--junit</code> says. What the job
-    wrote tells which.`;
+  return html`No test was recorded: the run left no result file, or not where ${" "}<code>--junit</code> points. The log of
+    the job shows which.`;
 }
 
 function fits(id, search) {
@@ -78,13 +78,13 @@ function fits(id, search) {
   return search.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-/** Failed first, then running, then passed on a retry; within each as they were told. */
+/** Failed first, then running, then passed on a retry; within each in the order of the report. */
 function sorted(items) {
   const place = ({ outcome: ended, attempts }) => (ended === "fail" ? 0 : ended === null ? 1 : attempts > 1 ? 2 : 3);
   return [...items].sort((a, b) => place(a) - place(b));
 }
 
-/** The failures of this run's product on its commit and box, by test: those of the day up to its start. */
+/** The failures of this run's product on its commit and box, by test, of the day up to its start. */
 function useEvidence(run, orgId, organization) {
   const asks = run.status === "reported" && run.tests.failed > 0 && organization?.ciMetricsEnabled;
   const { repoKey, suite, sha, boxKey, startedAt } = run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row says of a run.
+// The columns of a run.
 
 import { addressOf } from "../../address.js";
 import { count } from "../../format.js";

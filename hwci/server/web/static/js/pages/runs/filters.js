@@ -16,7 +16,7 @@ const REACHED = [
   ["true", "Reached"],
   ["false", "Never reached"],
 ];
-// What came of a test in a run; links ask for it.
+// What a test did in a run; only links set it.
 const OF_TEST = {
   retryPass: { true: "in which it passed on a retry", false: "in which it did not pass on a retry" },
   failedAttempt: { true: "in which an attempt failed", false: "in which no attempt failed" },
@@ -26,18 +26,18 @@ const FIELDS = [
   ...Object.keys(OF_TEST),
 ];
 
-/** What takes all filters out of the address; another filter has other pages. */
+/** What removes all filters from the address, and the page number with them. */
 export const NO_FILTERS = Object.fromEntries([...FIELDS, "runs.page"].map((name) => [name, null]));
 const NO_RESULTS = { ...Object.fromEntries(Object.keys(OF_TEST).map((name) => [name, null])), "runs.page": null };
 const NO_TEST = { ...NO_RESULTS, testId: null };
 const NO_TIMES = { from: null, to: null, "runs.page": null };
 
-/** What the address asks for. */
+/** Return the filters of an address. */
 export function filtersOf(query) {
   return Object.fromEntries(FIELDS.map((name) => [name, query.get(name)]));
 }
 
-/** Whether the address asks for less than all runs. */
+/** Whether there is any filter. */
 export function isFiltered(filters) {
   return FIELDS.some((name) => filters[name]);
 }
@@ -75,7 +75,7 @@ export function Filters({ orgId, organization, filters, first, clear }) {
   </div>`;
 }
 
-/** The test that all the runs have, and what came of it there. */
+/** The test that all the runs have, and what it did there. */
 function OfTest({ filters, clear }) {
   const results = Object.keys(OF_TEST).filter((name) => filters[name]);
   if (!filters.testId && results.length === 0) return null;
@@ -85,7 +85,7 @@ function OfTest({ filters, clear }) {
     ${" "}<button type="button" onClick=${() => clear(NO_TEST)}>Show all tests</button></p>`;
 }
 
-/** The times between which the runs began; links ask for them. */
+/** The times between which the runs began; only links set them. */
 function Started({ from, to, clear }) {
   if (!from && !to) return null;
   return html`<p class="only">Started

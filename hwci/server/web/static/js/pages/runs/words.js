@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the state of a run is told: where it stands, how it ended, how long it took.
+// The texts for the state of a run: where it stands, how it ended, how long it took.
 
 import { duration } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
@@ -11,8 +11,8 @@ const CONCLUSIONS = { success: "good", failure: "bad" };
 /** Where a run stands, in one badge: `[kind, text, title]` of it. */
 export function statusOf({ status, helloOk, conclusion }) {
   if (status === "running") return ["live", "running", "Its report has not arrived yet"];
-  if (status === "lost") return ["warn", "lost", "Not heard from for ten minutes, and no report arrived"];
-  if (!helloOk) return ["warn", "never reached the hardware", `Its hello failed; it concluded with ${conclusion}`];
+  if (status === "lost") return ["warn", "lost", "Its box sent nothing for ten minutes, and no report arrived"];
+  if (!helloOk) return ["warn", "never reached the hardware", `Its hello check failed; its conclusion is ${conclusion}`];
   return [CONCLUSIONS[conclusion] ?? "quiet", conclusion, "Reported"];
 }
 
