@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of a report as people set them: by which flag, by which variable, in which words
+"""The fields of a report as people set them: flag, variable and text
 (contract, "Command line").
 """
 
@@ -59,7 +59,8 @@ HELLO_WORDS = {
     "skipped": None,
     "cancelled": None,
 }
-"""Words of people for the hello check, and of GitHub for a step; None: it did not end."""
+"""Results of the hello check as people write them, and of a step of GitHub; None: it did not end.
+"""
 
 
 def hello(text: str) -> bool | None:
@@ -107,7 +108,7 @@ FIELDS: tuple[Field, ...] = (
     _field("base_sha", str, "Commit of the run before this one that tested."),
     _field("merge_branches", listed, "Branches on which a push is a merge."),
 )
-"""In the order of the spec; the last three are no fields of a report, but lead to some."""
+"""In the order of the spec. The last three are not fields of a report, but help to find some."""
 
 BY_NAME = {field.name: field for field in FIELDS}
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo's boxes: whether one answers, and how each test ends on it.
 
-This module decides results only: from the troubles that last, from outages, and from chance.
+This module decides results only, from lasting troubles, outages and chance.
 """
 
 import zlib
@@ -16,7 +16,7 @@ from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.reports import TestItem
 
 ATTEMPTS = 3
-"""The harness tries a test so often before it calls it failed."""
+"""Attempts of the harness at a test that fails."""
 CHANCE_OF_A_BAD_ATTEMPT = 0.0006
 CHANCE_OF_A_LOST_BOX = 0.012
 # The harness's message for a failure that it cannot explain.
@@ -24,7 +24,7 @@ GUESSES: tuple[Verdict, ...] = (Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.INFRA)
 
 
 class Bench:
-    """All boxes, over the whole story."""
+    """All boxes, over the whole history."""
 
     def __init__(self, rng: Random, troubles: Sequence[Trouble], now: datetime) -> None:
         self._rng = rng

@@ -55,8 +55,8 @@ CI_KEY_PREFIX = "svc_"
 CI_KEY_HEX_DIGITS = 64
 
 TOKEN_MAX = 4_096
-"""Characters of a secret that its holder sends back: any that this service hands out, an access
-token in the wrong place too, so that it is refused as a credential.
+"""Characters of a secret that a caller sends back. Also enough for an access token in the wrong
+place, so that it is refused as a credential and not as too long.
 """
 DEVICE_TOKEN_MAX = 1_024
 CODE_MAX = 2_048
@@ -79,7 +79,7 @@ EVENTS_KEPT = timedelta(hours=24)
 LOST_RUNS_KEPT = timedelta(days=7)
 """A lost run is shown for this time after its last event or heartbeat."""
 INVITES_KEPT = timedelta(days=30)
-"""An invitation is kept for this time after its use or its end."""
+"""An invitation is kept for this time after it was used or expired."""
 
 STREAMS_PER_USER = 10
 STREAMS_PER_SERVER = 200

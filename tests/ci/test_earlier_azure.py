@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Azure tells of earlier builds: how this job is recognized, and what a timeline lacks."""
+"""Azure's list of earlier builds: how this job is recognized, and what a timeline lacks."""
 
 from typing import Any
 
@@ -86,7 +86,7 @@ def test_a_job_of_azure_without_the_step_that_reports_is_in_doubt() -> None:
 def test_a_job_of_azure_that_was_cancelled_before_it_reported_tested_nothing(
     ended: str, reported: bool
 ) -> None:
-    """Nobody heard of its tests, if there were any."""
+    """Its tests, if there were any, were not reported."""
     this = azure_record("hil", None, id=AZURE_JOB_ID)
     cancelled = azure_record("hil", "canceled", workerName="bench-1")
     answers = history("Azure's API", (NEWER, None), (OLD, "succeeded"))
@@ -125,7 +125,7 @@ def test_a_pull_request_of_azure_was_tested_at_its_head() -> None:
     assert find("Azure's API", answers) == BY_AZURE_NEWER
 
 
-def test_an_endless_list_of_azure_is_told() -> None:
+def test_an_endless_list_of_azure_is_noted() -> None:
     later = [azure_build(AZURE_OWN + number, LATER) for number in range(100, 0, -1)]
 
     note = doubted(find("Azure's API", {AZURE: {"value": later}}))

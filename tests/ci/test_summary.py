@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The summary of a report on the page of its job: short, and inert whatever it names."""
+"""The summary of a report on the page of its job: short, and names in it have no effect."""
 
 import re
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ HOSTILE = "](x) <img src=x> | `a` **b** ![i](u) @all\n::warning::x\x1b[31m\u202e
 
 
 def report(box: str = "bench-1", *tests: tuple[str, Outcome, int], **fields: object) -> RunReport:
-    said = {
+    body = {
         "repo_key": "acme/firmware",
         "workflow": "hil",
         "run_id": 1,
@@ -42,14 +42,14 @@ def report(box: str = "bench-1", *tests: tuple[str, Outcome, int], **fields: obj
             for name, outcome, attempts in tests
         ],
     }
-    return RunReport.model_validate(said | fields)
+    return RunReport.model_validate(body | fields)
 
 
 def rows(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
 
 
-def test_a_summary_tells_tests_failures_retries_and_hello_of_each_box() -> None:
+def test_a_summary_counts_tests_failures_and_retries_of_each_box() -> None:
     tests = [("a", Outcome.PASS, 2), ("b", Outcome.FAIL, 1), ("c", Outcome.PASS, 1)]
     text = markdown(Shown([report("bench-1", *tests), report("bench-2", hello_ok=False)], True))
 
@@ -80,7 +80,7 @@ def test_a_summary_has_twenty_rows_at_most(boxes: int, failures: int) -> None:
     assert re.search(r"^… [\d,]+ more$", text, re.MULTILINE)
 
 
-def test_what_was_not_sent_is_said() -> None:
+def test_a_report_that_was_not_sent_is_named() -> None:
     text = markdown(Shown([report()], sent=False, notes=["one.xml: broken"]))
 
     assert "- Not reported: see the log of this step." in text
@@ -107,7 +107,7 @@ def changes(**fields: object) -> Changes:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("changed", "text"),
     [
         (None, "not sent"),
         (changes(base_sha=None), "sent without the run before, which is not known"),
@@ -115,10 +115,10 @@ def changes(**fields: object) -> Changes:
         (changes(truncated=True), f"2 commits after {'c' * 12} (cut short)"),
     ],
 )
-def test_a_summary_says_whether_changes_were_sent_or_why_not(
-    told: Changes | None, said: str
+def test_a_summary_shows_whether_changes_were_sent_or_why_not(
+    changed: Changes | None, text: str
 ) -> None:
-    assert changes_said(told) == said
+    assert changes_said(changed) == text
 
 
 def test_a_warning_stays_on_its_line() -> None:

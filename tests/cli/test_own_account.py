@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One's own password and sessions from the command line, and what the operator does with users."""
+"""The password and sessions of a person from the command line, and what the operator does with
+users.
+"""
 
 import csv
 import io
@@ -23,7 +25,7 @@ NEW = "another good password"
 
 @pytest.fixture
 def email(cli: Command, server: RunningServer) -> str:
-    """Somebody who has just registered, and is signed in here."""
+    """The e-mail of a new account, which is signed in here."""
     address = f"{uuid4().hex}@example.org"
     arguments = ("register", "--url", server.url, "--email", address, "--password-stdin")
     assert cli(*arguments, stdin=f"{PASSWORD}\n").code == 0
@@ -92,7 +94,7 @@ def test_a_new_password_that_breaks_the_rules_is_not_sent(cli: Command) -> None:
 
 
 @pytest.mark.usefixtures("email")
-def test_without_a_terminal_nobody_is_asked_for_a_password(cli: Command) -> None:
+def test_without_a_terminal_no_password_is_asked_for(cli: Command) -> None:
     done = cli("password", "change")
 
     assert done.code == 2
@@ -152,7 +154,7 @@ def test_it_must_be_clear_which_session_is_meant(cli: Command, given: tuple[str,
 @pytest.mark.parametrize(
     "command", [("password", "change", "--password-stdin"), ("sessions", "list")]
 )
-def test_a_server_of_before_is_told_to_be_one(cli: Command, command: tuple[str, ...]) -> None:
+def test_an_older_server_is_named_as_the_cause(cli: Command, command: tuple[str, ...]) -> None:
     body = b'{"statusCode":404,"error":"Not Found","message":"There is nothing at this address"}'
     with answering(Answered(404, body)) as server:
         stdin = f"{PASSWORD}\n{NEW}\n"
@@ -175,7 +177,7 @@ def test_no_password_is_kept_by_the_command_line(cli: Command, email: str) -> No
 
 
 def admin(cli: Command, server: RunningServer, *arguments: str) -> Answer:
-    """Run a command of the operator of a server that runs."""
+    """Run a command of the operator beside a running server."""
     return cli("admin", *arguments, "--database", str(server.database))
 
 
@@ -228,7 +230,7 @@ def test_a_user_is_disabled_and_enabled_again(
 
 
 @pytest.mark.parametrize("command", ["reset-password", "disable-user", "enable-user"])
-def test_a_user_that_there_is_not_is_one_clear_error(
+def test_an_unknown_user_is_one_clear_error(
     cli: Command, server: RunningServer, command: str
 ) -> None:
     unknown = admin(cli, server, command, "--email", "nobody@example.org")

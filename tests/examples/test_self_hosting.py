@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Dockerfile and the unit for systemd name what is there, and start what starts."""
+"""The Dockerfile and the systemd unit name files that exist, and commands that start."""
 
 import json
 import re
@@ -25,19 +25,19 @@ OWN_VARIABLES = {variable.name for variable in VARIABLES}
 
 
 def accepted(arguments: list[str]) -> Any:
-    """Parse arguments as `hwci` would, without doing what they say; raises on wrong usage."""
+    """Parse arguments as `hwci` would, without running the command; raises on wrong usage."""
     command = typer.main.get_command(app)
     name, *rest = arguments
     return command.commands[name].make_context(name, rest)  # type: ignore[attr-defined]  # a group
 
 
 def of_dockerfile(instruction: str) -> list[str]:
-    """Give what stands behind each instruction of a kind."""
+    """Return the arguments of each instruction of a kind."""
     return re.findall(rf"^{instruction} +(.*)$", DOCKERFILE, re.MULTILINE)
 
 
 def of_unit(key: str) -> list[str]:
-    """Give the values of a setting of the unit, commented ones too."""
+    """Return the values of a setting of the unit, commented ones too."""
     return re.findall(rf"^#?{key}=(.*)$", UNIT, re.MULTILINE)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One server per file of tests; who needs a fresh one, or a clock to move, runs it themselves."""
+"""One server per test file. A test that needs a fresh one, or moves the clock, starts its own."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many connections there may be: one address cannot keep others out, a process without room
-rests and says so once, and a server that leaves resets nobody who was in the queue (contract,
-"Everywhere").
+"""The limit of connections: one address cannot keep others out, a full process pauses with one log
+line, and a server that stops resets no connection of the queue (contract, "Everywhere").
 """
 
 import asyncio
@@ -73,7 +72,7 @@ def test_a_place_that_is_given_back_is_free() -> None:
     assert not places._held, "nothing is kept of who has gone"
 
 
-def test_what_is_full_is_said_once_until_half_of_it_was_free(
+def test_full_is_logged_once_until_half_was_free(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     places = Places(16)
@@ -91,7 +90,7 @@ def test_what_is_full_is_said_once_until_half_of_it_was_free(
     assert len(caplog.records) == 2
 
 
-def test_a_full_server_says_once_that_others_wait_and_once_that_they_do_not(
+def test_a_full_server_logs_once_that_others_wait_and_once_that_they_do_not(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     places = Places(2, [ip_network("192.0.2.1/32")])
@@ -119,7 +118,7 @@ def taken(places: Places) -> Callable[[], None]:
 
 @contextmanager
 def serving_with(folder: Path, files: int) -> Iterator[tuple[int, Path]]:
-    """Run a server that may have so many descriptors; give its port and where its log goes."""
+    """Run a server with a limit of descriptors; yield its port and the file of its log."""
 
     def few() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files // 2, files))
@@ -153,7 +152,7 @@ def line_from(address: str, port: int) -> socket.socket:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="all of 127.0.0.0/8 is this machine on Linux")
-def test_who_holds_connections_keeps_nobody_else_out_and_fills_no_log(tmp_path: Path) -> None:
+def test_a_holder_of_many_connections_keeps_no_other_out_and_fills_no_log(tmp_path: Path) -> None:
     with serving_with(tmp_path, files=64) as (port, log), ExitStack() as held:
         before = log.stat().st_size
         for _ in range(200):
@@ -169,7 +168,7 @@ def test_who_holds_connections_keeps_nobody_else_out_and_fills_no_log(tmp_path: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="all of 127.0.0.0/8 is this machine on Linux")
-def test_a_server_without_a_place_rests_and_goes_on_when_there_is_one(tmp_path: Path) -> None:
+def test_a_server_without_a_place_pauses_and_goes_on_when_there_is_one(tmp_path: Path) -> None:
     with serving_with(tmp_path, files=64) as (port, log), ExitStack() as held:
         before = log.stat().st_size
         for number in range(32):
@@ -209,7 +208,7 @@ async def answered(_: web.Request) -> web.Response:
     return web.Response()
 
 
-async def test_who_is_in_the_queue_when_the_server_leaves_is_answered() -> None:
+async def test_connections_in_the_queue_of_a_stopping_server_are_answered() -> None:
     app = web.Application()
     app.router.add_get("/", answered)
     runner = SpecRunner(app)
@@ -226,7 +225,7 @@ async def test_who_is_in_the_queue_when_the_server_leaves_is_answered() -> None:
             assert read_reply(line.recv(65_536)).status == 200
 
 
-async def test_a_full_server_that_listens_at_two_addresses_leaves_all_the_same() -> None:
+async def test_a_full_server_that_listens_at_two_addresses_can_stop() -> None:
     runner = SpecRunner(web.Application())
     await runner.setup()
     assert isinstance(runner.server, connection.SpecServer)
@@ -238,7 +237,7 @@ async def test_a_full_server_that_listens_at_two_addresses_leaves_all_the_same()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be told to")
-def test_nobody_comes_into_the_queue_of_a_socket_that_is_about_to_close() -> None:
+def test_no_connection_enters_the_queue_of_a_socket_that_is_about_to_close() -> None:
     with ExitStack() as held:
         one = held.enter_context(socket.create_server(("127.0.0.1", 0)))
         held.enter_context(socket.create_connection(one.getsockname()))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Membership takes consent (contract, "Organizations"): the invited person accepts or
-declines, and an invitation tells nobody who has an account.
+declines, and an invitation does not reveal who has an account.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ def audit(server: RunningServer) -> Any:
     return ask(server.url, "GET", path, bearer(server.token)).json["items"][0]
 
 
-def test_the_answer_to_an_invitation_is_the_same_whoever_the_e_mail_is_of(
+def test_the_answer_to_an_invitation_is_the_same_for_every_e_mail(
     server: RunningServer,
 ) -> None:
     account(server, "known@example.org")
@@ -106,7 +106,7 @@ def test_the_answer_to_an_invitation_is_the_same_whoever_the_e_mail_is_of(
     assert listed["known@example.org"] == listed["none@example.org"]
 
 
-def test_who_is_invited_sees_by_whom_and_to_what_and_is_no_member_yet(
+def test_an_invited_person_sees_the_invitation_and_is_not_a_member_yet(
     server: RunningServer,
 ) -> None:
     person = account(server, "Seeing@example.org", organization="Mine")
@@ -124,7 +124,7 @@ def test_who_is_invited_sees_by_whom_and_to_what_and_is_no_member_yet(
     assert signed_in["organization"]["name"] == "Mine", "nobody else's comes first"
 
 
-def test_who_accepts_with_the_token_is_a_member_at_once(server: RunningServer) -> None:
+def test_accepting_with_the_token_makes_a_member_at_once(server: RunningServer) -> None:
     person, invite_id, token = invited(server, "joining@example.org", "admin")
 
     reply = accept(server.url, person, invite_id, token)
@@ -161,7 +161,7 @@ def test_an_invitation_is_for_its_e_mail_alone_and_stays_good_for_it(server: Run
     assert accept(server.url, person, invite_id, token).status == 200
 
 
-def test_who_declines_is_no_member_and_the_token_is_of_no_use(server: RunningServer) -> None:
+def test_declining_makes_no_member_and_voids_the_token(server: RunningServer) -> None:
     person, invite_id, token = invited(server, "declining@example.org")
 
     assert decline(server.url, person, invite_id).status == 204
@@ -224,7 +224,7 @@ def test_a_new_invitation_takes_the_place_of_the_earlier(server: RunningServer) 
     assert accept(server.url, person, one["id"], newer).status == 200
 
 
-def test_only_an_owner_takes_back_what_an_owner_was_offered(server: RunningServer) -> None:
+def test_only_an_owner_withdraws_the_invitation_of_an_owner(server: RunningServer) -> None:
     person, invite_id, token = invited(server, "boss@example.org", "owner")
 
     assert withdraw(server, server.admin_token, invite_id).error == OWNERS_ONLY
@@ -233,12 +233,12 @@ def test_only_an_owner_takes_back_what_an_owner_was_offered(server: RunningServe
     assert accept(server.url, person, invite_id, token).json["role"] == "owner"
 
 
-def test_who_is_a_member_is_not_invited(server: RunningServer) -> None:
+def test_a_member_cannot_be_invited(server: RunningServer) -> None:
     assert invite(server, server.token, MEMBER_EMAIL.upper()).error == MEMBER_ALREADY
 
 
 @pytest.mark.parametrize("leaves", [True, False])
-def test_nothing_that_was_offered_before_brings_back_who_has_left_or_was_removed(
+def test_an_earlier_invitation_does_not_bring_back_a_former_member(
     tmp_path: Path, leaves: bool
 ) -> None:
     with running_in_thread(tmp_path) as server:
@@ -256,7 +256,7 @@ def test_nothing_that_was_offered_before_brings_back_who_has_left_or_was_removed
 
 
 @pytest.mark.parametrize("gone", ["removed", "demoted"])
-def test_an_invitation_of_who_may_not_give_it_any_more_stays_unused(
+def test_an_invitation_stays_unused_if_its_sender_lost_the_role_for_it(
     server: RunningServer, gone: str
 ) -> None:
     inviter = account(server, f"inviter-{gone}@example.org")
@@ -301,7 +301,7 @@ def at_once(*deeds: Callable[[], Reply]) -> list[int]:
     return [reply.status for reply in asyncio.run(all_of_them())]
 
 
-def test_of_many_who_accept_at_once_one_is_told_that_they_joined(server: RunningServer) -> None:
+def test_of_many_accepts_at_once_one_succeeds(server: RunningServer) -> None:
     person, invite_id, token = invited(server, "racing@example.org")
     tries = [lambda: accept(server.url, person, invite_id, token)] * 8
 

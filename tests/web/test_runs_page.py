@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of runs: it moves without being loaded anew, its filters stand in the address, and what
-it shows is the API's (contract, "Runs and streams").
+"""The page of runs: it updates without a reload, its filters stand in the address, and the API
+decides what it shows (contract, "Runs and streams").
 """
 
 import re
@@ -18,8 +18,7 @@ from tests.web.live import Site, cells, row, site
 COLUMNS = 11
 ROWS = 20
 EVENTS = 10
-# The pace of a page is the test's to end: `pass()`. `heard()`: how many events of tests came to
-# the page.
+# The test ends the pace of a page: `pass()`. `heard()`: how many events of tests reached the page.
 HELD_PACE = """
   const later = window.setTimeout.bind(window);
   window.held = [];
@@ -44,7 +43,7 @@ def own(page: Page, tmp_path: Path) -> Iterator[Site]:
         yield made
 
 
-# As runs go
+# Live runs
 
 
 def test_a_run_appears_counts_and_ends_without_a_reload(own: Site) -> None:
@@ -53,7 +52,7 @@ def test_a_run_appears_counts_and_ends_without_a_reload(own: Site) -> None:
     expect(own.page.get_by_text("No run was reported yet")).to_be_visible()
     begin = own.page.get_by_role("link", name="How to begin")
     expect(begin).to_have_attribute("href", re.compile("/metrics$"))
-    own.page.evaluate("window.neverLoadedAnew = true")
+    own.page.evaluate("window.neverReloaded = true")
 
     run = own.benches.opened(key, run_id=71)
     shown = row(own.page, "run 71")
@@ -66,7 +65,7 @@ def test_a_run_appears_counts_and_ends_without_a_reload(own: Site) -> None:
 
     own.benches.report(run_id=71, box_key="bench-7", conclusion="success")
     expect(shown.locator("td").first).to_have_text("success")
-    assert own.page.evaluate("window.neverLoadedAnew")
+    assert own.page.evaluate("window.neverReloaded")
 
 
 def test_a_run_that_goes_silent_is_shown_as_lost(own: Site) -> None:
@@ -76,7 +75,7 @@ def test_a_run_that_goes_silent_is_shown_as_lost(own: Site) -> None:
     expect(row(own.page, "run 71")).to_contain_text("running")
 
     own.benches.hands.move(minutes=11)
-    own.benches.report(run_id=72)  # whatever happens next tells of the loss too
+    own.benches.report(run_id=72)  # the next event announces the loss too
 
     expect(row(own.page, "run 71")).to_contain_text("lost")
 
@@ -115,7 +114,7 @@ def test_many_events_ask_for_the_rows_once_in_a_while(own: Site) -> None:
     with page.expect_request(re.compile("status=running")):
         page.get_by_label("Status").select_option("running")
 
-    assert len(asked) == 1  # by the choice, by no event
+    assert len(asked) == 1  # by the choice, not by an event
     expect(page.locator("table[aria-busy=false]")).to_be_visible()
     with page.expect_request(re.compile("status=running")):
         page.evaluate("window.pass()")
@@ -156,7 +155,7 @@ def test_an_answer_that_takes_longer_than_the_pace_is_waited_for(own: Site) -> N
     assert given_up == []
 
 
-# What a row says
+# Rows
 
 
 def test_a_run_whose_hello_failed_never_reached_the_hardware(own: Site) -> None:
@@ -265,7 +264,9 @@ def test_what_begins_no_hash_is_not_asked_for(page: Page, demo: Dashboard, text:
     page.get_by_label("Commit").fill(text)
     page.get_by_label("Commit").press("Enter")
 
-    expect(page.get_by_text(f"No commit's hash begins with “{text}”. Enter 4 or more")).to_be_visible()
+    expect(
+        page.get_by_text(f"No commit's hash begins with “{text}”. Enter 4 or more")
+    ).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(page.locator("tbody tr")).to_have_count(ROWS)
 
@@ -338,7 +339,7 @@ def test_what_is_refused_of_a_test_can_be_taken_back(
     page.get_by_role("button", name="Show all tests").click()
 
     expect(page.locator("tbody tr")).to_have_count(ROWS)
-    quiet_console.clear()  # the browser itself tells of the status
+    quiet_console.clear()  # the browser itself logs the status
 
 
 def test_a_time_that_is_none_is_shown_as_it_stands(
@@ -352,7 +353,7 @@ def test_a_time_that_is_none_is_shown_as_it_stands(
     page.get_by_role("button", name="Show all times").click()
 
     expect(page.locator("tbody tr")).to_have_count(ROWS)
-    quiet_console.clear()  # the browser itself tells of the status
+    quiet_console.clear()  # the browser itself logs the status
 
 
 def test_filters_that_nothing_fits_can_be_taken_back(page: Page, demo: Dashboard) -> None:
@@ -381,23 +382,23 @@ def test_a_row_leads_to_its_run(page: Page, demo: Dashboard) -> None:
 
 
 def fits(demo: Dashboard, org: str, query: str) -> Any:
-    """Give what the API lists."""
+    """Return what the API lists."""
     scope = "repoKey=acme/sensor-node&" if "suite" in query else ""
     return demo.ask(f"/api/orgs/{org}/runs?limit={ROWS}&{scope}{query}", demo.token())
 
 
 def total(page: Page) -> Locator:
-    """Give where the page says how many runs there are."""
+    """Return the element with the number of runs."""
     return page.locator(".table-tools").get_by_role("status")
 
 
 def counted(number: int) -> str:
-    """Write a number of runs."""
+    """Return a number of runs as the page writes it."""
     return f"{number:,} run{'' if number == 1 else 's'}"
 
 
 def shows(page: Page, told: Any) -> None:
-    """See that the page has these runs, in this order."""
+    """Check that the page has these runs, in this order."""
     links = page.locator("tbody tr td:nth-child(2) a")
     expect(links).to_have_count(len(told["items"]))
     for place, run in enumerate(told["items"]):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci metrics`: ask for the metrics page, or for one of its tables whole. How they look is
-decided in `metrics_page.py`; the figures are the server's.
+"""`hwci metrics`: show the metrics page, or the whole of one table. `metrics_page.py` decides how
+they look; the server computes the figures.
 """
 
 from dataclasses import replace
@@ -101,7 +101,7 @@ def ask(client: "Client", org_id: "UUID", scope: Scope, limit: int) -> Overview:
 def _show_whole(
     server: Connection, name: TableName, scope: Scope, form: Format, *, hide_broken: bool
 ) -> None:
-    """Write one table with all of its rows: whatever arrives meanwhile, all are of one instant."""
+    """Write one table with all of its rows, all as of one instant."""
     end = scope.as_of or options.now()
     asked = scope._replace(as_of=end)._asdict()
     if hide_broken:

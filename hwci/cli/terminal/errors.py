@@ -14,7 +14,7 @@ from hwci.client.explained import ErrorMessage, ExplainedError
 
 
 def report(message: ErrorMessage, word: str = "error") -> None:
-    """Write it on stderr."""
+    """Write a message to stderr."""
     for line in message.lines(word):
         note(line)
 
@@ -34,7 +34,7 @@ class Commands(TyperGroup):
     """The root of all commands: here their errors become lines and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
-        """Run the command that was asked for."""
+        """Run a command."""
         try:
             return super().invoke(ctx)
         except ExplainedError as fault:

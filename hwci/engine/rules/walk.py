@@ -64,7 +64,7 @@ class Walks:
 
     def _cut_possible(self, repo_key: str, goal: str) -> bool:
         """Whether some step leads over the goal from a commit after it. Without this check all of
-        history would be searched for a commit that was run by hand and is in no list but its own.
+        history would be searched for a commit that was run by hand and is only in its own list.
         """
         listings = self._history.changes_listing(repo_key, goal)
         return any(_is_step(run.changes) and _leads_past(run.changes, goal) for run in listings)

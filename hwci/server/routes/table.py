@@ -152,7 +152,7 @@ _ORGANIZATIONS = (
     ),
     Route(
         "POST", "/api/orgs/{orgId}/invites", ADMIN, Invitations.invite,
-        "Invite someone, with an account or without; the token is in this answer and nowhere else",
+        "Invite someone, with an account or without; the token is only in this answer",
         status=201, also=(409,)
     ),
     Route(
@@ -176,7 +176,7 @@ _ORGANIZATIONS = (
     ),
     Route(
         "POST", "/api/orgs/{orgId}/ci-keys", ADMIN, CiKeys.create,
-        "Create a CI key; its value is in this answer and nowhere else", status=201
+        "Create a CI key; its value is only in this answer", status=201
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-keys", MEMBER, CiKeys.listed, "List CI keys, never their value"
@@ -193,7 +193,7 @@ _BOXES = (
     ),
     Route(
         "POST", "/api/orgs/{orgId}/boxes", ADMIN, Boxes.create,
-        "Create a box; the token that installs it once is in this answer and nowhere else",
+        "Create a box; the token that installs it once is only in this answer",
         status=201, also=(409,)
     ),
     Route(

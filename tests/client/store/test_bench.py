@@ -42,7 +42,7 @@ def store(tmp_path: Path) -> BenchStore:
 
 
 @pytest.mark.parametrize("tests", [1, 500])
-def test_a_report_is_sent_as_it_was_built_whoever_sends_it(store: BenchStore, tests: int) -> None:
+def test_a_report_is_sent_as_it_was_built_by_any_process(store: BenchStore, tests: int) -> None:
     """A large one is compressed once, before it is kept."""
     items = [{**TEST, "id": f"test {number}"} for number in range(tests)]
     built = calls.report_run(run_report(tests=items))
@@ -80,7 +80,7 @@ def test_a_large_report_is_compressed_once_and_never_read_again(
     assert compressed == [1]
 
 
-def test_nobody_else_reads_what_is_kept_and_the_key_is_not_in_it(store: BenchStore) -> None:
+def test_kept_reports_are_private_and_do_not_hold_the_key(store: BenchStore) -> None:
     kept = keep(store)
 
     assert store.folder.stat().st_mode & 0o777 == 0o700
@@ -90,7 +90,7 @@ def test_nobody_else_reads_what_is_kept_and_the_key_is_not_in_it(store: BenchSto
     assert kept.fingerprint == fingerprint_of(KEY) != fingerprint_of(OTHER_KEY)
 
 
-def test_reports_wait_in_the_order_in_which_they_came_whatever_the_clock_says(
+def test_reports_are_pending_in_the_order_of_arrival_whatever_the_clock(
     tmp_path: Path,
 ) -> None:
     times = iter([2_000_000_000.0, 5.0, 1_900_000_000.0])
@@ -116,7 +116,7 @@ def test_a_later_report_of_the_same_identity_replaces_and_of_another_does_not(
     assert waiting(store)[-1].number == last.number
 
 
-def test_the_same_report_to_another_server_goes_there_all_the_same(store: BenchStore) -> None:
+def test_the_same_report_to_another_server_still_goes_there(store: BenchStore) -> None:
     keep(store)
     keep(store, address=OTHER_ADDRESS, key=OTHER_KEY)
 
@@ -173,7 +173,7 @@ def test_a_full_store_refuses_the_new_report_and_drops_none(
     assert run_ids(store) == [1, 2]
 
 
-def test_what_has_room_is_kept_beside_what_has_not(tmp_path: Path) -> None:
+def test_a_report_with_room_is_kept_beside_one_without(tmp_path: Path) -> None:
     store = BenchStore(tmp_path, reports_max=1)
 
     kept = store.keep([pending(run_id=1), pending(run_id=2)], ADDRESS, KEY)
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_a_fix(tmp_path: Path) -> 
     assert "HWCI_SPOOL_DIR" in caught.value.fix
 
 
-def test_its_place_is_told_by_the_environment(
+def test_its_folder_comes_from_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -208,7 +208,7 @@ def test_its_place_is_told_by_the_environment(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_looks_makes_nothing(store: BenchStore) -> None:
+def test_looking_makes_no_file(store: BenchStore) -> None:
     assert store.reports() == []
     assert store.waiting_for(ADDRESS, None) == []
     assert not store.folder.exists()
@@ -231,7 +231,7 @@ def test_what_failed_more_often_comes_later(store: BenchStore) -> None:
 # Which is the later
 
 
-def test_a_later_report_is_the_later_one_whatever_the_clock_says(tmp_path: Path) -> None:
+def test_a_later_report_is_the_later_one_whatever_the_clock(tmp_path: Path) -> None:
     times = iter([2_000_000_000.0, 5.0])
     store = BenchStore(tmp_path, clock=lambda: next(times))
     store.refuse(keep(store), "404")
@@ -250,7 +250,7 @@ def test_what_was_sent_is_not_followed_by_a_lower_number(tmp_path: Path) -> None
     assert keep(store).number > first.number
 
 
-def test_a_report_that_is_sent_while_a_later_one_comes_is_not_told_as_left(
+def test_a_report_that_is_sent_while_a_later_one_comes_does_not_count_as_left(
     store: BenchStore,
 ) -> None:
     earlier = keep(store)

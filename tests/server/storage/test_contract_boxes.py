@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every driver promises of boxes, whichever it is."""
+"""What every storage driver promises of boxes."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -115,7 +115,7 @@ async def test_a_new_token_takes_the_place_of_the_earlier_and_leaves_the_key(
     assert not await storage.write(lambda w: w.set_install(OTHER.id, BOX.id, b"x", ENDS))
 
 
-async def test_a_box_was_seen_when_it_was_heard_of_last(storage: Storage) -> None:
+async def test_a_box_was_seen_at_the_latest_recorded_time(storage: Storage) -> None:
     await install(storage)
     latest = LATER + timedelta(minutes=5)
     await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, latest))
@@ -131,7 +131,9 @@ async def test_a_box_was_seen_when_it_was_heard_of_last(storage: Storage) -> Non
     assert again.last_seen_at == latest
 
 
-async def test_hearing_of_a_box_hears_its_live_runs_but_not_lost_ones(storage: Storage) -> None:
+async def test_a_sign_of_a_box_keeps_its_live_runs_alive_but_not_lost_ones(
+    storage: Storage,
+) -> None:
     of_other_box = Box(UUID(int=52), ACME.id, "b2", NOON)
     lost = replace(RUN, id=UUID(int=62), lost=True)
     elsewhere = replace(RUN, id=UUID(int=63), box_id=of_other_box.id)
@@ -146,8 +148,8 @@ async def test_hearing_of_a_box_hears_its_live_runs_but_not_lost_ones(storage: S
     await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, LATER))
     await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, NOON))
 
-    heard = replace(RUN, heard_at=LATER)
-    assert await storage.read(lambda r: r.live_run(ACME.id, RUN.id)) == heard
+    alive = replace(RUN, heard_at=LATER)
+    assert await storage.read(lambda r: r.live_run(ACME.id, RUN.id)) == alive
     assert await storage.read(lambda r: r.live_run(ACME.id, lost.id)) == lost
     assert await storage.read(lambda r: r.live_run(ACME.id, elsewhere.id)) == elsewhere
 

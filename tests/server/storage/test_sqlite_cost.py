@@ -30,7 +30,7 @@ def connection(tmp_path: Path) -> Connection:
 
 
 def shape(statement: str) -> str:
-    """Give a statement without its values."""
+    """Return a statement without its values."""
     return re.sub(r"(x?'[^']*'|\b\d+\b)", "?", statement, flags=re.IGNORECASE)
 
 
@@ -64,7 +64,7 @@ def test_every_search_goes_by_index(connection: Connection) -> None:
             assert not any("TEMP B-TREE" in step for step in plan), (statement, plan)
 
 
-def test_commits_are_told_of_in_two_statements_however_many_they_are(
+def test_any_number_of_commits_is_read_in_two_statements(
     connection: Connection,
 ) -> None:
     writer = Transaction(connection)
@@ -135,7 +135,7 @@ def test_the_first_page_of_runs_is_read_in_order_and_not_sorted(
         ),
     ],
 )
-def test_runs_of_a_commit_a_branch_or_a_period_are_found_without_a_look_at_others(
+def test_runs_of_a_commit_a_branch_or_a_period_are_found_by_index(
     connection: Connection, wanted: RunFilter, index: str
 ) -> None:
     writer = Transaction(connection)
@@ -169,7 +169,7 @@ def test_of_runs_of_a_branch_only_those_of_the_box_are_read(connection: Connecti
 
 
 @pytest.mark.parametrize("flag", [None, True, False])
-def test_runs_of_a_test_are_looked_for_among_those_of_the_period_alone(
+def test_runs_of_a_test_are_searched_in_the_period_only(
     connection: Connection, *, flag: bool | None
 ) -> None:
     writer = Transaction(connection)
@@ -223,7 +223,7 @@ def test_one_run_record_costs_the_same_after_a_long_history(connection: Connecti
 
 
 def run_of(number: int) -> Report:
-    """Give the report of commit `number`: a hundred tests, of which some fail for ever."""
+    """Return the report of commit `number`: a hundred tests, of which some always fail."""
     tests = [TestItem(f"test {index}", Outcome.PASS) for index in range(100)]
     tests[0] = replace(tests[0], outcome=Outcome.FAIL)
     tests.append(TestItem(f"soon removed {number // 5}", Outcome.FAIL))
