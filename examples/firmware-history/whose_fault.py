@@ -76,7 +76,7 @@ def read_runs() -> list[Run]:
 
 
 def announcements(commits: Sequence[CommitItem]) -> Iterator[MergeAnnouncement]:
-    """Each commit with a pull request's number is a merge; those that start the suite are announced."""
+    """Announce each commit with a pull request's number, if it starts the suite."""
     trigger = PathList.parse(CONFIGURATION.trigger_paths or ())
     for commit in commits:
         if commit.committed_at is None or "(#" not in commit.subject:

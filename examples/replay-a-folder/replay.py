@@ -52,7 +52,7 @@ def read(folder: Path) -> Facts:
 
 
 def read_fact(path: Path) -> Announcement | Report | SuiteConfig | None:
-    """Check a body by the field rules of its kind, which its name shows. Other files are skipped."""
+    """Check a body by the field rules of its kind, as its name shows; other files are skipped."""
     body = path.read_bytes()
     try:
         match path.suffixes[-2:]:
