@@ -46,7 +46,7 @@ class Job:
     """
 
     system: str | None
-    """`github`, `gitlab`, `jenkins`, `buildkite`, `circleci` or `azure`; None if none of these."""
+    """The `name` of its `System`; None at a desk."""
 
     title: str
     """The name of the system for people."""

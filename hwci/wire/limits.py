@@ -8,16 +8,20 @@ from datetime import timedelta
 NAME_MAX = 255
 """Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key` and of a CI key's name."""
 CONCLUSION_MAX = 50
+"""Characters of `conclusion`."""
 TEST_ID_MAX = 512
 SHA_MIN = 7
 SHA_MAX = 64
 SHA_START_MIN = 4
 """Digits of the beginning of a commit's hash in a search of runs."""
 TESTS_MAX = 1_000
+"""Tests of one report; more are sent in parts."""
 COVERS_MAX = 1_000
+"""Commits of a push that one run covers."""
 COMMITS_MAX = 250
 FILES_MAX = 2_000
 SUBJECT_MAX = 1_000
+"""Characters of the first line of a commit's message."""
 PATTERNS_MAX = 200
 
 INTEGER_MAX = 2**63 - 1

@@ -36,6 +36,7 @@ from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_e
 from hwci.client.explained import ErrorMessage, ExplainedError, counted, not_empty
 from hwci.client.store import PastRuns, PendingReport, bench_store
 from hwci.engine.vocabulary import Outcome
+from hwci.wire.limits import TESTS_MAX
 from hwci.wire.reports import Changes, RunReport
 
 NOT_REPORTED = "The run was not reported"
@@ -381,7 +382,8 @@ def _send(
     """Send reports, and leave a summary where the CI of the job shows one."""
     # A part that was written as such is sent as it is, alone.
     if (parts := sum(report.part_of is not None for report in reports)) > 1:
-        command.notify(f"More than 1,000 tests on a box: sending {parts} parts of at most 1,000.")
+        most = f"{TESTS_MAX:,}"
+        command.notify(f"More than {most} tests on a box: sending {parts} parts of at most {most}.")
     delivered, times = Delivered(), tuple[str, ...]()
     try:
         if reports:

@@ -48,8 +48,9 @@ REPORT_RUN_HELP = """\
 Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
 
 Fields without a flag come from HWCI_* variables, hwci.toml, the CI system and git: hwci env
-shows it. A report of more than 1,000 tests is sent in parts. An unreachable server is a warning,
-not a failed build, unless --strict; so is a file that holds no results, and the others are sent.
+shows it. A report with more tests than one may hold is sent in parts. An unreachable server is a
+warning, not a failed build, unless --strict; so is a file that holds no results, and the others are
+sent.
 
 For example:
 

@@ -41,7 +41,9 @@ T = TypeVar("T")
 ASKED_MAX_S = 600.0
 """A server is left alone for as long as it asks, up to this."""
 REPORTS_MAX = 10_000
+"""Reports that a store holds; further ones are refused."""
 BYTES_MAX = 200_000_000
+"""Bytes of the compressed reports that a store holds."""
 _LOCKS = 64
 _NUMBERS = "SELECT number FROM reports UNION ALL SELECT number FROM known"
 

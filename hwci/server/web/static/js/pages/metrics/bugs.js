@@ -6,7 +6,7 @@ import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table.js";
 import { Sha, Subject, Time } from "../../parts/values.js";
-import { failureColumns, verdictColumn } from "./columns.js";
+import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
 
 const SHOWN_AT_ONCE = 3; // commits of a range; longer ones unfold

@@ -6,7 +6,7 @@ import { html } from "../../html.js";
 import { Collapsed } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table.js";
 import { OTHER_CLASSES, classBadge, className } from "../../parts/words.js";
-import { failureColumns, verdictColumn } from "./columns.js";
+import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
 
 const NONE = "No failure of this period was resolved by anything but firmware. What still fails is pending, above.";
