@@ -84,8 +84,7 @@ REASONS: dict[Reason, ReasonRow] = {
     ),
     Reason.VERDICT_MISSING: ReasonRow(FailureClass.AMBIGUOUS, "No harness verdict was reported"),
     Reason.PATHS_NOT_CONFIGURED: ReasonRow(
-        FailureClass.AMBIGUOUS,
-        "No firmware and harness paths are configured for this product",
+        FailureClass.AMBIGUOUS, "No firmware and harness paths are configured for this product"
     ),
     Reason.CHANGES_UNKNOWN: ReasonRow(FailureClass.AMBIGUOUS, "The changes under test are unknown"),
     Reason.CHANGES_INCOMPLETE: ReasonRow(

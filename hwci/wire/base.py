@@ -37,11 +37,7 @@ class CiBody(BaseModel):
     """A body that CI sends: snake_case as the spec writes it, strict, unknown fields ignored."""
 
     model_config = ConfigDict(
-        strict=True,
-        frozen=True,
-        extra="ignore",
-        allow_inf_nan=False,
-        hide_input_in_errors=True,
+        strict=True, frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True
     )
 
     @model_validator(mode="before")
@@ -205,9 +201,7 @@ def _sha(value: object) -> str:
 
 
 Sha = Annotated[
-    str,
-    PlainValidator(_sha),
-    WithJsonSchema({"type": "string", "pattern": f"^{HASH.pattern}$"}),
+    str, PlainValidator(_sha), WithJsonSchema({"type": "string", "pattern": f"^{HASH.pattern}$"})
 ]
 """A commit, compared in lower case and as a whole (semantics, 1.4)."""
 

@@ -20,12 +20,7 @@ from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import is_broken
 from hwci.wire.base import Answer, ListPage, Time
-from hwci.wire.failures import (
-    ReclassifiedFailure,
-    ResolvedFailureAnswer,
-    RunOnBox,
-    box_run,
-)
+from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOnBox, box_run
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
 

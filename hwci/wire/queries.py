@@ -179,9 +179,7 @@ class _SortBy:
         self._sorts = {str(sort): sort for sort in sorts}
 
     def __get_pydantic_core_schema__(
-        self,
-        source: object,
-        handler: Callable[[object], CoreSchema],
+        self, source: object, handler: Callable[[object], CoreSchema]
     ) -> CoreSchema:
         return core_schema.no_info_after_validator_function(
             self._sorts.__getitem__,
@@ -225,11 +223,7 @@ class OthersQuery(ResolvedQuery):
     """Query of the other resolved failures. `class`: any but a real firmware bug."""
 
     failure_class: (
-        Literal[
-            FailureClass.BENCH_OR_HARNESS,
-            FailureClass.AMBIGUOUS,
-            FailureClass.DISMISSED,
-        ]
+        Literal[FailureClass.BENCH_OR_HARNESS, FailureClass.AMBIGUOUS, FailureClass.DISMISSED]
         | None
     ) = Field(None, alias="class")
 

@@ -14,18 +14,7 @@ from pydantic_core import PydanticCustomError
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
-from hwci.wire.base import (
-    Answer,
-    Body,
-    CiBody,
-    Count,
-    Name,
-    Positive,
-    Sha,
-    TestId,
-    Text,
-    Time,
-)
+from hwci.wire.base import Answer, Body, CiBody, Count, Name, Positive, Sha, TestId, Text, Time
 from hwci.wire.lists import ListRule
 from hwci.wire.queries import Flag, Id, PageQuery, Query, ShaStart
 from hwci.wire.reports import Changes

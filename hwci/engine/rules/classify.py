@@ -101,9 +101,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _first_touch(
-    commits: Iterable[tuple[CheckedRun, Commit]],
-    touch: Callable[[Commit], Touch | None],
-    note: str,
+    commits: Iterable[tuple[CheckedRun, Commit]], touch: Callable[[Commit], Touch | None], note: str
 ) -> Finding | None:
     for run, commit in commits:
         found = touch(commit)
@@ -240,11 +238,7 @@ VERDICT_ROWS: tuple[Row[Group], ...] = (
     Row(Reason.VERDICT_MISSING, "Failed test has no `verdict`", _verdict_is(Verdict.UNKNOWN)),
 )
 CHANGES_ROWS: tuple[Row[UnderTest], ...] = (
-    Row(
-        Reason.PATHS_NOT_CONFIGURED,
-        "No suite configuration for the product",
-        _not_configured,
-    ),
+    Row(Reason.PATHS_NOT_CONFIGURED, "No suite configuration for the product", _not_configured),
     Row(
         Reason.CHANGES_UNKNOWN,
         "First run on the failing commit has no `changes`, or its `base_sha` is `null`",

@@ -88,9 +88,7 @@ def create_app(
     return app
 
 
-def _warn_without_limits(
-    limiter: RateLimiter,
-) -> Callable[[web.Application], Awaitable[None]]:
+def _warn_without_limits(limiter: RateLimiter) -> Callable[[web.Application], Awaitable[None]]:
     """Return a check that only warns if limits cannot be counted: Valkey may start later."""
 
     async def check(_: web.Application) -> None:

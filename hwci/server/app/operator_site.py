@@ -102,8 +102,7 @@ def _refusal(error: HwciServerError) -> web.StreamResponse:
     if isinstance(error, MendableError):
         status = refusals.status_of(error)
         return answer(
-            ErrorBody(status_code=status, error=refusals.phrase(status), message=str(error)),
-            status,
+            ErrorBody(status_code=status, error=refusals.phrase(status), message=str(error)), status
         )
     return error_answer(error)
 

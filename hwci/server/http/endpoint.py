@@ -20,13 +20,7 @@ from hwci.server.http.connections.connection import SpecProtocol
 from hwci.server.http.headers import api_key, bearer_token, require_own_origin, takes_gzip
 from hwci.server.http.query import parse_query
 from hwci.server.http.rate_limits import log_uncounted, take_own_limit
-from hwci.server.http.responses import (
-    answer,
-    error_answer,
-    metrics_answer,
-    request_id,
-    written,
-)
+from hwci.server.http.responses import answer, error_answer, metrics_answer, request_id, written
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services

@@ -199,10 +199,7 @@ def _query_parameters(route: Route) -> list[Json]:
 
 
 def _success(route: Route, models: Models) -> Json:
-    answer: Json = {
-        "description": phrase(route.status),
-        "headers": _headers(route.status),
-    }
+    answer: Json = {"description": phrase(route.status), "headers": _headers(route.status)}
     if route.answer is not None:
         answer["content"] = _json(models[route.answer, "serialization"])
     elif route.media != "application/json":

@@ -13,12 +13,7 @@ from aiohttp import hdrs, web
 from hwci.server.http.bodies.apart import read_apart
 from hwci.server.http.bodies.buffers import BodyBuffer
 from hwci.server.http.bodies.reading import Model, inflate, read_model
-from hwci.server.http.refusals import (
-    TooLargeError,
-    TooSlowError,
-    UnsupportedTypeError,
-    body_fault,
-)
+from hwci.server.http.refusals import TooLargeError, TooSlowError, UnsupportedTypeError, body_fault
 
 _JSON = re.compile(
     r'application/json(\s*;\s*charset\s*=\s*("?)utf-8\2)?\s*', re.IGNORECASE | re.ASCII

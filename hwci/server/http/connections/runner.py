@@ -32,13 +32,7 @@ HARDENING: dict[str, Any] = {
     "max_headers": 128,
 }
 PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
-    web.RequestHandler: (
-        "_current_request",
-        "_messages",
-        "_request_count",
-        "_upgraded",
-        "_waiter",
-    ),
+    web.RequestHandler: ("_current_request", "_messages", "_request_count", "_upgraded", "_waiter"),
     web_protocol: ("_ErrInfo",),
 }
 """What we use of the framework's inside, which it may change (docs/adr/0016, 0036)."""
