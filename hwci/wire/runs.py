@@ -85,7 +85,7 @@ class RunsQuery(PageQuery):
     def _of_a_test(cls, flag: bool | None, info: ValidationInfo) -> bool | None:
         # A faulty test is not in `info`, and has a fault of its own.
         if flag is not None and info.data.get("test_id", flag) is None:
-            raise PydanticCustomError("test", "Needs `testId`: it tells of one test of a run")
+            raise PydanticCustomError("test", "Needs `testId`: it is about one test of a run")
         return flag
 
     @field_validator("end")

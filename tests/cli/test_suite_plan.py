@@ -9,7 +9,7 @@ import pytest
 from hwci.client import Client, calls
 from hwci.engine.page.plan import Plan, plan
 from hwci.engine.vocabulary import Label
-from hwci.server.services import metrics
+from hwci.server.services.ci_metrics import metrics
 from tests.cli.conftest import Command
 from tests.support.running import RunningServer
 from tests.support.scene import CONFIGURATION, PRODUCT

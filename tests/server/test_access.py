@@ -24,8 +24,8 @@ from hwci.server.security.tokens import AccessTokens, Claims, token_digest
 from hwci.server.services.access import MEMBERS, Access, Member
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
+from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.people.accounts import Accounts
-from hwci.server.services.reviews import Reviews
 from hwci.server.settings import Registration
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage

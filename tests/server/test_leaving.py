@@ -12,9 +12,9 @@ import pytest
 
 from hwci.engine.history import History
 from hwci.server.http.connections import connection
-from hwci.server.services import metrics as metrics_service
-from hwci.server.services import readings
-from hwci.server.services.ingest import Ingest
+from hwci.server.services.ci_metrics import metrics as metrics_service
+from hwci.server.services.ci_metrics import readings
+from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import CiKey
 from tests.support.asking import ask, bearer, connect, read_reply

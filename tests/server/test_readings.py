@@ -19,10 +19,10 @@ from hwci.engine.page.reading import Reading, read_period
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import ReviewAction, Role
 from hwci.server.security.tokens import Claims
-from hwci.server.services import readings
 from hwci.server.services.access import Member
-from hwci.server.services.metrics import Metrics
-from hwci.server.services.readings import ReadingKey, Readings
+from hwci.server.services.ci_metrics import readings
+from hwci.server.services.ci_metrics.metrics import Metrics
+from hwci.server.services.ci_metrics.readings import ReadingKey, Readings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Membership

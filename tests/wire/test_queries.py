@@ -193,7 +193,7 @@ def test_what_a_test_did_is_asked_with_the_test_alone(name: str) -> None:
     for flag in ("true", "false"):
         assert faults(RunsQuery, testId="boot", **{name: flag}) == []
         assert told(RunsQuery, **{name: flag}) == {
-            name: "Needs `testId`: it tells of one test of a run"
+            name: "Needs `testId`: it is about one test of a run"
         }
     assert faults(RunsQuery, testId="", **{name: "true"}) == [["query", "testId"]]
     assert faults(RunsQuery, testId="boot", **{name: "1"}) == [["query", name]]

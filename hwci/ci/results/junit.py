@@ -26,11 +26,11 @@ from hwci.ci.results.content import (
 from hwci.ci.results.model import (
     Entry,
     FileResults,
+    distinct_by_group,
     file_results,
     moment,
     seconds,
     stable_id,
-    told_apart,
 )
 from hwci.ci.results.verdicts import MESSAGE_MAX, Rule, judge, never_built
 from hwci.engine.vocabulary import Verdict
@@ -266,7 +266,7 @@ class _Document:
     def _tried(self) -> Iterator[_CaseEntry]:
         """Yield what ran, suite after suite. Only pytest's cases do not mean what they say."""
         of_suite = attrgetter("suite_number")
-        for _, entries in groupby(told_apart(self._entries), key=of_suite):
+        for _, entries in groupby(distinct_by_group(self._entries), key=of_suite):
             own = list(entries)
             of_pytest = self._of_pytest or own[0].group == PYTEST_SUITE
             yield from _pytest_tries(own) if of_pytest else own

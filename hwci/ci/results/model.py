@@ -95,7 +95,7 @@ class Entry:
 AnyEntry = TypeVar("AnyEntry", bound=Entry)
 
 
-def told_apart(entries: Sequence[AnyEntry]) -> Sequence[AnyEntry]:
+def distinct_by_group(entries: Sequence[AnyEntry]) -> Sequence[AnyEntry]:
     """Name tests by their groups too where groups share a test id: Twister groups by board, and one
     board does not retry another's test.
     """

@@ -20,10 +20,10 @@ from hwci.ci.results.model import (
     Entry,
     FileResults,
     Seconds,
+    distinct_by_group,
     file_results,
     moment,
     stable_id,
-    told_apart,
 )
 from hwci.ci.results.verdicts import Rule, judge, never_built
 from hwci.engine.vocabulary import Outcome, Verdict
@@ -88,7 +88,7 @@ def twister_results(document: object, rules: Sequence[Rule]) -> FileResults:
             f"It is not as Twister writes it: {place}: {first['msg']}", "Give Twister's own file"
         ) from fault
     read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
-    entries = told_apart([entry for _, own in read for entry in own])
+    entries = distinct_by_group([entry for _, own in read for entry in own])
     return file_results(
         entries,
         started_at=moment(report.environment.run_date),

@@ -306,7 +306,7 @@ class Classifier:
     def automatic(self, group: Group) -> Classification:
         """Return the class that the checks give now, with their trace."""
         self._history.check_time()
-        checks = _asked(VERDICT_ROWS, group)
+        checks = _checks_of(VERDICT_ROWS, group)
         if not checks[-1].decided:
             checks += self._check_changes(group)
         if not checks[-1].decided:
@@ -346,7 +346,7 @@ class Classifier:
         key, first = group.first.key, group.first.first
         asked = (*key.lane.product, first.workflow, key.lane.branch, key.sha)
         if asked not in self._changes_checks:
-            self._changes_checks[asked] = _asked(CHANGES_ROWS, self.under_test(group))
+            self._changes_checks[asked] = _checks_of(CHANGES_ROWS, self.under_test(group))
         return self._changes_checks[asked]
 
     def _check_fix(self, group: Group) -> _Checks:
@@ -356,7 +356,7 @@ class Classifier:
             files = self._files_of(product)
             assert files is not None  # the rows before asked for a configuration
             subject = BeforeFix(files, group.last.key.sha, group.fix, self.walk(group))
-            self._fix_checks[asked] = _asked(FIX_ROWS, subject)
+            self._fix_checks[asked] = _checks_of(FIX_ROWS, subject)
         return self._fix_checks[asked]
 
 
@@ -365,7 +365,7 @@ def shown_class(group: Group, automatic: Classification) -> Classification:
     return automatic if group.review is None else _REVIEWED[group.review.action]
 
 
-def _asked(rows: tuple[Row[Subject], ...], subject: Subject) -> _Checks:
+def _checks_of(rows: tuple[Row[Subject], ...], subject: Subject) -> _Checks:
     """Ask row after row up to the first that decides."""
     checks = []
     for row in rows:

@@ -44,7 +44,7 @@ def listen(path: Path) -> socket.socket:
 def connect(path: Path, database: Path, patience: float | None) -> socket.socket:
     """Connect to the server that has a database. A command may hold a password, so the other end
     must be the caller's own or the database owner's. `patience`: seconds for each step. Raises
-    `OperatorUnreachableError`: nobody answers, or the other end is another user.
+    `OperatorUnreachableError`: it does not answer, or the other end is another user.
     """
     line = socket.socket(socket.AF_UNIX)
     try:

@@ -45,7 +45,7 @@ def _require_readable(path: Path) -> None:
 
 
 def _refuse_password() -> str:
-    """Refuse an encrypted key: nobody is there to type its password."""
+    """Refuse an encrypted key: a server cannot ask for its password."""
     raise SettingsError(
         "The key for TLS is encrypted", "name one that is not, such as openssl pkey writes"
     )

@@ -70,7 +70,7 @@ def scheme_of(request: web.BaseRequest) -> str:
 
 def _forwarded(request: web.BaseRequest) -> Iterator[Address]:
     """Yield the addresses that the request passed, nearest first, up to what is not an address: a
-    proxy that names none counts as the sender itself, so nobody gains by it.
+    proxy that names none counts as the sender itself.
     """
     for text in reversed(_list(request, "X-Forwarded-For")):
         address = _read(text)

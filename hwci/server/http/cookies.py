@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our cookies (contract, "Auth"). One keeps a browser signed in: it holds the refresh token, so
-that no script and no answer does. A second one, which scripts can read, shows that somebody is
+that no script and no answer does. A second one, which scripts can read, shows that a person is
 signed in and changes at each renewal. A third one holds the token by which an account recognizes
 this browser; it stays after signing out.
 

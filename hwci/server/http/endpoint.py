@@ -9,23 +9,30 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from typing import TypeVar
+from urllib.parse import unquote, unquote_to_bytes
 
 from aiohttp import hdrs, web
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, StorageError
 from hwci.server.http.bodies.body import THREAD_BYTES, parse, read_body, require_json
 from hwci.server.http.bodies.buffers import LargeBodies
 from hwci.server.http.connections.connection import SpecProtocol
 from hwci.server.http.headers import api_key, bearer_token, require_own_origin, takes_gzip
-from hwci.server.http.query import parse_query
 from hwci.server.http.rate_limits import log_uncounted, take_own_limit
+from hwci.server.http.refusals import InvalidRequestError
 from hwci.server.http.responses import answer, error_answer, metrics_answer, request_id, written
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
+from hwci.wire import limits
+from hwci.wire.errors import Issue, issues_of
+from hwci.wire.queries import Query
 
 LOG = logging.getLogger("hwci.server")
+
+Model = TypeVar("Model", bound=Query)
 
 _CALLER_LEFT = "You closed the connection before the answer was there; ask again, and keep it open"
 
@@ -64,6 +71,35 @@ async def take_query(call: Call) -> None:
     """Query (400)."""
     if call.route.query is not None:
         call.query = parse_query(call.request, call.route.query)
+
+
+def parse_query(request: web.Request, model: type[Model]) -> Model:
+    """Read a query string; each parameter may be given once. Raises `InvalidRequestError`."""
+    _require_utf8(request.rel_url.raw_query_string)
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    repeated = [name for name in known if len(request.query.getall(name, [])) > 1]
+    if repeated:
+        issues = [Issue(path=["query", name], message="Should be given once") for name in repeated]
+        raise InvalidRequestError(issues[: limits.ISSUES_MAX])
+    try:
+        return model.model_validate(
+            {name: request.query.get(name) for name in known & set(request.query)}
+        )
+    except ValidationError as fault:
+        raise InvalidRequestError(issues_of(fault, "query")) from fault
+
+
+def _require_utf8(text: str) -> None:
+    """Refuse what is not UTF-8, which the framework would replace."""
+    issues = []
+    for part in text.encode().split(b"&"):
+        try:
+            unquote_to_bytes(part).decode()
+        except UnicodeDecodeError:
+            name = unquote(part.partition(b"=")[0])
+            issues.append(Issue(path=["query", name], message="Should be UTF-8, percent-encoded"))
+    if issues:
+        raise InvalidRequestError(issues[: limits.ISSUES_MAX])
 
 
 CHECKS: tuple[Callable[[Call], Awaitable[None]], ...] = (

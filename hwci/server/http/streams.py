@@ -38,7 +38,7 @@ PING_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 COME_BACK_MILLISECONDS = 2_000
 BUFFER_BYTES = 64 * 1024
-"""The buffer here and the system's, each: more would hide that nobody reads."""
+"""The buffer here and the system's, each: more would hide a reader that stopped."""
 
 LAST_EVENT_ID = "Last-Event-ID"
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -237,7 +237,7 @@ def _limit_buffers(request: web.Request) -> None:
 
 async def _taken(request: web.Request, sending: Awaitable[object], seconds: float) -> None:
     """Return when all that was sent is taken. A reader who does not take it is cut off. Raises
-    `ConnectionError`: nobody is connected any more.
+    `ConnectionError`: the reader has left.
     """
     try:
         async with asyncio.timeout(seconds):

@@ -16,9 +16,9 @@ from hwci.server.services.access import Member
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
+from hwci.server.services.ci_metrics.ingest import Ingest
+from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.health import Health
-from hwci.server.services.ingest import Ingest
-from hwci.server.services.metrics import Metrics
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members

@@ -15,9 +15,10 @@ from hwci.server.services.access import Access
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
+from hwci.server.services.ci_metrics.ingest import Ingest
+from hwci.server.services.ci_metrics.metrics import Metrics
+from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
-from hwci.server.services.ingest import Ingest
-from hwci.server.services.metrics import Metrics
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members
@@ -27,7 +28,6 @@ from hwci.server.services.people.relying_party import Fetch
 from hwci.server.services.people.sso import Sso
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.services.retention import Retention
-from hwci.server.services.reviews import Reviews
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
 from hwci.server.services.runs.streams import Streams

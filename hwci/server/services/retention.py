@@ -18,7 +18,7 @@ Drop = Callable[[datetime, int], int]
 
 
 class Retention:
-    """Deletes data that nobody can use any more."""
+    """Deletes data that has no use any more."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage

@@ -25,7 +25,7 @@ from hwci.server.storage.records import AuditEntry
 GENESIS = bytes(32)
 BEFORE_ALL = -(2**63)
 """A number before that of any row, even of one inserted before the first."""
-FAULTS_TOLD = 20
+FAULTS_KEPT = 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ROW, _HEAD = b"row", b"head"
 
@@ -175,11 +175,11 @@ class AuditWalk:
     def take(self, row: AuditRow) -> None:
         """Check the next row."""
         if row.link != link_of(self.last, row.number, row.written):
-            self._tell_unlinked(row)
+            self._add_unlinked(row)
         else:
             self._look_at_seal(row)
         if self._kept is not None and self._kept[0] == row.number and self._kept[1] != row.link:
-            self._tell(row, "it, or a row before it, differs from the one that was noted")
+            self._add_fault(row, "it, or a row before it, differs from the one that was noted")
         self.rows += 1
         self.last = row.tip
 
@@ -193,13 +193,15 @@ class AuditWalk:
             what = f"the log reached row {self._kept[0]} when it was noted: its end is cut off"
             self._keep(AuditFault(after, None, what))
 
-    def _tell_unlinked(self, row: AuditRow) -> None:
+    def _add_unlinked(self, row: AuditRow) -> None:
         expected = self.last.number + 1
         if row.number > expected:
             what = f"it is missing, as are all rows up to {row.number - 1}"
             self._keep(AuditFault(expected, None, what))
         else:
-            self._tell(row, "it is not as it was written, or does not follow on the row before")
+            self._add_fault(
+                row, "it is not as it was written, or does not follow on the row before"
+            )
 
     def _look_at_seal(self, row: AuditRow) -> None:
         if self._key is None:
@@ -207,14 +209,14 @@ class AuditWalk:
         if row.seal is not None and hmac.compare_digest(row.seal, self._key.row_seal(row.link)):
             self._sealed = True
         elif self._sealed:
-            self._tell(row, "it was not sealed with the key of the log")
+            self._add_fault(row, "it was not sealed with the key of the log")
         else:
             self.unsealed += 1
 
-    def _tell(self, row: AuditRow, what: str) -> None:
+    def _add_fault(self, row: AuditRow, what: str) -> None:
         self._keep(AuditFault(row.number, row.written.org_id, what))
 
     def _keep(self, fault: AuditFault) -> None:
         self.faults_total += 1
-        if len(self.faults) < FAULTS_TOLD:
+        if len(self.faults) < FAULTS_KEPT:
             self.faults.append(fault)

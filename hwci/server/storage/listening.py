@@ -29,12 +29,12 @@ class Listeners:
 
         return end
 
-    def tell(self, org_ids: Iterable[UUID]) -> None:
+    def notify(self, org_ids: Iterable[UUID]) -> None:
         """Notify listeners, from any thread, that events of these organizations are committed."""
-        told = list(org_ids)
+        changed = list(org_ids)
         for key, (loop, _) in list(self._listening.items()):
             with suppress(RuntimeError):  # the loop has ended, and its listeners with it
-                loop.call_soon_threadsafe(self._hear, key, told)
+                loop.call_soon_threadsafe(self._hear, key, changed)
 
     def _hear(self, key: object, org_ids: Iterable[UUID]) -> None:
         for org_id in org_ids:

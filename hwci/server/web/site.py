@@ -28,7 +28,7 @@ from hwci.server.web.modules import joined, loaded_with
 _ORGANIZATION = "/orgs/{orgId}"
 
 PAGES: Mapping[str, str] = {
-    "/": "metrics",  # whoever is signed in goes on to their organization's
+    "/": "metrics",  # a signed-in person goes on to their organization's
     "/sign-in": "sign_in",
     "/setup": "set_up",
     "/reset": "reset",
@@ -154,12 +154,12 @@ def add_site(app: web.Application) -> None:
     for name, file in site.files.items():
         app.router.add_get(site.base + name, _sender(file, _FOREVER))
     nothing = _sender(site.nothing, _ASK_EACH_TIME, policy=POLICY, status=HTTPStatus.NOT_FOUND)
-    app.middlewares.append(_telling_people(nothing))
+    app.middlewares.append(_page_for_people(nothing))
 
 
-def _telling_people(page: Handler) -> Middleware:
+def _page_for_people(page: Handler) -> Middleware:
     @web.middleware
-    async def tell(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             return await handler(request)
         except web.HTTPNotFound:
@@ -167,7 +167,7 @@ def _telling_people(page: Handler) -> Middleware:
                 raise
         return await page(request)
 
-    return tell
+    return answered
 
 
 def _sender(
@@ -193,8 +193,8 @@ def _sender(
 
 def _has(request: web.Request, tag: str) -> bool:
     """Return whether the browser has it. Both codings have one tag; `Vary` keeps them apart."""
-    told = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
-    return any(one.strip().removeprefix("W/") in {tag, "*"} for one in told.split(","))
+    known = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
+    return any(one.strip().removeprefix("W/") in {tag, "*"} for one in known.split(","))
 
 
 def _is_module(name: str) -> bool:

@@ -81,7 +81,7 @@ def _refuse_many_values(plain: bytes) -> None:
 def _repeats_in(plain: bytes) -> list[Issue]:
     """Find where names stand twice, up to as many faults as an answer lists; outer ones first.
 
-    What comes after the first of them has been read by nobody, and may be no JSON.
+    What comes after the first of them was never parsed, and may not be JSON.
     """
     found: list[_Path] = []
     path: _Path = []

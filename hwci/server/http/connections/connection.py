@@ -27,7 +27,7 @@ LOG = logging.getLogger("hwci.server")
 
 LINE_BYTES = 8_190
 HEADER_BYTES = 8_192
-"""The two differ so that a refusal can tell which of them was passed."""
+"""The two differ so that a refusal can say which was passed."""
 
 HEAD_SECONDS = 15.0
 """Limit for the first byte of a connection, and for the whole head of a request."""

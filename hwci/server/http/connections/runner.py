@@ -117,7 +117,7 @@ class SpecRunner(web.AppRunner):
         await super().cleanup()
 
     async def shutdown(self) -> None:
-        """Do nothing: `cleanup` has told the application before it waited for connections."""
+        """Do nothing: `cleanup` has shut the application down before it waited for connections."""
 
     def _noted(self, handle: Handle) -> Handle:
         async def noted(request: web.BaseRequest) -> web.StreamResponse:

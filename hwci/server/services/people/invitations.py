@@ -258,7 +258,7 @@ def require_standing(reader: Reader, offer: Offer) -> None:
 
 def still_stands(reader: Reader, offer: Offer) -> bool:
     """Return whether who sent an invitation may still give what it promises: what was taken from
-    them must not come back by somebody whom they invited before.
+    them must not come back through an earlier invitation.
     """
     inviter = reader.membership(offer.org_id, offer.inviter_id)
     user = reader.user(offer.inviter_id)
@@ -269,8 +269,9 @@ def still_stands(reader: Reader, offer: Offer) -> bool:
 def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membership | None:
     """Use up an invitation and return the membership; None for the set-up token, which is of no
     organization. A member keeps their role, and their other invitations to the organization are
-    withdrawn, so that nobody who is removed later can come back by one. Raises `ForbiddenError`:
-    it was used meanwhile.
+    withdrawn, so that a member who is removed later cannot come back by one.
+
+    Raises `ForbiddenError`: it was used meanwhile.
     """
     if not writer.use_invite(invite.digest, now):
         raise ForbiddenError(_UNUSABLE)

@@ -145,14 +145,14 @@ class RelyingParty:
         tokens = _read(_Tokens, await self._fetch(exchange), "its token answer")
         claims = await self._claims(found, tokens.id_token, binding.nonce)
         # An e-mail and whether it is verified must be from the same place.
-        told = claims
+        profile = claims
         if not {"email", "email_verified"} <= claims.keys():
-            told = await self._userinfo(found, tokens, claims["sub"]) or claims
+            profile = await self._userinfo(found, tokens, claims["sub"]) or claims
         return Person(
             self.provider.issuer,
             _subject(claims["sub"]),
-            _verified_email(told),
-            _fitting(_NAME, told.get("name") or claims.get("name")) or "",
+            _verified_email(profile),
+            _fitting(_NAME, profile.get("name") or claims.get("name")) or "",
         )
 
     async def _discovered(self) -> _Discovery:
@@ -205,12 +205,12 @@ class RelyingParty:
             return None
         asked = Outgoing(found.userinfo_endpoint, authorization=f"Bearer {tokens.access_token}")
         try:
-            told = _CLAIMS.validate_json(await self._fetch(asked))
+            profile = _CLAIMS.validate_json(await self._fetch(asked))
         except ValidationError as fault:
             raise ProviderError("its userinfo is not a JSON object") from fault
-        if told.get("sub") != subject:
+        if profile.get("sub") != subject:
             raise ProviderError("its userinfo is of somebody else (sub)")
-        return told
+        return profile
 
 
 def _read(model: type[_Model], data: bytes, what: str) -> _Model:
@@ -228,9 +228,9 @@ def _subject(text: str) -> str:
     return found
 
 
-def _verified_email(told: Mapping[str, Any]) -> str | None:
+def _verified_email(profile: Mapping[str, Any]) -> str | None:
     """Return the e-mail if its `email_verified` is JSON's `true`; neither 1 nor a text is."""
-    return _fitting(_EMAIL, told.get("email")) if told.get("email_verified") is True else None
+    return _fitting(_EMAIL, profile.get("email")) if profile.get("email_verified") is True else None
 
 
 def _fitting(kind: TypeAdapter[str], value: object) -> str | None:

@@ -158,7 +158,7 @@ class Sso:
         client: str,
     ) -> SignInEnd:
         """Sign in a person. `claims`: the claims of the ticket. Raises the refusal."""
-        # A refusal signs nobody in and needs no proof: some providers leave out the state.
+        # A refusal signs no one in, so it needs no proof: some providers leave out the state.
         _require_consent(party, query.error)
         if not same_token(query.state, claims["state"]):
             raise UnauthenticatedError(_NOT_STARTED)
@@ -228,7 +228,7 @@ def _loopback(claims: Mapping[str, str], **brought: str) -> str:
 
 def _refusal_url(refusal: HwciServerError, claims: Mapping[str, str]) -> str:
     """Return the address that carries a refusal to the command line, so that it does not wait. The
-    challenge proves that the refusal is ours: nobody else who opens that address knows it.
+    challenge proves that the refusal is ours: no other program that opens that address knows it.
     Raises `HwciServerError`: the refusal, if no command line waits.
     """
     if not claims["port"]:

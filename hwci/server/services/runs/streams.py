@@ -60,7 +60,7 @@ class Stream:
         self.place = 0
         """The number of the last event that was sent."""
         self.displaced = False
-        """Whether the place was given to somebody else."""
+        """Whether the place was given to another."""
 
     @property
     def holds(self) -> bool:
@@ -88,7 +88,7 @@ class Stream:
         Raises:
             UnauthenticatedError: the token or the session has ended.
             NotFoundError: the follower is not a member any more.
-            RateLimitedError: the place was given to somebody who has fewer.
+            RateLimitedError: the place was given to someone who has fewer.
             StoppingError: the server stops.
         """
         silent_at = _seconds() + SILENCE_SECONDS
@@ -207,7 +207,7 @@ class Streams:
 
 
 def _whose_place(held: Sequence[Stream], newcomer: _Holders) -> Stream | None:
-    """Return the stream that a newcomer displaces; None if nobody would then hold more than they.
+    """Return the stream that a newcomer displaces; None if no other would then hold more.
 
     Organizations are compared first, then addresses, so neither many accounts of one organization
     nor many organizations of one address keep others out.

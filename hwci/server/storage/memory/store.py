@@ -110,5 +110,5 @@ class MemoryStorage(Storage):
         state = self._state.copy()
         result = work(MemoryTransaction(state))
         before, self._state = self._state, state
-        self._listeners.tell(appended(before, state))
+        self._listeners.notify(appended(before, state))
         return result

@@ -247,7 +247,7 @@ class SqliteStorage(Storage):
         except BaseException:
             self._writer.roll_back()
             raise
-        self._listeners.tell(transaction.appended_to)
+        self._listeners.notify(transaction.appended_to)
         return result
 
     def _close(self) -> None:

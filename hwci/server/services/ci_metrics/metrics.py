@@ -20,7 +20,7 @@ from hwci.engine.periods import Period, last_days, slots_of
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member
-from hwci.server.services.readings import ReadingKey, Readings
+from hwci.server.services.ci_metrics.readings import ReadingKey, Readings
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire import limits
 from hwci.wire import metrics as wire

@@ -32,7 +32,7 @@ class ReadingKey(NamedTuple):
 
 @dataclass(slots=True)
 class _Place:
-    """Room for one reading, and for its dates once somebody asks for them."""
+    """Room for one reading, and for its dates once they are asked for."""
 
     reading: Reading | None = None
     dates: Dates | None = None

@@ -20,7 +20,7 @@ from hwci.wire.failures import ResolvedFailureAnswer
 
 RESET = "reset"
 REVIEW_SECONDS = 5.0
-"""The checks are made while nobody else can write; those of a page have longer."""
+"""The checks are made while all other writers wait; those of a page have longer."""
 
 
 class Reviews:
