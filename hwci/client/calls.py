@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from hwci.client._call import Call, Credential, Method
 from hwci.client._writing import Id, body_of, listing, org_path, query_of, segment, written
 from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
-from hwci.wire import accounts, boxes, limits, members, reports, runs, sso
+from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.base import HealthAnswer, ListPage
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -208,16 +208,16 @@ _RECEIVED = "/api/invites"
 
 def list_members(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
-) -> Call[ListPage[members.MemberAnswer]]:
+) -> Call[ListPage[accounts.MemberAnswer]]:
     """List the members."""
-    return listing(_members(org_id), ListPage[members.MemberAnswer], page, limit)
+    return listing(_members(org_id), ListPage[accounts.MemberAnswer], page, limit)
 
 
-def change_member(org_id: Id, user_id: Id, role: Role) -> Call[members.MemberAnswer]:
+def change_member(org_id: Id, user_id: Id, role: Role) -> Call[accounts.MemberAnswer]:
     """Change a member's role."""
-    body = body_of(members.RoleChange, role=role)
+    body = body_of(accounts.RoleChange, role=role)
     path = f"{_members(org_id)}/{segment(user_id)}"
-    return Call("PATCH", path, members.MemberAnswer, 200, body=body)
+    return Call("PATCH", path, accounts.MemberAnswer, 200, body=body)
 
 
 def remove_member(org_id: Id, user_id: Id) -> Call[None]:
@@ -226,17 +226,17 @@ def remove_member(org_id: Id, user_id: Id) -> Call[None]:
     return Call("DELETE", path, None, 204, repeatable=False)
 
 
-def invite(org_id: Id, email: str, role: Role) -> Call[members.InviteAnswer]:
+def invite(org_id: Id, email: str, role: Role) -> Call[accounts.InviteAnswer]:
     """Invite someone: the answer is the only one that ever holds the token."""
-    body = body_of(members.NewInvite, email=email, role=role)
-    return Call("POST", _sent(org_id), members.InviteAnswer, 201, body=body, repeatable=False)
+    body = body_of(accounts.NewInvite, email=email, role=role)
+    return Call("POST", _sent(org_id), accounts.InviteAnswer, 201, body=body, repeatable=False)
 
 
 def list_sent_invites(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
-) -> Call[ListPage[members.SentInvite]]:
+) -> Call[ListPage[accounts.SentInvite]]:
     """List the open invitations of an organization."""
-    return listing(_sent(org_id), ListPage[members.SentInvite], page, limit)
+    return listing(_sent(org_id), ListPage[accounts.SentInvite], page, limit)
 
 
 def withdraw_invite(org_id: Id, invite_id: Id) -> Call[None]:
@@ -247,16 +247,16 @@ def withdraw_invite(org_id: Id, invite_id: Id) -> Call[None]:
 
 def list_invites(
     page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
-) -> Call[ListPage[members.ReceivedInvite]]:
+) -> Call[ListPage[accounts.ReceivedInvite]]:
     """List one's own open invitations."""
-    return listing(_RECEIVED, ListPage[members.ReceivedInvite], page, limit)
+    return listing(_RECEIVED, ListPage[accounts.ReceivedInvite], page, limit)
 
 
 def accept_invite(
     invite_id: Id, invite_token: str | None = None
 ) -> Call[accounts.OrganizationAnswer]:
     """Accept an invitation. Without its token this works after single sign-on only."""
-    body = body_of(members.Acceptance, invite_token=invite_token)
+    body = body_of(accounts.Acceptance, invite_token=invite_token)
     path = f"{_RECEIVED}/{segment(invite_id)}/accept"
     return Call("POST", path, accounts.OrganizationAnswer, 200, body=body, repeatable=False)
 

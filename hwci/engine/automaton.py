@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of many path patterns matches a path first (semantics, 11).
 
-All patterns are followed at once, as one set of states, which is the bits of one integer. The set
-that a character leads to is computed when it is first needed, and kept: a path then costs one
-look-up a character, however long the list. When a list needs too many sets, each half of it is
-followed by itself from then on. So the time is linear in the path and in the list, whatever the
-patterns are.
+All patterns are followed at once, as one set of states: the bits of one integer. Where a character
+leads from a set is computed once and kept, so a path costs one look-up a character. A list that
+needs too many sets is halved. So the time is linear in path and list, whatever the patterns are.
 """
 
 import re

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers to the questions of `History`, from all facts: the definition that every store must
-equal (semantics, 3, 4.1-4.3, 5.1, 5.2 and 9.1).
+"""Answers to the questions of `History` from all facts: the definition that stores must equal.
 
-This module decides which failures exist, whether their own commit passed and which commit passed
-next, which report gives a run its changes, and which run was the first on a commit. It does not
-know labels, groups or reviews. What each question means is said in `history.py`.
+This module decides which failures exist, whether their own commit passed and which passed next
+(semantics, 3, 4.1-4.3), which report gives a run its changes, and which run was the first on a
+commit (5.1-5.2, 9.1). It does not know labels, groups or reviews.
 """
 
 from bisect import bisect_left, bisect_right

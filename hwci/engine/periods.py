@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The period of a page, and its division into slots of equal width (semantics, 10; contract, "CI
-metrics").
+"""The period of a page, and its division into slots of equal width (semantics, 10).
 
 This module decides which instants belong to a period and to a slot, to the microsecond. It does
 not know what is counted in them.

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of spec and contract, once: outcomes, verdicts, labels, classes, the reason table,
-roles, and the states of runs and boxes.
+"""The words of spec and contract, once: outcomes, verdicts, labels, classes, reasons and states.
 
-All other packages take their words from here: the wire puts the values into JSON, storage keeps
-them, the documentation prints them. This module decides which words exist and no more.
+The wire puts them into JSON, storage keeps them, the documentation prints them. This module decides
+which words exist and no more.
 """
 
 from enum import StrEnum

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can go wrong inside the server; `http/refusals.py` has the statuses.
 
-Messages are sentences for the caller: they say what to do, and never contain a secret, a path or a
-query.
+Messages tell the caller what to do, and never contain a secret, a path or a query.
 """
 
 from typing import Self

@@ -15,7 +15,7 @@ from hwci.engine.facts import Commit, Lane, Review, run_record_id
 from hwci.engine.history import FailingRun, LaneCommit, LaneRun, SightedRun
 from hwci.engine.page import failures as engine
 from hwci.engine.page.plan import Reclassified
-from hwci.engine.rules.classify import Check, CheckedRun, Classification
+from hwci.engine.rules.classify import Check, CheckedRun
 from hwci.engine.vocabulary import (
     REASONS,
     FailureClass,
@@ -113,16 +113,6 @@ class ClassAnswer(Answer):
     reason_text: str | None
 
 
-def _text(reason: Reason | None) -> str | None:
-    return None if reason is None else REASONS[reason].text
-
-
-def _class(found: Classification) -> ClassAnswer:
-    return ClassAnswer(
-        failure_class=found.failure_class, reason=found.reason, reason_text=_text(found.reason)
-    )
-
-
 class ReviewAnswer(Answer):
     """A person's review of a resolved failure."""
 
@@ -163,7 +153,7 @@ class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):
             id=row.id,
             failure_class=row.shown.failure_class,
             reason=row.shown.reason,
-            reason_text=_text(row.shown.reason),
+            reason_text=row.shown.reason_text,
             first_failure=FirstFailure(
                 **box_run(org_id, lane.repo_key, lane.box_key, run),
                 sha=row.key.sha,
@@ -174,7 +164,7 @@ class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):
             broken_by=None if row.broken_by is None else BrokenByAnswer.of(row.broken_by),
             fix=None if row.fix is None else FixAnswer.model_validate(row.fix),
             verdict=row.verdict,
-            automatic=_class(row.automatic),
+            automatic=ClassAnswer.model_validate(row.automatic),
             review=None if row.review is None else ReviewAnswer.of(row.review),
             status="Automatic" if row.review is None else row.review.by_name,
             label=row.label,
@@ -200,8 +190,8 @@ class ReclassifiedFailure(FailureOfLane):
             id=row.id,
             sha=row.key.sha,
             started_at=row.first.started_at,
-            before=_class(row.before),
-            after=_class(row.after),
+            before=ClassAnswer.model_validate(row.before),
+            after=ClassAnswer.model_validate(row.after),
             review=None if row.review is None else ReviewAnswer.of(row.review),
         )
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of a body: their length, rules between their elements, and all faults at once (contract,
-"Everywhere").
+"""Lists of a body: their length, rules between their elements, and all faults at once.
 
 This module decides how faults of a list are listed with those of its elements, and that a list that
-is too long is read no further than its limit. The models in `reports.py` decide which rules a list
-has.
+is too long is read no further than its limit. `reports.py` decides which rules a list has.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -23,7 +23,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.wire.members import MemberAnswer, ReceivedInvite, SentInvite
+    from hwci.wire.accounts import MemberAnswer, ReceivedInvite, SentInvite
 
 members = typer.Typer(
     no_args_is_help=True, help="Members: list, invite, change role, remove, leave."

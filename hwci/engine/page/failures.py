@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One failure as people see it: as a row of a table, and with its evidence (contract, "A resolved
-failure" and `ci-failures/{id}`).
+"""One failure as a row of a table, and with its evidence (contract, `ci-failures/{id}`).
 
 This module gathers what the rules decide and chooses what is shown of a list that is too long. It
 does not know which failures a page shows.

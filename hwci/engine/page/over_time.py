@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metrics page over the slots of a period (contract, "CI metrics"): the trend of the tiles, and
-flaky tests by box.
+"""The metrics page over the slots of a period: the trend of the tiles, and flaky tests by box.
 
 "Date basis: merges use `merged_at`; resolved failures use the start time of the first failing run;
 flake rates and infra runs use each run's start time." What counts is decided in `reading.py` and
-`rules/flakiness.py`. So the slots of a period add up to its tiles and to the rows of its table.
+`rules/flakiness.py`, so the slots add up to the tiles and to the rows of the table.
 """
 
 from collections import defaultdict

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A period of a history, read and decided once (spec, "Metrics page"; semantics, 9-10).
 
-This module decides what a period counts and the order of each table. Every failure of the period
-is labelled and every group classified, since the tiles count them all. Rows are described later,
-and only those that are shown.
+This module decides what a period counts and the order of each table. All failures are labelled and
+all groups classified, as the tiles count them; only rows that are shown are described, later.
 """
 
 from collections import Counter

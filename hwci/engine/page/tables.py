@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the metrics page: how they are sorted and searched, and slices of them (spec,
-"Metrics page"; contract, "CI metrics").
+"""The tables of the metrics page, sorted, searched and sliced (spec, "Metrics page").
 
-This module decides by which columns a table can be sorted, which texts of a row a search looks at,
-and which rows are shown; it describes only these. The history must be the one that was read, or one
-of the same state. The default order of a table is that of the reading, and equal rows stay in it.
+This module decides by which columns a table is sorted, which texts of a row a search reads, and
+which rows are shown and described. Pass the history that was read, or one of the same state. The
+default order of a table is that of the reading, and equal rows stay in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

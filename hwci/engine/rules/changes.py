@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The changes under test (semantics, 5): what their files are to the product (6.5), and which
-commits may have broken the test (7).
+"""The changes under test (semantics, 5), the kinds of their files (6.5), and the suspects (7).
 
 This module decides the kind of a file, which file and pattern made a commit touch firmware or
-harness, and which commits are suspects. It does not know what fixed the test.
+harness, and which commits may have broken a test. It does not know what fixed the test.
 """
 
 from collections.abc import Callable, Sequence

@@ -67,6 +67,11 @@ class Classification:
     reason: Reason | None
     trace: tuple[Check, ...] = ()
 
+    @property
+    def reason_text(self) -> str | None:
+        """The sentence that people read."""
+        return None if self.reason is None else REASONS[self.reason].text
+
 
 class BeforeFix(NamedTuple):
     """The walk from the last failing commit to the fix, oldest step first, and the path lists."""

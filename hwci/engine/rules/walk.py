@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The walk from the fix back to the last failing commit, over the changes of runs (semantics,
-6.1-6.2).
+"""The walk from the fix back to the last failing commit (semantics, 6.1-6.2).
 
 This module decides which recorded commits lie between two commits, and whether they are recorded
 without a gap. It does not know what the commits changed.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that this server sends, to the providers of single sign-on only.
+"""Requests to the providers of single sign-on, the only ones that this server sends.
 
-This module decides how long it waits, how much it reads, and that it follows no redirect: one could
-take a client secret along, or lead to a machine that only this server can reach.
+This module decides how long it waits, how much it reads, and that it follows no redirect, which
+could take a client secret along or lead to a machine that only this server can reach.
 """
 
 import json

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our cookies (contract, "Auth"). One keeps a browser signed in: it holds the refresh token, so
-that no script and no answer does. A second one, which scripts can read, shows that a person is
-signed in and changes at each renewal. A third one holds the token by which an account recognizes
-this browser; it stays after signing out.
+"""Our cookies (contract, "Auth"): the refresh token of a browser, hidden from scripts; a mark that
+scripts can read, which changes at each renewal; and the token by which an account recognizes this
+browser, which stays after signing out.
 
-This module decides when a cookie is ours and who may use it. What its token opens is decided in
-`services/people/accounts.py`.
+This module decides when a cookie is ours and who may use it, not what its token opens.
 """
 
 from http import HTTPStatus
@@ -61,10 +59,14 @@ _DEVICE = Cookie("hwci_device", "/api/auth", "Strict")
 _MARK = Cookie("hwci_signed_in", "/", "Strict", readable=True)
 
 
-def set_refresh_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
-    """Set the cookie of a refresh token for the token's lifetime."""
+def set_cookies(
+    request: web.Request, response: web.StreamResponse, refresh: str, device: str | None
+) -> None:
+    """Set the cookies of a refresh token and of a device token, each for the token's lifetime."""
     seconds = int(limits.REFRESH_TOKEN_LIFETIME.total_seconds())
-    _put_both(call.request, response, (token, new_token()), seconds)
+    _put_both(request, response, (refresh, new_token()), seconds)
+    if device is not None:
+        _DEVICE.put(request, response, device, int(limits.DEVICE_TOKEN_LIFETIME.total_seconds()))
 
 
 def _put_both(
@@ -79,21 +81,11 @@ def with_cookies(call: Call, pair: Pair, session: SessionMode) -> Pair | web.Str
     """Return the answer of a sign-in, its tokens in cookies if the caller asked for that."""
     if session is SessionMode.TOKEN or pair.refresh_token is None:
         return pair
-    hidden: dict[str, None] = {"refresh_token": None}
-    device_token = pair.device_token if isinstance(pair, SignedIn) else None
-    if device_token is not None:
-        hidden["device_token"] = None
-    response = answer(pair.model_copy(update=hidden), call.route.status)
-    set_refresh_cookie(call, response, pair.refresh_token)
-    if device_token is not None:
-        set_device_cookie(call, response, device_token)
+    device = pair.device_token if isinstance(pair, SignedIn) else None
+    hidden = ("refresh_token",) if device is None else ("refresh_token", "device_token")
+    response = answer(pair.model_copy(update=dict.fromkeys(hidden)), call.route.status)
+    set_cookies(call.request, response, pair.refresh_token, device)
     return response
-
-
-def set_device_cookie(call: Call, response: web.StreamResponse, token: str) -> None:
-    """Set the cookie of a device token for the token's lifetime."""
-    seconds = int(limits.DEVICE_TOKEN_LIFETIME.total_seconds())
-    _DEVICE.put(call.request, response, token, seconds)
 
 
 def device_tokens(call: Call, body: Login) -> list[str]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures for Prometheus, if the operator wants them (contract, "Everywhere": `/metrics`).
 
-This module decides what is counted: requests by route, method and status, how long they took, and
-the streams that are open. A label holds a route of the table, never the requested address, of which
-a caller could make any number. Malformed HTTP has no route and is not counted.
+Counted are requests by route, method and status, their time, and open streams. A label holds a
+route of the table, never the requested address, of which a caller could make any number. Malformed
+HTTP has no route and is not counted.
 """
 
 from time import perf_counter

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with a request before any service sees it, and the status of every error: one
-table (spec, "Errors"). Sentences come from the errors themselves.
+"""What can be wrong with a request before any service sees it, and the status of every error.
 
-Phrases are ours and not the interpreter's, which change between Python versions.
+Sentences come from the errors; phrases are ours, as the interpreter's change with its version.
 """
 
 from collections.abc import Sequence

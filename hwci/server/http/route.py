@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A route as data, and a call of it: what the router, the checks, the handlers and the OpenAPI
-document are made from.
+"""A route as data, and a call of it: the router, checks, handlers and OpenAPI are made from them.
 
-This module decides which errors follow from what a route says of itself, and what a handler is
-called with.
+This module decides which errors a route may answer, and what a handler is called with.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Iterator

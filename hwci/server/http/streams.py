@@ -2,8 +2,7 @@
 """Events on the wire: server-sent events and WebSocket frames (contract, "Runs and streams").
 
 This module decides how events are framed, how a stream resumes, and that it closes a connection
-whose client does not read. Who may follow, and for how long, is decided in
-`services/runs/streams.py`.
+whose client does not read. `services/runs/streams.py` decides who may follow, and for how long.
 """
 
 import asyncio

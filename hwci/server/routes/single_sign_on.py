@@ -13,7 +13,7 @@ from urllib.parse import quote
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
-from hwci.server.http.cookies import Cookie, set_device_cookie, set_refresh_cookie
+from hwci.server.http.cookies import Cookie, set_cookies
 from hwci.server.http.headers import client_of
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
@@ -76,9 +76,7 @@ async def _finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
     response = _redirect(arrived.url)
     _TICKET.put(call.request, response, "", 0)
     if arrived.refresh_token is not None:
-        set_refresh_cookie(call, response, arrived.refresh_token)
-    if arrived.device_token is not None:
-        set_device_cookie(call, response, arrived.device_token)
+        set_cookies(call.request, response, arrived.refresh_token, arrived.device_token)
     return response
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """ID tokens of the providers of single sign-on: read with the keys that a provider publishes.
 
-The only module that knows how other services sign. It decides which signatures count (public keys
-only), and that a token is from this provider, for this client and this sign-in, and valid now
-(OpenID Connect Core, 3.1.3.7).
+It decides which signatures count (public keys only), and that a token is from this provider, for
+this client and this sign-in, and valid now (OpenID Connect Core, 3.1.3.7).
 """
 
 import json

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of the keys that sign tokens. This module decides who may read it, how the first key is
-made, and how a new one replaces it.
+"""The file of the keys that sign tokens: who may read it, its first key, and how it is replaced.
 
-Each line holds a key; the first one signs. The others are former keys: tokens that they signed are
-still accepted until the time after the key, or as long as the line exists.
+Each line holds a key; the first one signs. Tokens of the others, former keys, are accepted until
+the time after the key, or as long as the line exists.
 """
 
 import os

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Access tokens (signed, 15 minutes), refresh tokens (random, 7 days, kept as a digest), and device
-tokens (signed, a year), by which a device that signed in to an account is recognized.
+tokens (signed, a year), by which an account recognizes a device; these give no access.
 
 A token says who signed in and in which session (spec, "Authentication"); whether the session still
-stands, and what its user may do, is read from storage. A device token gives no access.
+stands, and what its user may do, is read from storage.
 """
 
 import hashlib

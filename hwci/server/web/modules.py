@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the dashboard's modules come to a browser: joined into few files, for each file is a request
-that a page waits for.
+"""Joins the dashboard's modules into few files, as each file is a request that a page waits for.
 
-A module is written, read and reviewed by itself. This module decides which of them go over the wire
-as one file, and which files a page loads at once; it shortens nothing and leaves nothing out. It
-knows the few forms in which our modules import and export, and refuses any other; what they do is
-not known here.
+This module decides which modules are one file, and which files a page loads at once. It shortens
+nothing and leaves nothing out. It knows the few forms in which our modules import and export, and
+refuses any other.
 """
 
 import posixpath

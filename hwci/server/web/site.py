@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboard's pages and files, and how they are served: from memory, under a name that changes
-with their content.
+"""The dashboard's pages and files, served from memory under a name that changes with their content.
 
-Files are read once, when the server starts: all in `static` whose suffix is a known one. No path of
-a request ever reaches the disk. This module decides what a browser may load and how long it keeps
-it; how modules are joined is decided in `modules.py`, what a page does in `static/js`.
+The files in `static` with a known suffix are read once, at the start, so no path of a request
+reaches the disk. This module decides what a browser may load and how long it keeps it; `modules.py`
+decides how modules are joined, `static/js` what a page does.
 """
 
 import gzip

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parses a large body in a process of its own, so that parsing never blocks the event loop and all
-of its memory is freed.
+"""Parses a large body in its own process: the event loop is not blocked, and all memory is freed.
 
 This module decides what such a process may use and how it answers. Each body starts a new one, as
 `python -m` with the model's name; the body is its stdin, the pickled model or refusal its stdout.

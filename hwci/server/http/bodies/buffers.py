@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory for bodies: a report may have 64 MiB, and many at once would fill the machine.
 
-This module decides how many bytes of bodies are in memory together, from their arrival until the
-request is answered; which body is dropped when there is no more room; and whose large body is
-parsed next, which takes several times its size. The organization that holds the most loses a body
-(503 with `Retry-After`: a reporter comes again), so no organization keeps another one out.
+This module decides how many bytes of bodies are in memory, from their arrival to the answer; which
+body is dropped when there is no room; and whose large body is parsed next. The organization that
+holds the most loses a body (503 with `Retry-After`), so none keeps another one out.
 """
 
 import asyncio

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line per request: address, method, path, status, size, time, id. Never a query string or a
-header.
+"""One line per request: address, method, path, status, size, time, id; no query string or header.
 
 A path is percent-encoded, so that a caller cannot end the line.
 """

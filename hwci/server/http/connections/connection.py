@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections: every answer has the spec's shape, also those that the web framework gives before or
-beside any handler (malformed HTTP, a fault of ours); and a caller who sends or reads too slowly is
-cut off (contract, "Everywhere").
+"""Connections: every answer has the spec's shape, also those that the web framework gives beside
+handlers; a caller who sends or reads too slowly is cut off (contract, "Everywhere").
 
-When the server stops: a request whose head has arrived is answered, and each answer closes its
-connection. A connection without a request stays open for `GRACE_SECONDS`, for a request that is on
-its way, and is then closed. What is not answered within `LEAVE_SECONDS`, because its body never
-comes or its handler does not end, is cut off.
+When the server stops, a request whose head has arrived is answered, and each answer closes its
+connection. A connection without a request is closed after `GRACE_SECONDS`. What is not answered
+within `LEAVE_SECONDS` is cut off.
 """
 
 import asyncio

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accepts connections, as many as there are places for, and loses none when the server stops
-(contract, "Everywhere").
+"""Accepts connections while there are places, and loses none when the server stops.
 
-An address may hold a quarter of the places, so that no single one keeps the others out; trusted
-proxies carry many people's requests and may hold them all. Where there is no place, connections
-wait in the system's queue until there is one. A listener that closes first lets the system refuse
-newcomers, then accepts all who are in the queue, and only then closes: the system resets whoever is
-in the queue of a socket that closes.
+An address may hold a quarter of the places; trusted proxies carry many people's requests and may
+hold them all. Without a place, connections wait in the system's queue. A listener that closes first
+lets the system refuse newcomers, then accepts all in the queue, and only then closes, as the system
+resets the connections in the queue of a closed socket.
 """
 
 import asyncio

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runner of an application, and its settings (contract, "Everywhere").
 
-`require_hardened` refuses to start without the parser that refuses malformed requests, and with a
-framework that lacks a private part that `connection.py` uses. How a single connection behaves, and
-how a server stops, is decided in `connection.py`.
+`require_hardened` refuses to start without the strict parser, or without a private part of the
+framework that `connection.py` uses, which decides how a connection behaves and a server stops.
 """
 
 import sys

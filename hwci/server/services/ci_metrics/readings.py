@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cache of readings, so that the pages of a table cost one reading, not one each.
 
-The key of a reading is the organization, the version of its history, the scope and the period. So
-the cache is exact: a history that changed has another version, and its old readings are never asked
-for again. This module bounds the size of the cache; it decides no figure.
+Its key holds the version of the history, so the cache is exact: readings of an earlier version are
+never asked for again. This module bounds the size of the cache; it decides no figure.
 """
 
 from collections import OrderedDict

@@ -4,6 +4,7 @@ log"). What counts as whole is decided in `storage/audit_chain.py`.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -172,50 +173,32 @@ def _tip_at(reader: Reader, number: int) -> Tip:
 
 
 def _line(row: AuditRow) -> AuditLine:
-    written = row.written
-    return AuditLine(
-        number=row.number,
-        org_id=_id_text(written.org_id),
-        id=_id_text(written.id),
-        at=written.at,
-        actor_id=_id_text(written.actor_id),
-        actor_name=_text(written.actor_name),
-        action=_text(written.action),
-        target=_text(written.target),
-        details=_text(written.details),
-        link=row.link.hex(),
-        seal=None if row.seal is None else row.seal.hex(),
-    )
+    seal = None if row.seal is None else row.seal.hex()
+    shown = {name: _shown(value) for name, value in row.written._asdict().items()}
+    return AuditLine(**shown, number=row.number, link=row.link.hex(), seal=seal)
 
 
 def _row(line: AuditLine) -> AuditRow:
-    written = Written(
-        _id_bytes(line.org_id),
-        _id_bytes(line.id),
-        line.at,
-        _id_bytes(line.actor_id),
-        line.actor_name,
-        line.action,
-        line.target,
-        line.details,
-    )
+    values = {name: getattr(line, name) for name in Written._fields}
+    values |= {name: _id_bytes(values[name]) for name in ("org_id", "id", "actor_id")}
+    written = Written(**values)
     seal = None if line.seal is None else bytes.fromhex(line.seal)
     return AuditRow(line.number, written, bytes.fromhex(line.link), seal)
 
 
 def _finding(fault: AuditFault) -> AuditFinding:
-    org_id = None if fault.org_id is None else _id_text(fault.org_id)
+    org_id = None if fault.org_id is None else str(_shown(fault.org_id))
     return AuditFinding(number=fault.number, org_id=org_id, what=fault.what)
 
 
-def _id_text(value: bytes) -> str:
-    return str(UUID(bytes=value)) if len(value) == _UUID_BYTES else value.hex()
+def _shown(value: bytes | str | int) -> Any:  # noqa: ANN401 - text of an id or a text
+    """Return a value for a line; another program may have written bytes that are not UTF-8."""
+    if isinstance(value, bytes):
+        return str(UUID(bytes=value)) if len(value) == _UUID_BYTES else value.hex()
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return value
 
 
 def _id_bytes(text: str) -> bytes:
     return UUID(text).bytes if len(text) == _UUID_LETTERS else bytes.fromhex(text)
-
-
-def _text(value: str) -> str:
-    """Return text that can be shown; another program may have written bytes that are not UTF-8."""
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

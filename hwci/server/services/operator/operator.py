@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operator of a service does: enable CI Metrics for an organization; create, disable and
-enable users and reset their passwords; copy or check the database; rebuild derived data; change the
-signing key; check the audit log (spec, rule 1; contract, "Organizations"). Nobody else can: an
-owner of an organization ends a membership, and no more. The commands are in `commands.py`.
+"""What only the operator of a service does: enable CI Metrics; create, disable and enable users and
+reset their passwords; copy or check the database; rebuild derived data; change the signing key;
+check the audit log (spec, rule 1; contract, "Organizations"). The commands are in `commands.py`.
 """
 
 import asyncio

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Invitations to an organization: sent and withdrawn by owners and admins, accepted or declined by
-the person (contract, "Organizations": "Membership takes the person's consent").
+"""Invitations to an organization ("Membership takes the person's consent": contract,
+"Organizations").
 
-This module decides who may do which, in the transaction that does it, and what the token of an
-invitation, or the set-up token, is good for and how long. The policy of registration is decided in
-`accounts.py`.
+This module decides who may send, withdraw, accept or decline one, in the transaction that does it,
+and what its token, or the set-up token, is good for and how long. `accounts.py` has the policy of
+registration.
 """
 
 from datetime import datetime, timedelta
@@ -20,8 +20,8 @@ from hwci.server.services.people.organizations import organization_answer
 from hwci.server.services.people.sessions import email_key
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Invite, Membership, Offer, User
+from hwci.wire import accounts as wire
 from hwci.wire import limits
-from hwci.wire import members as wire
 from hwci.wire.accounts import OrganizationAnswer, UserAnswer
 from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery

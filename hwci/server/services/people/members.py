@@ -16,7 +16,7 @@ from hwci.server.services.access import ADMINS, MEMBERS, Member, require_may_giv
 from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import OrganizationMember
-from hwci.wire import members as wire
+from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our side of OpenID Connect with one provider: where a browser is sent, and the exchange of the
-code that it brings back (contract, "Auth"; RFC 6749, 7636, 9207).
+"""Our side of OpenID Connect with one provider (contract, "Auth"; RFC 6749, 7636, 9207).
 
-This module decides what is asked of a provider, and what of its answers counts. Which user a person
-is, and whether they may sign in, is decided in `sso_people.py`.
+This module decides where a browser is sent, how the code that it brings back is exchanged, and what
+of a provider's answers counts. Who may sign in, and as which user, is decided in `sso.py`.
 """
 
 import asyncio

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single sign-on through OpenID Connect (contract, "Auth"): a sign-in from its first redirect to
-its session.
+"""Single sign-on through OpenID Connect, from its first redirect to its session (contract, "Auth").
 
 This module decides what binds the two ends of a sign-in, for how long, and what a person reads when
-it fails; a provider's fault is logged. Requests to a provider are decided in `relying_party.py`,
-who may sign in in `sso_people.py`. Between two requests only the browser keeps state, signed, so
-that any of several servers may take the next one.
+it fails; which user a provider's person is, and whether they may sign in: "accounts are linked only
+on a verified e-mail", and once linked by the provider's id, as e-mails move on to other people.
+`relying_party.py` asks the provider. Between two requests only the browser keeps state, signed, so
+any of several servers may take the next one.
 """
 
 import logging
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -27,13 +27,17 @@ from hwci.server.errors import (
 )
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, new_token, same_token
+from hwci.server.services.audit import entry_of, record_everywhere
 from hwci.server.services.people import sessions
+from hwci.server.services.people.accounts import REFUSALS, new_user
+from hwci.server.services.people.invitations import still_stands
 from hwci.server.services.people.relying_party import Binding, Fetch, Person, RelyingParty
-from hwci.server.services.people.sso_people import user_of
+from hwci.server.services.people.sessions import email_key
 from hwci.server.services.people.sso_providers import providers_of
-from hwci.server.settings import Settings
+from hwci.server.settings import Registration, Settings
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import User
+from hwci.server.storage.records import Identity, User
+from hwci.wire import limits
 from hwci.wire import sso as wire
 from hwci.wire.accounts import SignedIn
 
@@ -51,6 +55,13 @@ _NOT_STARTED = (
     "This sign-in was not started in this browser, or more than 10 minutes ago; begin it again"
 )
 _NO_CODE = "The code is not valid, has expired or was used before; begin the sign-in again"
+_UNVERIFIED = (
+    "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
+)
+_AMBIGUOUS = (
+    "Your e-mail has letters that stand for others when e-mails are compared, so it may be taken"
+    " for somebody else's; sign in with another e-mail"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,3 +261,44 @@ def _provider_faults(party: RelyingParty, sentence: str) -> Iterator[None]:
     except ProviderError as fault:
         LOG.warning("single sign-on through %s: %s", party.provider.name, fault)
         raise UnauthenticatedError(f"{party.provider.title} {sentence}") from fault
+
+
+def user_of(writer: Writer, person: Person, policy: Registration, now: datetime) -> User:
+    """Return the user of a person: the linked one, else the one with the verified e-mail, else a
+    new one if the operator's policy allows it. Raises `ForbiddenError`: the e-mail is not
+    verified, or the policy does not allow it.
+    """
+    linked = writer.user_by_identity(person.issuer, person.subject)
+    if linked is not None:
+        return linked
+    if person.email is None:
+        raise ForbiddenError(_UNVERIFIED)
+    user = writer.user_by_email(email_key(person.email))
+    _require_own_letters(person.email, *([] if user is None else [user.email]))
+    if user is None:
+        user = _registered(writer, person, person.email, policy, now)
+    writer.add_identity(Identity(person.issuer, person.subject, user.id, now))
+    entry = entry_of(user, now, "identity.linked", user.id, issuer=person.issuer)
+    record_everywhere(writer, user.id, entry)
+    return user
+
+
+def _require_own_letters(*emails: str) -> None:
+    """Raise `ForbiddenError` for an e-mail that folding changes beyond its capitals: a mailbox at
+    `faß.example` is not one at `fass.example`.
+    """
+    if any(email.encode().lower() != email_key(email).encode() for email in emails):
+        raise ForbiddenError(_AMBIGUOUS)
+
+
+def _registered(
+    writer: Writer, person: Person, email: str, policy: Registration, now: datetime
+) -> User:
+    """Make a user. An invitation lets them register; they accept or decline it later."""
+    found = writer.open_invites(email_key(email), now, 0, limits.INTEGER_MAX).items
+    invited = any(one.offer is not None and still_stands(writer, one.offer) for one in found)
+    if policy is not Registration.OPEN and not (policy is Registration.INVITE and invited):
+        raise ForbiddenError(REFUSALS[policy])
+    user = new_user(email, person.name, None, now)
+    writer.add_user(user)
+    return user

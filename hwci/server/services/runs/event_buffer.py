@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The newest events of an organization, kept in memory for all of its streams (contract, "Runs and
-streams").
+"""The newest events of an organization, in memory for its streams (contract, "Runs and streams").
 
 This module decides where an event is read from: memory if it is recent, else storage, a batch at a
 time. However many streams there are, new events are read from storage once.
