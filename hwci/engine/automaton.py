@@ -139,7 +139,6 @@ class Automaton:
         return states | (states & self._stars) << 1
 
     def _led_on_by(self, character: str) -> int:
-        """Return the states that a character leads on from."""
         states = self._led_on.get(character)
         if states is None:
             BUDGET.take(self, _STEP_BYTES + self._width_bytes)

@@ -122,9 +122,7 @@ class ItemGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TestRuns:
-    """One test over the `hello_ok` reports of a period. `notable` holds exactly the items that are
-    not a pass at the first attempt.
-    """
+    """One test over the `hello_ok` reports of a period. `notable`: all but first-attempt passes."""
 
     __test__ = False  # pytest: not a test class
 

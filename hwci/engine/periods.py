@@ -32,9 +32,7 @@ def last_days(days: int, as_of: datetime) -> Period:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """A period divided into `count` slots. The border of two slots belongs to the later one; the
-    end of the period belongs to the last slot.
-    """
+    """A period in `count` slots. A border is in the later slot, the period's end in the last."""
 
     period: Period
     count: int

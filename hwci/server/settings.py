@@ -198,9 +198,7 @@ VARIABLES: tuple[Variable, ...] = (
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """Return the settings of `HWCI_*`; what is not set, or empty, has its default. Raises
-    `SettingsError`: a value cannot be used.
-    """
+    """Return the settings of `HWCI_*`; an empty one has its default. Raises `SettingsError`."""
     given: dict[str, Any] = {}
     for variable in VARIABLES:
         text = _value(environ, variable.name) if variable.secret else environ.get(variable.name)

@@ -141,9 +141,7 @@ class OrganizationRole(Answer):
 
 
 class TokenPair(Answer):
-    """Answer of refresh. `expires_in`: seconds that the access token lives. `refresh_token` is null
-    when a cookie holds it.
-    """
+    """Answer of refresh. `expires_in`: in seconds. `refresh_token`: null if a cookie holds it."""
 
     access_token: Secret
     refresh_token: Annotated[str | None, SECRET]
@@ -284,9 +282,7 @@ class NewInvite(Body):
 
 
 class InviteAnswer(Answer):
-    """The only answer that ever holds the token, which registers this e-mail or lets the account
-    with it accept, once.
-    """
+    """Shown once: the token, which registers this e-mail or lets its account accept, once."""
 
     org_id: UUID
     email: str
@@ -314,9 +310,7 @@ class InvitingOrganization(Answer):
 
 
 class ReceivedInvite(Answer):
-    """An open invitation as the invited person sees it. `needs_token`: accepting it needs its
-    token; declining it does not.
-    """
+    """An open invitation as the invited person sees it. `needs_token`: only to accept it."""
 
     id: UUID
     organization: InvitingOrganization

@@ -154,9 +154,7 @@ class UncheckedMerge(MergeAnswer):
 
 
 class CheckingRun(RunOnBox):
-    """A run that checked a merge. `sha`: the commit that it tested, the merge's own or a later one
-    of the push that held it.
-    """
+    """A run that checked a merge. `sha`: the tested commit, the merge's own or a later one."""
 
     suite: str
     box_key: str
@@ -230,9 +228,7 @@ class MetricsPage(Answer):
 
 
 class TrendSlotAnswer(Answer):
-    """The counts of the tiles for one slot. What lies at its end belongs to the next slot, but for
-    the last one.
-    """
+    """The counts of the tiles for one slot. Its end belongs to the next slot, if there is one."""
 
     start: Time = Field(alias="from")
     end: Time = Field(alias="to")
@@ -277,9 +273,7 @@ class BoxHistory(Answer):
 
 
 class FlakyTestHistory(Answer):
-    """A row of "Flakiest tests" over time. `slots` is of all boxes together; at most 50 of
-    `boxes_total` are shown, by name.
-    """
+    """A row of "Flakiest tests" over time. `slots`: of all boxes; at most 50 are shown, by name."""
 
     repo_key: str
     suite: str

@@ -172,7 +172,6 @@ def _lane_commits(history: History, group: Group, margin: int) -> list[LaneCommi
 
 
 def _listed(history: History, failure: Failure, timeline: Sequence[LaneCommit]) -> Iterator[Commit]:
-    """Yield the commits of the timeline as the first run that lists them sent them."""
     shas = [one.sha for one in timeline]
     listings = history.first_listing(failure.key.lane.repo_key, shas)
     for sha in shas:

@@ -32,9 +32,7 @@ class Reclassified:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What another configuration would change: the tile, and every failure classed otherwise, among
-    the newest `looked_at` of all `failures` of the period.
-    """
+    """The tile, and each failure classed otherwise, of the newest `looked_at` of all `failures`."""
 
     before: ClassCounts
     after: ClassCounts

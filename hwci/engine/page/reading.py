@@ -142,7 +142,6 @@ def resolved_in(groups: Sequence[Group], period: Period) -> list[Group]:
 
 
 def _flaky_items(groups: Sequence[Group], items: Mapping[UUID, int]) -> Counter[TestKey]:
-    """Count the items of the period that are labelled flake, by test."""
     flaky: Counter[TestKey] = Counter()
     for group in groups:
         if group.label is Label.FLAKE:
@@ -152,7 +151,6 @@ def _flaky_items(groups: Sequence[Group], items: Mapping[UUID, int]) -> Counter[
 
 
 def _labelled(groups: Sequence[Group], items: Mapping[UUID, int]) -> list[LabelledFailure]:
-    """Return every failure with an item in the period."""
     rows = [
         labelled(failure, group)
         for group in groups

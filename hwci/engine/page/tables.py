@@ -49,9 +49,7 @@ class Sort(Generic[Column]):
 
 @dataclass(frozen=True)
 class Selection(Generic[Column]):
-    """Which rows of a table are shown: of those that match, sorted, `limit` from `offset` on. None:
-    any row, the default order, all of them.
-    """
+    """Which rows of a table are shown. None: any row, in the default order, without a limit."""
 
     search: str | None = None
     sort: Sort[Column] | None = None

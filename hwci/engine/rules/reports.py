@@ -67,9 +67,7 @@ def carried_changes(report: Report) -> Changes | None:
 
 
 class ReplacedParts(NamedTuple):
-    """Parts of a run that a later report removes: those of the same repository, attempt and box
-    with a number above `above`.
-    """
+    """Parts that a report removes: of its repository, attempt and box, numbered above `above`."""
 
     run_id: int
     above: int

@@ -69,9 +69,7 @@ class Walks:
         return any(_is_step(run.changes) and _leads_past(run.changes, goal) for run in listings)
 
     def _steps(self, repo_key: str, sha: str) -> list[Step]:
-        """Return the steps back from a commit: "over the listed commits up to that one (its last
-        place in the list)".
-        """
+        """Return the steps back "over the listed commits up to that one (its last place)"."""
         return [
             Step(run, run.changes.commits[: last_place(run.changes.commits, sha) + 1])
             for run in self._history.changes_listing(repo_key, sha)
@@ -85,13 +83,11 @@ def _is_step(changes: Changes) -> bool:
 
 
 def _leads_past(changes: Changes, sha: str) -> bool:
-    """Whether another commit is listed after the first place of this one."""
     listed = [commit.sha for commit in changes.commits]
     return any(other != sha for other in listed[listed.index(sha) :])
 
 
 def _steps_up(reached_by: dict[str, Step | None], sha: str) -> list[Step]:
-    """Return the steps from a reached commit up to the fix, oldest first."""
     steps = []
     while (step := reached_by[sha]) is not None:
         steps.append(step)

@@ -224,7 +224,6 @@ async def _operate(
 
 
 def _ask_server(location: Location, command: Command) -> CommandResult:
-    """Send a command to the server that holds the database. Raises as `operate`."""
     database, path = location.file, location.socket
     assert database is not None
     assert path is not None

@@ -128,7 +128,6 @@ def _keep_memory_together() -> None:
 
 
 def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str], None]) -> None:
-    """Announce how to register the first user, if there is none."""
     if server.set_up_token is None:
         return
     url = settings.base_url or _reached(server.url)

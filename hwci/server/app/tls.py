@@ -11,9 +11,7 @@ from hwci.server.settings import Settings
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext | None:
-    """Return the context for TLS; None if the server speaks plain HTTP. Raises `SettingsError`: one
-    file is missing, or they are not a certificate and its key.
-    """
+    """Return the context for TLS; None if the server speaks plain HTTP. Raises `SettingsError`."""
     certificate, key = settings.tls_cert, settings.tls_key
     if certificate is None and key is None:
         return None

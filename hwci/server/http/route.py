@@ -164,9 +164,7 @@ class Call:
 
     @property
     def payer(self) -> tuple[Hashable, Hashable]:
-        """Who the room for the body is counted for: an organization and its key or user; else the
-        user or the address, twice.
-        """
+        """Who a body counts for: organization and key or user; else the user or address, twice."""
         if isinstance(self.caller, CiKey | Box):
             return self.caller.org_id, self.caller.id
         if isinstance(self.caller, Member):

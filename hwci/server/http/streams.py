@@ -235,9 +235,7 @@ def _limit_buffers(request: web.Request) -> None:
 
 
 async def _taken(request: web.Request, sending: Awaitable[object], seconds: float) -> None:
-    """Return when all that was sent is taken. A reader who does not take it is cut off. Raises
-    `ConnectionError`: the reader has left.
-    """
+    """Return when all is taken; cut off a slow reader. Raises `ConnectionError`: none is left."""
     try:
         async with asyncio.timeout(seconds):
             await sending

@@ -45,9 +45,7 @@ async def exchange(call: Call, body: SsoExchange) -> SignedIn:
 
 
 async def _or_explain(call: Call, step: Awaitable[web.StreamResponse]) -> web.StreamResponse:
-    """Take a step. If it is refused, send a browser to the sign-in page, which shows why; raise the
-    refusal to other programs.
-    """
+    """Take a step; show a browser its refusal on the sign-in page, raise it to other programs."""
     try:
         return await step
     except (ForbiddenError, NotFoundError, UnauthenticatedError) as refusal:
@@ -69,7 +67,6 @@ async def _begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
 
 
 async def _finish(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
-    """Sign in the browser, or the command line."""
     ticket = call.request.cookies.get(_TICKET.name_for(call.request), "")
     client = client_of(call.request)
     arrived = await call.services.sso.finish(_provider(call), ticket, query, client)

@@ -83,9 +83,7 @@ class RateLimiter:
         self._limiter = MovingWindowRateLimiter(self._storage)
 
     async def take(self, limit: RateLimitItem, *key: str) -> int:
-        """Count one more event and return 0, or return the seconds until there is room for it.
-        Raises `LimiterError`: Valkey does not answer.
-        """
+        """Count an event and return 0, or the seconds until there is room. Raises as `wait`."""
         try:
             if await self._limiter.hit(limit, *key):
                 return 0
@@ -95,9 +93,7 @@ class RateLimiter:
         return max(1, await self.wait(limit, *key))
 
     async def wait(self, limit: RateLimitItem, *key: str) -> int:
-        """Return the seconds after which there is room for one more, 0 when there is. Counts
-        nothing. Raises `LimiterError`: Valkey does not answer.
-        """
+        """Return the seconds until there is room for one more. Raises `LimiterError`."""
         try:
             found = await self._limiter.get_window_stats(limit, *key)
         except StorageError as fault:

@@ -65,9 +65,7 @@ class Signer:
         return jwt.encode(payload, self._keys.present, _ALGORITHM, headers={"typ": kind})
 
     def read(self, kind: str, token: str, claims: Collection[str]) -> Mapping[str, Any] | None:
-        """Return what a token says; None when it is not ours, of another kind, lacks one of
-        `claims`, has ended, or is of a time to come.
-        """
+        """Return a token's payload; None if it is not ours, of this kind, whole and valid now."""
         if len(token) > _SIZE_MAX:
             return None
         try:

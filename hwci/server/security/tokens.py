@@ -62,9 +62,7 @@ class AccessTokens:
         return self._signer.sign(_DEVICE_KIND, claims, limits.DEVICE_TOKEN_LIFETIME)
 
     def device(self, tokens: Iterable[str], email_key: str) -> str | None:
-        """Return the name of a device that has signed in to this account, by the first of the
-        tokens that says so; None if there is none.
-        """
+        """Return the device that a token names as signed in to this account; None if unknown."""
         found = (self._signer.read(_DEVICE_KIND, token, _DEVICE_CLAIMS) for token in tokens)
         account = _account(email_key)
         return next(

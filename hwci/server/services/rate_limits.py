@@ -127,7 +127,6 @@ def _sites(address: str) -> list[tuple[str, int]]:
 
 
 def _times(limit: Limit, factor: int) -> Limit:
-    """Return a multiple of a limit."""
     if limit is None or factor == 1:
         return limit
     return type(limit)(limit.amount * factor, limit.multiples)

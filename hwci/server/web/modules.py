@@ -54,9 +54,7 @@ def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> di
 
 
 def loaded_with(first: Iterable[str], sources: Sources) -> Sequence[str]:
-    """Return the names of all files that are loaded with the first ones, each once: those of the
-    first of them come first. One that is loaded later is none of them.
-    """
+    """Return the files that are loaded at once with the first ones, each once, in their order."""
     found: dict[str, None] = {}
     for name in first:
         found.update(dict.fromkeys(sorted(_in_order([name], sources))))
@@ -64,7 +62,6 @@ def loaded_with(first: Iterable[str], sources: Sources) -> Sequence[str]:
 
 
 def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> Mapping[str, str]:
-    """Return the file of each module that is joined to others."""
     later = {one for name in sources for one in _imported(name, _IMPORT_LATER, sources)}
     if whole := later.intersection(apart):
         raise ValueError(f"{', '.join(whole)} is sent as it is, and cannot be imported later")
@@ -98,7 +95,6 @@ def _require_apart(apart: Collection[str], sources: Sources) -> None:
 
 
 def _imported(name: str, form: re.Pattern[str], sources: Sources) -> list[str]:
-    """Return the modules that a module imports in this form."""
     found = [_beside(name, path) for path in form.findall(sources[name])]
     if missing := set(found).difference(sources):
         raise ValueError(f"{name} imports {', '.join(missing)}: there is no such module")
@@ -181,7 +177,6 @@ def _words(names: str) -> list[str]:
 
 
 def _variable(name: str) -> str:
-    """Return the name of an exported value: in a file, and by the file to others."""
     return re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
@@ -191,6 +186,5 @@ def _beside(name: str, path: str) -> str:
 
 
 def _path(name: str, file: str) -> str:
-    """Return the path by which a file names another: the inverse of `_beside`."""
     path = posixpath.relpath(name, posixpath.dirname(file))
     return path if path.startswith(".") else f"./{path}"

@@ -205,7 +205,6 @@ def _is_apart(name: str) -> bool:
 
 
 def _walk(folder: Traversable, prefix: str) -> "list[tuple[str, bytes]]":
-    """Return every file that is served, by its name within the folder."""
     found: list[tuple[str, bytes]] = []
     for entry in sorted(folder.iterdir(), key=lambda one: one.name):
         if entry.is_dir():

@@ -32,9 +32,7 @@ APART_BYTES = 256 * 1024
 
 
 def require_json(request: web.Request, *, gzip: bool) -> bool:
-    """Check the content type and coding of a body; return whether it is compressed. Raises
-    `UnsupportedTypeError`: it is not JSON in UTF-8, or encoded otherwise.
-    """
+    """Return whether a JSON body is compressed. Raises `UnsupportedTypeError` for other content."""
     types = request.headers.getall(hdrs.CONTENT_TYPE, [])
     if len(types) != 1 or not _JSON.fullmatch(types[0].strip()):
         raise UnsupportedTypeError("Send the body as Content-Type: application/json, in UTF-8")

@@ -90,9 +90,7 @@ class BodyBuffer:
             raise OverloadedError(_FULL)
 
     async def wait_turn(self) -> None:
-        """Wait until this body may be parsed; no other large one is until its request is answered.
-        Raises `OverloadedError`: its turn does not come in time.
-        """
+        """Wait for this body's turn, which the request's end frees. Raises `OverloadedError`."""
         self._bodies.line.append(self)
         self._bodies.call_next()
         try:

@@ -51,9 +51,7 @@ def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def refuse_unstorable(plain: bytes, value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
-    """Refuse what the database cannot store, also in fields that are ignored. Raises
-    `InvalidRequestError`: a number is not finite, or text holds U+0000.
-    """
+    """Raise `InvalidRequestError` for U+0000 or a number that is not finite, in any field."""
     if _NUL in plain and _NUL in plain.replace(_BACKSLASH, b""):
         raise body_fault("Text should not hold U+0000")
     holders = [value]

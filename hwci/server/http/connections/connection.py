@@ -273,7 +273,6 @@ class SpecServer(web.Server):
 
 
 def _unread(transport: asyncio.Transport) -> bool:
-    """Return whether bytes have arrived that were not read yet."""
     look = select.poll()
     look.register(transport.get_extra_info("socket"), select.POLLIN)
     return bool(look.poll(0))

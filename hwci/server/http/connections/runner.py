@@ -85,9 +85,7 @@ class SpecRunner(web.AppRunner):
     async def listen(
         self, host: str, port: int, places: Places | None = None, tls: SSLContext | None = None
     ) -> str:
-        """Listen at an address, and return it as a URL; a port of 0 becomes one that is free.
-        Raises `OSError`: the address is taken, or not of this machine.
-        """
+        """Listen at an address, and return its URL; port 0 takes a free one. Raises `OSError`."""
         assert self.server is not None
         sockets = await bound(host, port)
         self._listener = Listener(sockets, self.server, places or Places(sys.maxsize), tls)

@@ -80,7 +80,6 @@ class Readings:
             return place
 
     def _forget_before(self, key: ReadingKey) -> None:
-        """Drop readings of earlier states."""
         for kept in list(self._places):
             if kept.org_id == key.org_id and kept.version < key.version:
                 del self._places[kept]

@@ -116,9 +116,7 @@ class AuditChain:
 
 
 def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> AuditReport:
-    """Check every line of an export. Raises `ConflictError`: a line is not of an export, or `noted`
-    is malformed.
-    """
+    """Check every line of an export. Raises `ConflictError`: a line or `noted` is malformed."""
     walk, head, seal = AuditWalk(key, _read_head(noted)), None, None
     for number, line in enumerate(lines, 1):
         try:

@@ -122,9 +122,7 @@ COMMANDS: tuple[type[Command], ...] = get_args(Command)
 
 
 class CheckResult(Answer):
-    """What a check found. `withoutDigest`: reports of the version before, which cannot be checked.
-    `stale`: derived data that is out of date.
-    """
+    """What a check found. `without_digest`: too old to check; `stale`: out-of-date derived data."""
 
     whole: bool
     reports: int

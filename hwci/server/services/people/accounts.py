@@ -97,9 +97,7 @@ class Accounts:
         return self._tokens.device(tokens, email_key)
 
     async def login(self, body: wire.Login, client: str) -> wire.SignedIn:
-        """Sign in. Raises `UnauthenticatedError`, the same for a wrong e-mail, a wrong password and
-        a disabled user.
-        """
+        """Sign in. Raises one `UnauthenticatedError` for wrong data and a disabled user."""
         key = email_key(body.email)
         user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
         kept = None if user is None else user.password_hash

@@ -66,9 +66,7 @@ _AMBIGUOUS = (
 
 @dataclass(frozen=True, slots=True)
 class SignInStart:
-    """A sign-in that has begun: where the browser goes, and the ticket that it brings back; empty
-    if the command line gets a refusal.
-    """
+    """Where the browser goes, and the ticket that it brings back; empty for a refusal."""
 
     url: str
     ticket: str = field(default="", repr=False)
@@ -233,7 +231,6 @@ class Sso:
 
 
 def _loopback(claims: Mapping[str, str], **brought: str) -> str:
-    """Return the address at which the command line waits."""
     return f"http://127.0.0.1:{claims['port']}/callback?{urlencode(brought)}"
 
 
@@ -284,9 +281,7 @@ def user_of(writer: Writer, person: Person, policy: Registration, now: datetime)
 
 
 def _require_own_letters(*emails: str) -> None:
-    """Raise `ForbiddenError` for an e-mail that folding changes beyond its capitals: a mailbox at
-    `faß.example` is not one at `fass.example`.
-    """
+    """Raise `ForbiddenError` if folding changes more than capitals: `faß.eu` is not `fass.eu`."""
     if any(email.encode().lower() != email_key(email).encode() for email in emails):
         raise ForbiddenError(_AMBIGUOUS)
 

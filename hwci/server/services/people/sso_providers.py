@@ -94,9 +94,7 @@ def providers_of(settings: Settings) -> Mapping[str, Provider]:
 
 
 def read_providers(path: Path) -> Mapping[str, Provider]:
-    """Read the file of providers. Raises `SettingsError`: the file cannot be used; the message
-    names the key at fault.
-    """
+    """Read the file of providers. Raises `SettingsError`, which names the key at fault."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:

@@ -82,9 +82,7 @@ class EventBuffer:
             await self._changed.wait()
 
     async def place(self, after: int | None) -> int:
-        """Return the number to go on after: `after` if it is one, or the newest. Raises
-        `ConflictError`: a stream cannot go on after this number.
-        """
+        """Return the number to go on after, by default the newest. Raises as `check_place`."""
 
         def look(reader: Reader) -> int:
             extent = reader.event_extent(self._org_id)
@@ -96,9 +94,7 @@ class EventBuffer:
         return await self._storage.read(look, short=True)
 
     async def after(self, number: int, run_record_id: UUID | None) -> EventBatch:
-        """Return the next events after a number, of all runs or one. Raises `ConflictError`: they
-        are not kept any more.
-        """
+        """Return the next events after a number, of all runs or one. Raises as `check_place`."""
         await self._catch_up()
         skipped = number - (self._newest - len(self._recent))
         if skipped < 0:

@@ -94,6 +94,5 @@ def _fields(record: RunRecord) -> dict[str, object]:
 
 
 def _items(whole: RunWhole) -> Sequence[wire.RunItem]:
-    """Return the tests, reported or live; a record has only one of the two."""
     live = [wire.RunItem(**asdict(test), duration_s=None, verdict=None) for test in whole.live]
     return [wire.RunItem.model_validate(item) for item in whole.items] + live
