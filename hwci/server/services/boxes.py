@@ -8,13 +8,13 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from hwci.engine.vocabulary import BoxStatus
-from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.tokens import new_token, token_digest
+from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of
-from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Box
 from hwci.wire import boxes as wire
 from hwci.wire import limits
@@ -26,12 +26,8 @@ _NO_TOKEN = (
 )
 
 
-class Boxes:
+class Boxes(Service):
     """Boxes, for owners and admins, for members, and for the box itself."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.BoxAnswer]:
         """List the organization's boxes."""

@@ -3,24 +3,20 @@
 
 from uuid import UUID, uuid4
 
-from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.security.api_keys import key_digest, new_api_key
+from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of
-from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import CiKey
 from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 
-class CiKeys:
+class CiKeys(Service):
     """CI keys, for owners and admins, and for members."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def create(self, member: Member, body: wire.NewCiKey) -> wire.CreatedCiKey:
         """Create a key. Only this answer ever holds its value."""

@@ -6,8 +6,8 @@ need not wait for all of it.
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from hwci.server.clock import Clock
-from hwci.server.storage.ports import Storage, Writer
+from hwci.server.services import Service
+from hwci.server.storage.ports import Writer
 from hwci.wire import limits
 
 ROWS_AT_ONCE = 5_000
@@ -17,12 +17,8 @@ RUNS_AT_ONCE = 10
 Drop = Callable[[datetime, int], int]
 
 
-class Retention:
+class Retention(Service):
     """Deletes data that has no use any more."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def sweep(self) -> None:
         """Delete everything that is too old."""

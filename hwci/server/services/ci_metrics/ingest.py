@@ -6,10 +6,10 @@ been revoked while a large body arrived.
 
 from collections.abc import Callable
 
-from hwci.server.clock import Clock
+from hwci.server.services import Service
 from hwci.server.services.access import live_ci_key
 from hwci.server.services.runs.live_runs import end_run
-from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import CiKey
 from hwci.wire import reports
 
@@ -17,12 +17,8 @@ WRITE_SECONDS = 30.0
 """Longer than a page may take: a report of 64 MiB on a slow disk, if refused, would come again."""
 
 
-class Ingest:
+class Ingest(Service):
     """Keeps announcements, reports and configurations."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def announce(self, key: CiKey, body: reports.MergeAnnouncement) -> None:
         """Keep an announcement; one with the same identity stays as it was."""

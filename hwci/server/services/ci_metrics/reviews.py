@@ -11,11 +11,11 @@ from hwci.engine.page import failures
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.rules import reviews
 from hwci.engine.vocabulary import ReviewAction
-from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
+from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
-from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.ports import Writer
 from hwci.wire.failures import ResolvedFailureAnswer
 
 RESET = "reset"
@@ -23,12 +23,8 @@ REVIEW_SECONDS = 5.0
 """The checks are made while all other writers wait; those of a page have longer."""
 
 
-class Reviews:
+class Reviews(Service):
     """Reviews of resolved failures by owners and admins."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def review(
         self, member: Member, failure_id: UUID | None, action: ReviewAction | None

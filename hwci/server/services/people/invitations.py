@@ -14,6 +14,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, ForbiddenError, NotFoundError
 from hwci.server.security.api_keys import same_digest
 from hwci.server.security.tokens import new_token, token_digest
+from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, may_give, require_may_give, role_now
 from hwci.server.services.audit import entry_of
 from hwci.server.services.people.organizations import organization_answer
@@ -44,12 +45,8 @@ _TOKEN_NEEDED = (
 _OTHER_TOKEN = "The token is of another invitation; use the link that was sent for this one"
 
 
-class Invitations:
+class Invitations(Service):
     """Invitations, for senders and recipients."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def invite(self, member: Member, body: wire.NewInvite) -> wire.InviteAnswer:
         """Invite an e-mail, in place of an earlier invitation. Only this answer ever holds the

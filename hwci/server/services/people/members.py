@@ -10,11 +10,11 @@ from dataclasses import replace
 from uuid import UUID
 
 from hwci.engine.vocabulary import Role
-from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
+from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, MEMBERS, Member, require_may_give, role_now
 from hwci.server.services.audit import entry_of
-from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import OrganizationMember
 from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
@@ -24,12 +24,8 @@ _LAST_OWNER = "An organization keeps at least one owner; make another member own
 _NO_MEMBER = "Member not found"
 
 
-class Members:
+class Members(Service):
     """The members of organizations."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.MemberAnswer]:
         """List the organization's members."""

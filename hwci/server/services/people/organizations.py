@@ -8,21 +8,17 @@ from datetime import datetime
 from uuid import UUID, uuid4
 
 from hwci.engine.vocabulary import Role
-from hwci.server.clock import Clock
+from hwci.server.services import Service
 from hwci.server.services.access import Member
-from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Membership, Organization, User
 from hwci.wire import accounts as wire
 from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 
-class Organizations:
+class Organizations(Service):
     """Organizations, for their users."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def of(self, user: User, query: PageQuery) -> ListPage[wire.OrganizationAnswer]:
         """List a user's organizations."""

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from hwci.engine.facts import Report, run_record_id
 from hwci.engine.vocabulary import RunEventType, RunStatus
-from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError
+from hwci.server.services import Service
 from hwci.server.services.access import live_box
 from hwci.server.services.runs.records import heard_since, run_content, test_content
-from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
 from hwci.server.storage.run_records import record_id_of
 from hwci.wire import limits
@@ -28,12 +28,8 @@ _TOO_MANY_TESTS = (
 _FED_TOO_LATE = "The run has been reported already; it takes no more events"
 
 
-class LiveRuns:
+class LiveRuns(Service):
     """Live runs of boxes."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def open(self, box: Box, body: wire.RunHead) -> wire.OpenedRun:
         """Open a live run; opening it again replaces its head. Raises `ConflictError`."""

@@ -8,22 +8,18 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
-from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
+from hwci.server.services import Service
 from hwci.server.services.access import Member
-from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import LiveTest, RunFilter, RunRecord, RunWhole
 from hwci.wire import limits
 from hwci.wire import runs as wire
 from hwci.wire.base import ListPage
 
 
-class Runs:
+class Runs(Service):
     """Reads run records."""
-
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage = storage
-        self._clock = clock
 
     async def listed(self, member: Member, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
         """List run records."""
