@@ -2,7 +2,7 @@
 """Find out what this job is, and which source wins for each field: flag, `HWCI_*`, `hwci.toml`, the
 CI system, git, default (contract, "Command line").
 
-What each CI system says stands in `hwci.ci.systems`. A report holds full hashes (spec, "Run
+`hwci.ci.systems` describes each CI system. A report holds full hashes (spec, "Run
 report"), so names such as `main` or `HEAD~1` are looked up in git here.
 """
 
@@ -172,7 +172,7 @@ def _with_full_hashes(
     found: Mapping[str, Sourced[Any]], checkout: Checkout | None
 ) -> tuple[_Fields, dict[str, str]]:
     """Return the fields with full hashes, without those that name no commit here; and, by field,
-    what to say of each of these.
+    a message about each of these.
     """
     kept, unknown = dict(found), {}
     for name in COMMIT_FIELDS:
@@ -258,7 +258,7 @@ def _merge_branches(
 def _of_system(
     system: System, env: JobEnvironment, found: _Fields, checkout: Checkout | None
 ) -> _Fields:
-    """Read all fields; what the system says of its push holds for its own commit only."""
+    """Read all fields; what the system knows of its push holds for its own commit only."""
     read = {name: system.read(name, env) for name in system.readers}
     said = {name: value for name, value in read.items() if value is not None}
     if "sha" in said and (sha := full_hash(said["sha"].value, checkout)):
@@ -269,8 +269,8 @@ def _of_system(
 
 
 def _of_product(said: _Fields, found: _Fields, project: Project | None) -> _Fields:
-    """Give each product of a CI run a run id of its own, the same in each attempt: two that are
-    tested on one box would else replace each other's reports.
+    """Make a run id for each product of a CI run, the same in each attempt: two that are tested on
+    one box would otherwise replace each other's reports.
     """
     run_id, suite = said.get("run_id"), found.get("suite")
     several = project is not None and len({item.suite for item in project.products}) > 1

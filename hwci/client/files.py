@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of one user on this machine: where they lie, how each is replaced as a whole so that nobody
-else reads it, and how the processes that share them wait for each other. What stands in them is
-decided by who writes them.
+"""Files of one user on this machine: where they lie, how each is replaced as a whole and kept
+private, and how the processes that share them wait for each other. Their content is decided by
+their writers.
 """
 
 import os
@@ -14,11 +14,11 @@ from typing import BinaryIO
 OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 """The bits of a mode by which others than its owner reach a file."""
 UNFINISHED = ".new-"
-"""How the name of a file begins that is not written to its end: whoever began it may be killed."""
+"""Prefix of the name of an unfinished file: its writer may be killed."""
 
 
 def state_home(environ: Mapping[str, str]) -> Path | None:
-    """Give `$XDG_STATE_HOME/hwci`; None: this user has no home."""
+    """Return `$XDG_STATE_HOME/hwci`; None if this user has no home."""
     try:
         return Path(environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "hwci"
     except RuntimeError:
@@ -26,7 +26,7 @@ def state_home(environ: Mapping[str, str]) -> Path | None:
 
 
 def own_folder(environ: Mapping[str, str]) -> Path:
-    """Give the folder of what this user set up: `$XDG_CONFIG_HOME/hwci`.
+    """Return the folder of this user's settings: `$XDG_CONFIG_HOME/hwci`.
 
     Raises:
         RuntimeError: the user has no home, as in a container that runs as any number.
@@ -35,16 +35,16 @@ def own_folder(environ: Mapping[str, str]) -> Path:
 
 
 def replace_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it stands there whole or not at all, after a power cut too."""
+    """Write a file so that it is there whole or not at all, also after a power cut."""
     with replacing(path) as file:
         file.write(content)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a new file to write, which takes the place of `path` once all went well.
+    """Yield a new file to write, which takes the place of `path` if the block ends well.
 
-    A reader finds the old file or the new one, never a half, and so does one after a power cut.
+    A reader finds the old file or the new one, never a part, also after a power cut.
 
     Raises:
         OSError: the file cannot be written; the old one stays.
@@ -70,14 +70,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what was begun in a folder and never ended; the caller holds the lock of it."""
+    """Remove unfinished files of a folder; the caller holds its lock."""
     for path in folder.glob(f"{UNFINISHED}*"):
         path.unlink(missing_ok=True)
 
 
 @contextmanager
 def locked(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a lock that ends with the process; give False where another holds it."""
+    """Hold a lock that ends with the process; yield False if another process holds it."""
     import fcntl  # noqa: PLC0415 - the client can be imported where there is none
 
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

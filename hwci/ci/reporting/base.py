@@ -2,12 +2,12 @@
 """Since when a run counts what changed: the commit of the last earlier run of its workflow, branch
 and product that tested (spec, "Run report"; semantics, 6.6).
 
-This module decides who is believed: a person, the CI's own API, the CI's variable, what this
-machine remembers; else nothing is known. An earlier run counts when the CI says that this job
-succeeded in it, or this machine remembers that it tested. One that this machine knows to have lost
-its bench is passed over, whoever names it: what it did not test is still under test. One in which
-this job failed, and that this machine does not know, is in doubt: it does not count, and is not
-passed over in silence.
+This module decides the order of sources: a person, the CI's own API, the CI's variable, what this
+machine remembers; else the base is unknown. An earlier run counts if this job succeeded in it by
+the CI, or if this machine remembers that it tested. One that this machine knows to have lost its
+bench is skipped, whatever its source: what it did not test is still under test. One in which this
+job failed, and that this machine does not know, is in doubt: it does not count, and a note names
+it.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a branch stood before the push that started a run (spec, "Run report": `covers_shas`).
 
-A merge that a run covers counts as checked. So this module would rather know nothing than reach
-back over another push: the run then covers its own commit, and a note shows that. A person is
-believed, then the CI's word for the push itself, then the list of its builds: the branch stood at
-the build before this one, whatever came of that. Not so the base of the changes, which is where
+A merge that a run covers counts as checked. So this module prefers an unknown push to one
+that reaches back over another: the run then covers its own commit, with a note. The sources are a
+person, then the CI's variable for the push, then the list of its builds: the branch stood at the
+build before this one, whatever its result. Not so the base of the changes, which is where
 this job last *tested*, nor Jenkins' `GIT_PREVIOUS_COMMIT`: it passes over builds that go on, that
 were replaced by newer ones, or that ended before their checkout.
 """

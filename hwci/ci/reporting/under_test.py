@@ -48,7 +48,7 @@ def under_test(
 def base_of(
     job: Job, past: PastRuns, get_json: GetJson
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
-    """Give since when a report of a job would count changes, and what people should know of it."""
+    """Return the base of a report of a job, and notes for people."""
     first, get_json = _first_attempt(job, past), for_one_report(get_json)
     return (
         find_base(job, past, get_json)
@@ -58,7 +58,9 @@ def base_of(
 
 
 def _first_attempt(job: Job, past: PastRuns) -> Changes | None:
-    """Give what the first attempt of a run said, if this machine knows it and nobody says more."""
+    """Return what the first attempt of a run reported, if this machine knows it and no person set
+    more.
+    """
     run_id, sha = job.value("run_id"), job.value("sha")
     if run_id is None or sha is None or "base_sha" in job.fields:
         return None
@@ -68,7 +70,7 @@ def _first_attempt(job: Job, past: PastRuns) -> Changes | None:
 def _changes(
     job: Job, repository: Repository, past: PastRuns, get_json: GetJson, deadline: Deadline
 ) -> tuple[Changes | None, Sourced[str | None], tuple[str, ...]]:
-    """Give the changes of a run: those of its first attempt, if this machine knows them."""
+    """Return the changes of a run: those of its first attempt, if this machine knows them."""
     first = _first_attempt(job, past)
     if first is not None:
         return first, Sourced(first.base_sha, STATE_FILE), ()
@@ -86,8 +88,8 @@ def _changes(
 def _covers(
     job: Job, repository: Repository, get_json: GetJson, deadline: Deadline
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give the commits of the push: as told, by git, as the CI lists them; always the last one.
-    And what people should know of them.
+    """Return the commits of the push, as set, by git or as the CI lists them, always with the last
+    one; and notes for people.
     """
     said = job.value("covers_shas")
     sha = job.value("sha").lower()

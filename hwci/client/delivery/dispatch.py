@@ -2,8 +2,8 @@
 """Sending reports until the server has them, within a deadline (contract, "Command line").
 
 This module decides in which order reports are tried, what an answer means for the others, and how
-long to wait; what the answers are called is decided in `errors.py`. A report leaves the store when
-the server has it, is set aside when the server refuses it, and stays for another day otherwise.
+long to wait; `errors.py` names the answers. A report leaves the store when the server has it, is
+set aside if the server refuses it, and stays pending otherwise.
 """
 
 import random
@@ -20,19 +20,19 @@ from hwci.client.errors import ApiError, ConnectionFailedError, HwciError
 from hwci.client.store import ASKED_MAX_S, BenchStore, PendingReport, StoreError
 
 REFUSALS = frozenset({400, 404, 409, 413, 415})
-"""The report is at fault, or where it goes: the same again would be refused again. That is said of
-hwci's own answers. And a 403 is none: like a 401 it is said of the key, whose organization may be
-let report again.
+"""hwci refuses the report or its address for good: the same again would be refused again. This
+holds only for answers of hwci itself. 401 and 403 are not among them: they concern the key, whose
+organization may be allowed to report again.
 
-Any other answer that is not hwci's, as a sign-in page's, is a stranger's: the report waits, and the
-key is shown to it no second time.
+After an answer that is not hwci's, such as a sign-in page's, the report stays pending, and the key
+is not sent there again.
 """
 PASSING = frozenset({408, 425, 429, *range(500, 600)}) - {511}
-"""It may go better by itself another time. So says a proxy, too, while the server behind it is
-away; 511 is what a network says that wants a sign-in.
+"""A later try may succeed. A proxy answers so, too, while the server behind it is away; 511 is the
+answer of a network that wants a sign-in.
 """
 TAKES_NOTHING = frozenset({408, 425, 429, 502, 503, 504})
-"""Of these, what says nothing of the report: any other would meet it too."""
+"""Of these, the ones that any other report would get too."""
 TRY_S = 30.0
 """Seconds of silence after which a try is given up, at the most."""
 TRY_LEAST_S = 1.0
@@ -41,7 +41,7 @@ TRY_LEAST_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on, and how long to wait after the first failure and at the most."""
+    """The deadline, and the pauses after the first failure and at most."""
 
     deadline_s: float = 120.0
     first_s: float = BACKOFF_FIRST_S
@@ -50,12 +50,12 @@ class Patience:
     @property
     def silence_s(self) -> float:
         """The seconds of silence that a try may take: no more than all tries together. A deadline
-        of nothing at all means each report once.
+        of 0 means one try for each report.
         """
         return min(TRY_S, self.deadline_s) if self.deadline_s > 0 else TRY_S
 
     def pause(self, failures: int, chance: float) -> float:
-        """Give the seconds to wait after so many failures in a row, spread over their range."""
+        """Return the seconds to wait after this many failures in a row, spread at random."""
         return chance * min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30))
 
 
@@ -71,14 +71,14 @@ class Unsent:
 
     @property
     def damaged(self) -> bool:
-        """Return whether no server has seen it, as it cannot be read."""
+        """Whether the report cannot be read, so that no server has seen it."""
         return self.aside is not None and self.aside.state == "damaged"
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of reports. `untried`: an earlier one found that nothing is taken. `elsewhere`:
-    another process sent them, or put them aside as a later report came.
+    """What became of reports. `untried`: an earlier one showed that nothing is accepted.
+    `elsewhere`: another process sent them, or put them aside as a later report came.
     """
 
     sent: list[PendingReport] = field(default_factory=list)
@@ -87,13 +87,13 @@ class Outcome:
     untried: list[PendingReport] = field(default_factory=list)
     elsewhere: list[PendingReport] = field(default_factory=list)
     asked_s: float = 0.0
-    """For so long the server asked to be left alone, before anything was tried."""
+    """Seconds that the server asked to wait, before anything was tried."""
     beside: int = 0
-    """How many others wait for the same server and key, where somebody counted."""
+    """How many others are pending for the same server and key, if they were counted."""
 
     @property
     def unsent(self) -> list[Unsent]:
-        """Those that were tried in vain."""
+        """Those that were tried without success."""
         return [*self.refused, *self.left]
 
 
@@ -123,7 +123,7 @@ class Dispatch:
         self, reports: Sequence[PendingReport], asked_s: float = 0.0, *, once: bool = False
     ) -> Outcome:
         """Send reports in their order, again and again while the deadline lasts, or `once` each.
-        `asked_s`: for so long the server asked to be left alone.
+        `asked_s`: seconds that the server asked to wait.
         """
         self.outcome, self._faults = Outcome(asked_s=asked_s), {}
         pending, failures = list(reports), 0
@@ -153,17 +153,17 @@ class Dispatch:
         return True
 
     def is_over(self) -> bool:
-        """Tell whether the deadline has passed; one of nothing at all means each report once."""
+        """Return whether the deadline has passed; one of 0 never has."""
         return self._patience.deadline_s > 0 and time.monotonic() >= self._ends
 
     def _left(self) -> float:
-        """Give the seconds that a try may take in all, however slowly its answer comes."""
+        """Return the seconds that a try may take in all."""
         if self._patience.deadline_s <= 0:
             return TRY_S
         return max(TRY_LEAST_S, self._ends - time.monotonic())
 
     def _round(self, pending: list[PendingReport]) -> tuple[list[PendingReport], bool]:
-        """Try each once. Return what is left, and whether trying again is of no use."""
+        """Try each once. Return what is left, and whether trying again is useless."""
         left: list[PendingReport] = []
         self._asked = 0.0
         for number, report in enumerate(pending):
@@ -189,7 +189,7 @@ class Dispatch:
                 if call is not None:
                     return self._carry(report, call)
             now = self._store.found(report)
-        except StoreError:  # the disk fails: what is still in hand is sent all the same
+        except StoreError:  # the disk fails: what is still in memory is sent anyway
             return (False, None) if report.call is None else self._carry(report, report.call)
         if now is not None and now.state == "waiting":
             return False, None  # another process sends it, or one of its identity, right now
@@ -231,7 +231,7 @@ class Dispatch:
 
 
 def _refuses(fault: HwciError) -> bool:
-    """Tell whether hwci itself refuses a report for good."""
+    """Return whether hwci itself refuses a report for good."""
     return isinstance(fault, ApiError) and fault.own_form and fault.status_code in REFUSALS
 
 
@@ -243,10 +243,10 @@ def _passing(fault: HwciError) -> bool:
 
 
 def _ends_round(fault: HwciError) -> bool:
-    """Tell what any other report would meet too from the fault of one."""
+    """Return whether any other report would meet this fault too."""
     if isinstance(fault, ApiError):
-        told_all = fault.status_code in TAKES_NOTHING or _asked(fault) > 0
-        return told_all or not _passing(fault)
+        for_all = fault.status_code in TAKES_NOTHING or _asked(fault) > 0
+        return for_all or not _passing(fault)
     return True
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How reports reach the server: each is on the disk before it is sent, and leaves when the server
-has it (contract, "Command line"). What the bodies hold is decided by who reports; how long to go
-on, in `hwci.client.delivery.dispatch`; the words about what was not sent, in `unsent.py`.
+has it (contract, "Command line"). `hwci.client.delivery.dispatch` decides how long to
+go on, `unsent.py` has the messages about what was not sent.
 """
 
 import time
@@ -20,7 +20,7 @@ from hwci.client.explained import ErrorMessage, ExplainedError, SignalledError, 
 from hwci.client.store import BenchStore, PendingReport, StoreError, no_place
 
 UNREAD_KEY = "the-key-that-could-not-be-read"
-"""Stands for the key of reports that are kept without one: no server ever gave it."""
+"""Stands for the key of reports that are kept without one: no server issues it."""
 NO_KEY_NO_REPORT = "Nothing of it is kept"
 
 Notify = Callable[[str], None]
@@ -36,7 +36,7 @@ class NoKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where reports go. `known` False: the address is a guess, which no key is shown to.
+    """Where reports go. `known` False: the address is a default, which gets no key.
     `store` None: this user has no place to keep reports.
     """
 
@@ -48,11 +48,11 @@ class Destination:
 
     @property
     def keeps(self) -> bool:
-        """Whether reports are kept: a job that is given no key reports nothing."""
+        """Whether reports are kept: a job without a key reports nothing."""
         return self.no_key is None or self.no_key.meant
 
     def check(self, failed: str) -> None:
-        """Refuse an address that is none.
+        """Refuse an invalid address.
 
         Raises:
             ExplainedError: wrong usage.
@@ -64,10 +64,10 @@ class Destination:
             raise ExplainedError(explain(fault, failed)) from fault
 
     def keep(self, reports: Sequence[PendingReport]) -> list[PendingReport]:
-        """Put reports on the disk; what could not be kept says why.
+        """Put reports on the disk; what could not be kept has the reason in `unkept`.
 
         Raises:
-            HwciError: the address is none.
+            HwciError: the address is invalid.
         """
         if self.store is None:
             return [replace(one, unkept=no_place()) for one in reports]
@@ -76,8 +76,8 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What became of reports. `kept`: each one that the server has not is on the disk, and goes out
-    with a later report. `server_time` None: not known. `message` None: all were sent.
+    """What became of reports. `kept`: all that the server does not have is on the disk, and goes
+    out with a later report. `server_time` None: not known. `message` None: all were sent.
     """
 
     sent: bool = False
@@ -96,7 +96,7 @@ def deliver(
 ) -> Delivered:
     """Send reports, then what waits for the same server and key. `failed` names what did not
     happen when one was not sent. In the block of `when_kept`, which begins once all is on the disk,
-    a SignalledError is obeyed.
+    a SignalledError stops the sending.
     """
     no_key = to.no_key
     if no_key is not None and not to.keeps:

@@ -2,15 +2,15 @@
 """The bench store: reports from before they are sent until the server has them, and what the bench
 remembers of their runs (contract, "Command line"; ADR 0031 and 0033).
 
-This module decides how reports are kept, whole or not at all whenever a process is killed; which of
-several of one identity is the later one; and that one process at a time sends one of them. It sends
-nothing and knows no server.
+This module decides how reports are kept, whole or not at all if a process is killed; which of
+several with one identity is the latest; and that only one process at a time sends a report. It
+sends nothing and knows no server.
 
-The number of a report only grows, over processes, keys and clocks. Nobody here knows the
-organization of a key, so two keys of one server may be of the same one: the later report counts. An
-earlier one of the same key is surely replaced, and removed. One of another key is superseded, for a
-person to decide. One for another server goes on waiting for it, and bears the address to which it
-must not follow. Older versions share the locks in `.sending`.
+The number of a report only grows, over processes, keys and clocks. The organization of a key is
+unknown here, so two keys of one server may belong to the same one: the later report counts. An
+earlier one of the same key is removed, as the server would replace it. One of another key is
+superseded, for a person to decide. One for another server stays pending for it, and records the
+address to which it must not be sent. Older versions share the locks in `.sending`.
 """
 
 import gzip
@@ -39,7 +39,7 @@ from hwci.wire.reports import RunReport
 T = TypeVar("T")
 
 ASKED_MAX_S = 600.0
-"""A server is left alone for as long as it asks, up to this."""
+"""Seconds that a server may ask to wait, at most."""
 REPORTS_MAX = 10_000
 """Reports that a store holds; further ones are refused."""
 BYTES_MAX = 200_000_000
@@ -67,7 +67,7 @@ def no_place() -> StoreError:
 
 
 def fingerprint_of(key: str) -> str:
-    """Return what tells keys apart without telling them."""
+    """Return a short digest of a key, which does not reveal it."""
     return hashlib.sha256(f"hwci-spool:{key}".encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -103,7 +103,7 @@ class BenchStore(StoreFile):
         comes back with the reason as `unkept`.
 
         Raises:
-            HwciError: they could never be sent: the address or the key is none.
+            HwciError: they could never be sent: the address or the key is invalid.
         """
         fingerprint = fingerprint_of(usable(key, Credential.CI_KEY))
         server = UNKNOWN if address is None else str(parse_address(address))
@@ -146,7 +146,7 @@ class BenchStore(StoreFile):
         return []
 
     def overtake(self, report: PendingReport, address: str) -> None:
-        """Put aside what waits and is earlier than a report that could not be kept."""
+        """Supersede what is earlier than a report that could not be kept."""
         self._change(
             lambda db: db.execute(
                 "UPDATE reports SET state = 'superseded' WHERE identity = ? AND address = ? AND "
@@ -158,7 +158,7 @@ class BenchStore(StoreFile):
     # Looking: it changes nothing
 
     def reports(self) -> list[PendingReport]:
-        """Return all reports that are here, in their order.
+        """Return all reports, in their order.
 
         Raises:
             StoreError: they cannot be read.
@@ -186,8 +186,8 @@ class BenchStore(StoreFile):
 
     def waiting_for(self, address: str, fingerprint: str | None) -> list[PendingReport]:
         """Return what is to be sent to a server, or to one that is not known yet, with a key, or
-        with any key. What failed more often comes later, so that what a proxy never lets pass holds
-        back none of the others. Nothing if the store cannot be read: what is in hand is sent.
+        with any key. What failed more often comes later, so that what a proxy never lets pass
+        delays no other. Nothing if the store cannot be read.
         """
         found: list[PendingReport] = []
         with suppress(StoreError):
@@ -217,7 +217,7 @@ class BenchStore(StoreFile):
         return sum(one.address not in {address, UNKNOWN} for one in waiting)
 
     def not_before(self, address: str, fingerprint: str | None) -> float:
-        """Return the seconds for which a server asked to be left alone, as far as it was noted."""
+        """Return the seconds that a server asked to wait, if that was noted."""
         return max(map(self._pause, self.waiting_for(address, fingerprint)), default=0.0)
 
     def _pause(self, report: PendingReport) -> float:
@@ -236,7 +236,7 @@ class BenchStore(StoreFile):
         return self._report(rows[0]) if rows else None
 
     def body(self, report: PendingReport) -> bytes:
-        """Return what a report says, as JSON.
+        """Return the body of a report, as JSON.
 
         Raises:
             StoreError: it cannot be read, or is damaged.
@@ -275,9 +275,9 @@ class BenchStore(StoreFile):
 
     @contextmanager
     def taken(self, report: PendingReport) -> Iterator[Call[None] | None]:
-        """Return what sends a report, and keep it from all others meanwhile. None if it does not
-        wait any more, another process sends one of its identity right now, or the server asked for
-        a pause, which another process may have noted.
+        """Yield the call that sends a report, and lock it for other processes meanwhile. None if it
+        is not pending any more, another process sends one of its identity right now, or the server
+        asked for a pause, which another process may have noted.
 
         Raises:
             StoreError: the store cannot be read.
@@ -290,7 +290,7 @@ class BenchStore(StoreFile):
             yield self._to_send(report) if mine else None
 
     def sent(self, report: PendingReport) -> None:
-        """Let go of a report that the server has, and remember its run.
+        """Delete a report that the server has, and remember its run.
 
         Raises:
             StoreError: the store cannot be written.
@@ -308,12 +308,12 @@ class BenchStore(StoreFile):
         self._change(settle)
 
     def put_off(self, report: PendingReport, reason: str, asked_s: float = 0.0) -> None:
-        """Note why a report still waits, and how long the server asked to be left alone."""
+        """Note why a report is still pending, and how long the server asked to wait."""
         until = self._clock() + asked_s if asked_s else 0.0
         self._tried(report, state="waiting", reason=reason, not_before=until)
 
     def refuse(self, report: PendingReport, reason: str) -> None:
-        """Set aside a report that the server refused, with the reason. Its run counts no more."""
+        """Set aside a report that the server refused, with the reason. Its run no longer counts."""
         self._tried(report, state="refused", reason=reason)
 
     def _tried(self, report: PendingReport, **now: object) -> None:
@@ -324,9 +324,9 @@ class BenchStore(StoreFile):
         self._change(change)
 
     def readdress(self, address: str, fingerprint: str | None, *, any_server: bool = False) -> None:
-        """Let what waits for a server that is not known yet, or for `any_server`, wait for this
-        one, unless a later report of its identity went there. What another process sends right now
-        stays as it is.
+        """Make what is pending for an unknown server, or for `any_server`, pending for this one,
+        unless a later report of its identity went there. What another process sends right now stays
+        as it is.
         """
 
         def change(db: sqlite3.Connection) -> None:
@@ -381,7 +381,7 @@ class BenchStore(StoreFile):
         return [one for one in self.reports() if begins and one.label.startswith(begins)]
 
     def put_back(self) -> int:
-        """Let what was refused wait again, in its turn. Return how many.
+        """Make refused reports pending again, in their order. Return how many.
 
         Raises:
             StoreError: the store cannot be written.
@@ -397,8 +397,8 @@ class BenchStore(StoreFile):
         return self._change(change)
 
     def keep_anew(self, report: PendingReport, address: str, key: str) -> PendingReport:
-        """Let a report that a person names wait as the latest of its identity, for this server and
-        this key, whatever became of it and whatever it was meant for.
+        """Make a report that a person names pending as the latest of its identity, for this server
+        and this key, whatever its state and destination were.
 
         Raises:
             StoreError: it cannot be read, or not be kept.
@@ -421,10 +421,10 @@ class BenchStore(StoreFile):
         return self._change(change)
 
     def remove(self, report: PendingReport) -> None:
-        """Be rid of a report.
+        """Delete a report.
 
         Raises:
-            StoreError: it is none of the store, or that cannot be written.
+            StoreError: it is not in the store, or the store cannot be written.
         """
         self._change(
             lambda db: db.execute("DELETE FROM reports WHERE number = ?", (report.number,))
@@ -479,7 +479,7 @@ def _put(db: sqlite3.Connection, report: PendingReport) -> None:
 
 
 def _overtake(db: sqlite3.Connection, newer: PendingReport) -> None:
-    """Let nothing follow a report that is earlier than it, and of the same identity."""
+    """Keep earlier reports of the same identity from being sent after this one."""
     earlier = "identity = ? AND number < ? AND state IN ('waiting', 'refused')"
     for row in _rows(db, earlier, newer.identity, newer.number):
         if row["address"] != newer.address:
@@ -492,13 +492,13 @@ def _overtake(db: sqlite3.Connection, newer: PendingReport) -> None:
 
 
 def _next_number(db: sqlite3.Connection, created: float) -> int:
-    """Return a number beyond all that are here, whatever the clock says."""
+    """Return a number above all that are stored, whatever the clock."""
     [last] = db.execute(f"SELECT max(number) FROM ({_NUMBERS})").fetchone()  # noqa: S608
     return max(int(created * 1e6), 1 + (last or 0))
 
 
 def _call(db: sqlite3.Connection, number: int) -> Call[None] | None:
-    """Return what sends a report; None if it is gone, or a disk has damaged it."""
+    """Return the call that sends a report; None if it is gone or damaged."""
     select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
     for path, body, compressed, expected in db.execute(select, (number,)):
         if checksum(body) == expected:

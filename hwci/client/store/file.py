@@ -4,8 +4,8 @@ set aside where a disk damaged it (ADR 0033). What its tables mean is decided in
 `memory.py`.
 
 It is an SQLite database with a rollback journal, as home folders lie on network file systems. All
-that write wait for the lock `.lock`, as an older hwci does: so the file can be renamed while nobody
-has it open, and no two processes meet in SQLite's own locks.
+that write wait for the lock `.lock`, as an older hwci does: so the file can be renamed while no
+process has it open, and no two processes compete for SQLite's own locks.
 """
 
 import os
@@ -30,7 +30,7 @@ BUSY_S = 60.0
 FIX = "Set HWCI_SPOOL_DIR to a folder that this user may write and that outlives the job"
 _SET_ASIDE = re.compile(rf"{NAME}\.damaged-[0-9]+")
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-"""The last: our statements are right, so the tables are not ours any more."""
+"""The last one: our statements are correct, so the tables are not ours."""
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS runs (
@@ -184,7 +184,7 @@ def _why(fault: Exception) -> str:
 
 
 def _readable_rows(file: Path) -> list[tuple[str, sqlite3.Row]]:
-    """Read each row of a damaged file by itself; which there are, from both ends of a table."""
+    """Read each row of a damaged file by itself, from both ends of each table."""
     rows = []
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
         db.row_factory = sqlite3.Row

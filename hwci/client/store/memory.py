@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bench remembers of its runs: which commit was tested last, what the first attempt of a run
-said of its changes (semantics, 5.1 and 6.6), and which tests it reported under which identity: two
-jobs that a CI gives the same number on the same box replace each other's reports in silence (spec,
-"Run report"; semantics, 1.5).
+"""What a bench remembers of its runs: which commit was tested last, which changes the first attempt
+of a run reported (semantics, 5.1 and 6.6), and which tests it reported under which identity: two
+jobs with the same number on the same box replace each other's reports without notice (spec, "Run
+report"; semantics, 1.5).
 
 A run counts while a report of it waits or once one was sent; what a server refused counts nowhere.
-It decides nothing that a report says without being asked, and when it is lost, nothing is known. It
-holds hashes, first lines and paths, and is nobody else's to read.
+Reporting works without this memory. It holds hashes, first lines and paths, and is private to its
+user.
 """
 
 import hashlib
@@ -87,14 +87,14 @@ class PastRuns:
         return any(run.sha == sha for run in self.runs) and not self.was_tested(sha)
 
     def first_attempt(self, run_id: int, sha: str) -> Changes | None:
-        """Return what the first attempt of a run said of its changes."""
+        """Return the changes that the first attempt of a run reported."""
         try:
             return Changes.model_validate_json(self.changes.get((run_id, sha), ""))
         except ValidationError:
             return None
 
     def first_changes(self, sha: str) -> Changes | None:
-        """Return what the first run on a commit said of its changes."""
+        """Return the changes that the first run on a commit reported."""
         found = (self.first_attempt(run.run_id, sha) for run in self.runs if run.sha == sha)
         return next((changes for changes in found if changes is not None), None)
 
@@ -112,7 +112,7 @@ class RunFacts(NamedTuple):
 
 
 def facts_of(report: RunReport) -> RunFacts:
-    """Take from a report what is remembered of it. Its part has a number of its own."""
+    """Return what is remembered of a report. A part has a number of its own."""
     product = report.suite or report.workflow
     tests = json.dumps(sorted(item.id for item in report.tests)).encode()
     return RunFacts(
@@ -127,8 +127,8 @@ def facts_of(report: RunReport) -> RunFacts:
 
 
 def begin(db: sqlite3.Connection, facts: RunFacts) -> int:
-    """Give a run its place among those of its series, and return its id. What its first report said
-    of its changes stays.
+    """Give a run its place among those of its series, and return its id. The changes of its first
+    report stay.
     """
     run = (facts.series, facts.run_id, facts.sha)
     new = db.execute("INSERT OR IGNORE INTO runs (series, run_id, sha) VALUES (?, ?, ?)", run)
@@ -184,7 +184,7 @@ def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
 
 
 def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts) -> str | None:
-    """Say what else a report would replace, other tests or another product; None for nothing."""
+    """Return what else a report would replace, other tests or another product; None for nothing."""
     marks = ", ".join("?" * len(identities))
     row = db.execute(
         f"SELECT tests, product FROM (SELECT * FROM known WHERE identity IN ({marks}) UNION ALL "  # noqa: S608
@@ -208,7 +208,7 @@ def _forget_changes(db: sqlite3.Connection, series: str) -> None:
 
 
 def _forget_runs(db: sqlite3.Connection, series: str) -> None:
-    """Forget the oldest beyond what is kept, but no run of which a report is here."""
+    """Delete the oldest runs beyond the limit, but none with a stored report."""
     here = "id NOT IN (SELECT run FROM reports WHERE run IS NOT NULL)"
     db.execute(
         "DELETE FROM runs WHERE series = ?1 AND id <= (SELECT id FROM runs WHERE series = ?1 "  # noqa: S608

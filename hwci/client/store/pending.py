@@ -37,18 +37,19 @@ _IDENTITIES: Mapping[str, Sequence[str]] = {
     "/api/ci/run-report": ("repo_key", "run_id", "run_attempt", "box_key"),
     "/api/ci/merge-announce": ("repo_key", "suite", "sha"),
 }
-"""What makes two reports the same one (spec, "CI report endpoints"): the later replaces."""
+"""The fields that make two reports the same one (spec, "CI report endpoints"): the later replaces.
+"""
 
 
 def identity_of(path: str, content: Mapping[str, object]) -> str:
-    """Return the same for two reports of which the later replaces the earlier."""
+    """Return a key that is equal for two reports of which the later replaces the earlier."""
     names = _IDENTITIES.get(path, sorted(content))
     words = json.dumps([path, [content.get(name) for name in names]])
     return hashlib.sha256(words.encode()).hexdigest()[:40]
 
 
 def checksum(body: bytes) -> int:
-    """Return what tells a body from one that a disk damaged."""
+    """Return the checksum of a body, which shows damage by the disk."""
     return zlib.crc32(body)
 
 
@@ -96,7 +97,7 @@ class PendingReport:
 
     @classmethod
     def of(cls, report: RunReport | MergeAnnouncement, *, remember: bool = True) -> "PendingReport":
-        """Build what is sent of a report; `remember`: the bench counts from its run."""
+        """Build a pending report; `remember`: the bench counts from its run."""
         if isinstance(report, MergeAnnouncement):
             return cls.of_body(report.suite or report.sha, announce_merge(report), vars(report))
         part = report.part_of
@@ -106,7 +107,7 @@ class PendingReport:
 
     @classmethod
     def of_body(cls, name: str, call: Call[None], content: Mapping[str, Any]) -> "PendingReport":
-        """Build what is sent of a body; `content` is what it says."""
+        """Build a pending report of a body; `content`: its JSON as a value."""
         names = ("repo_key", "run_id", "run_attempt", "sha")
         told: dict[str, Any] = {key: content.get(key) for key in names}
         return cls(name, call.path, identity_of(call.path, content), packed(call), **told)
@@ -147,7 +148,7 @@ class PendingReport:
 
     @property
     def label(self) -> str:
-        """Return the name by which a person means it."""
+        """Return the name that a person uses for it."""
         return f"{self.number:020d}" if self.kept else self.file.name
 
 
@@ -167,7 +168,7 @@ LISTED = ", ".join((*_COLUMNS, "overtaken", "run", "tested", "tests", "product")
 
 
 def _is_sound(row: sqlite3.Row) -> bool:
-    """Return whether a row is as we write it: a disk may flip any bit of it."""
+    """Return whether a row is as we write it: a disk may flip any bit."""
     typed = all(isinstance(row[name], types) for name, types in _COLUMNS.items())
     try:
         overtaken = json.loads(row["overtaken"])

@@ -3,9 +3,9 @@
 file for each report, with folders for those that were set aside, and files of what was reported
 last. The store takes it in whenever it is opened to be changed, and removes it then.
 
-A file that cannot be opened or that a newer hwci wrote stays where it is, and so does a report at
-which an older process is working, as its mark says. A damaged file goes to `refused`. What a killed
-process left half written is removed.
+A file that cannot be opened or that a newer hwci wrote stays where it is, and so does a report that
+an older process is sending, as its mark shows. A damaged file goes to `refused`. What a killed
+process left unfinished is removed.
 """
 
 import gzip
@@ -62,7 +62,7 @@ class OlderFolders:
     state: Path | None
 
     def hold_any(self) -> bool:
-        """Return whether there is anything to take in, or to tidy up."""
+        """Return whether there is anything to take in or to remove."""
         kept = (path for spool in self.spools for name in _FOLDERS for path in _in(spool / name))
         return any(_REPORT.fullmatch(path.name) or _is_unfinished(path) for path in kept) or any(
             _in(self.state / name) for name in ("marks", "lanes", "reported") if self.state
@@ -145,7 +145,7 @@ class OlderFolders:
 
 
 def _in(folder: Path) -> list[Path]:
-    """List a folder; nothing where there is none or it cannot be read."""
+    """List a folder; nothing if it is missing or cannot be read."""
     try:
         return sorted(folder.iterdir())
     except OSError:
@@ -245,7 +245,7 @@ def _facts(body: bytes) -> RunFacts | None:
 
 
 def _marked(path: Path) -> Iterator[str]:
-    """Return the identities that a mark names; one that cannot be read names none."""
+    """Return the identities that a mark names; none if it cannot be read."""
     names = ("repo_key", "run_id", "run_attempt", "box_key")
     with suppress(OSError, *_UNREADABLE):
         for words in json.loads(path.read_bytes()):
@@ -253,7 +253,7 @@ def _marked(path: Path) -> Iterator[str]:
 
 
 def _lane(folder: Path) -> tuple[list[ReportedRun], dict[tuple[int, str], str]]:
-    """Read the runs of a series, oldest first, and their changes; what is torn says nothing."""
+    """Read the runs of a series, oldest first, and their changes; broken lines are skipped."""
     runs: list[ReportedRun] = []
     changes: dict[tuple[int, str], str] = {}
     with suppress(OSError, *_UNREADABLE):
