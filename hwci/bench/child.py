@@ -94,7 +94,7 @@ class Signals:
 
     @contextmanager
     def obeying(self) -> Iterator[None]:
-        """Let the first signal since the last command end the block.
+        """End the block at the first signal since the last command.
 
         Raises:
             SignalledError: one came before the block, or comes anywhere in it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A job as a value: the fields of its report, each with its source, and what its CI system says of
+"""A job as a value: the fields of its report, each with its source, and what its CI system knows of
 the push that started it. How they are found is decided in `hwci.ci.detect`.
 """
 

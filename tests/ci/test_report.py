@@ -85,8 +85,10 @@ def test_files_end_where_their_tests_did_and_no_later_than_they_were_written() -
     assert ends == [NOON + timedelta(minutes=31), NOON + HALF_AN_HOUR, None]
 
 
-def test_a_start_that_nothing_tells_is_asked_for() -> None:
-    with pytest.raises(StartUnknownError, match=r"run on bench-b started.*--started-at"):
+def test_an_unknown_start_is_asked_for() -> None:
+    with pytest.raises(
+        StartUnknownError, match=r"start of the run on bench-b is not known.*--started-at"
+    ):
         run_reports(HEAD, {"bench-a": results(), "bench-b": results(started_at=None)})
 
 

@@ -2,8 +2,8 @@
 """What changed since the run before: exactly, or marked as incomplete (spec, "Run report";
 semantics, 6.6).
 
-This module decides what a report says of commits: which ones, which files each changed, and when it
-has to say `null` or "cut short" instead. Which base is the right one is decided in
+This module decides what a report holds of commits: which ones, the files that each changed, and
+when it holds `null` or "cut short" instead. Which base is the right one is decided in
 `hwci.ci.reporting.base`. A report holds hashes, first lines, times and paths, and nothing else of
 the repository.
 """
@@ -129,11 +129,11 @@ def touched(
 ) -> tuple[str, ...]:
     """Return the files that a push changed on its branch.
 
-    A commit with one parent says nothing of what was pushed with it. A merge commit does: what it
-    brought is what differs from its first parent.
+    A commit with one parent does not show what was pushed with it. A merge commit does: it brought
+    what differs from its first parent.
 
     Raises:
-        FilesUnknownError: neither the push nor the clone says so.
+        FilesUnknownError: neither the push nor the clone shows them.
     """
     try:
         return _touched(repository, sha, push, Deadline(patience_s))

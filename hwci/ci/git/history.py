@@ -2,9 +2,9 @@
 """Which commits lie after one and up to another, and fetching what a shallow clone lacks to know it
 (spec, "Run report"; semantics, 6.6).
 
-A shallow clone answers `base..sha` without a word of what it lacks: commits are missing, and
-commits of the base are among the others. The latter also happens where clocks went wrong, because
-git stops its walk by the times of commits. So a range counts only if it is proved.
+A shallow clone answers `base..sha` without any sign of what it lacks: commits are missing, and
+commits of the base are among the others. The latter also happens if clocks were wrong, because git
+stops its walk by the times of commits. So a range counts only if it is proved.
 """
 
 import re
@@ -146,7 +146,7 @@ def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline)
 
     Raises:
         UnrelatedError: `base` is no ancestor.
-        CutOffError: the clone ends too early; its cause says why it was not deepened.
+        CutOffError: the clone ends too early; its cause is why it was not deepened.
         GitError: git failed.
     """
     for depth in DEEPENING:

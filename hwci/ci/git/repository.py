@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The git program: how it is started, how long it may take, what its failures mean for people, and
-what it says of a repository (spec, "Run report").
+what it knows of a repository (spec, "Run report").
 
 Only plumbing commands are used: their output does not change with a person's configuration. What it
 means for a report is decided in `hwci.ci.git.changes`. Paths are bytes here, as git keeps them. Of

@@ -119,8 +119,8 @@ class JobContext:
 
     def changed(self) -> Doubt | None:
         """Return the doubt that tracked files differ from the commit under test; None if they do
-        not, or that is unknown. Whoever names another commit than HEAD tested elsewhere. A build
-        may write tracked files, too, so this is no error.
+        not, or that is unknown. If another commit than HEAD is named, the tests ran elsewhere. A
+        build may write tracked files, too, so this is no error.
         """
         sha = self.job.fields.get("sha")
         if self.repository is None or sha is None:

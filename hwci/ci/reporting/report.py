@@ -75,9 +75,9 @@ def run_reports(head: ReportHead, boxes: Mapping[str, BoxResults]) -> list[RunRe
         pydantic.ValidationError: a field breaks the field rules.
     """
     return [
-        RunReport.model_validate(_body(told, box_key, part))
+        RunReport.model_validate(_body(values, box_key, part))
         for box_key, results in boxes.items()
-        for told in [_told(head, box_key, results)]
+        for values in [_filled(head, box_key, results)]
         for part in in_parts(head.run_id, results.tests)
     ]
 
@@ -89,13 +89,13 @@ def draft(head: ReportHead, box_key: str | None, results: BoxResults | None) -> 
     Raises:
         StartUnknownError: there are results, and the start of the run is not known.
     """
-    told = _given(head) if results is None else _told(head, box_key or "the box", results)
+    values = _given(head) if results is None else _filled(head, box_key or "the box", results)
     if box_key is not None:
-        told["box_key"] = box_key
+        values["box_key"] = box_key
     if results is not None:
-        told["tests"] = results.tests
-    order = [name for name in RunReport.model_fields if name in told]
-    return RunReport.model_construct(**{name: told[name] for name in order})
+        values["tests"] = results.tests
+    order = [name for name in RunReport.model_fields if name in values]
+    return RunReport.model_construct(**{name: values[name] for name in order})
 
 
 def _given(head: ReportHead) -> dict[str, Any]:
@@ -103,23 +103,23 @@ def _given(head: ReportHead) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _told(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, Any]:
+def _filled(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, Any]:
     """Fill in what is not set from the results of the box."""
     started_at = head.started_at or results.started_at
     if started_at is None:
         raise StartUnknownError(box_key)
-    told = _given(head)
-    told.setdefault("started_at", started_at)
+    values = _given(head)
+    values.setdefault("started_at", started_at)
     # A CI may report that the run started long before its tests did: they waited for the bench.
     ended_at = started_at + results.took
-    told.setdefault("ended_at", max(ended_at, results.ran_until or ended_at))
+    values.setdefault("ended_at", max(ended_at, results.ran_until or ended_at))
     # Only a connectivity check that failed sets false: results without tests blame no bench.
-    told.setdefault("hello_ok", True)
-    return told
+    values.setdefault("hello_ok", True)
+    return values
 
 
-def _body(told: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dict[str, object]:
-    body = {**told, "box_key": box_key, "run_id": part.run_id, "tests": part.tests}
+def _body(values: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dict[str, object]:
+    body = {**values, "box_key": box_key, "run_id": part.run_id, "tests": part.tests}
     if part.part_of is not None:
         body["part_of"] = part.part_of
     return body
@@ -164,9 +164,9 @@ def written_reports(body: bytes) -> list[RunReport]:
     """
     model = RunReport if _names_its_part(body) else WholeReport
     whole = model.model_validate_json(body)
-    told = {name: getattr(whole, name) for name in whole.model_fields_set}
+    values = {name: getattr(whole, name) for name in whole.model_fields_set}
     return [
-        RunReport.model_validate(_body(told, whole.box_key, part))
+        RunReport.model_validate(_body(values, whole.box_key, part))
         for part in in_parts(whole.run_id, whole.tests)
     ]
 

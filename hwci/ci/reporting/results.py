@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result files of a run (spec, "Run report"): which file is of which box, which hold nothing,
-and when the run started where no file has it. How a file is read is decided in `hwci.ci.results`.
+"""The result files of a run (spec, "Run report"): the box of each file, files without tests, and
+the start of a run that no file has. How a file is read is decided in `hwci.ci.results`.
 """
 
 import os
@@ -26,9 +26,9 @@ HELLO_FLAG = "--hello-cmd COMMAND"
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What the result files of a run hold. `faults`: what of them could not be read; it may have
-    failed, so such a run did not succeed as far as its files show. `notes`: what was read otherwise
-    than it stands, which costs nothing.
+    """What the result files of a run hold. `faults`: what could not be read; it may have failed,
+    so such a run does not count as a success by its files. `notes`: what was read otherwise than it
+    stands, without loss.
     """
 
     boxes: Mapping[str, BoxResults]
@@ -221,7 +221,7 @@ def _changed_at(path: Path) -> int | None:
 
 
 def _box_and_path(text: str) -> tuple[str | None, str]:
-    """Return the parts of `BOX=FILE`; the box of a mere file is None.
+    """Return the parts of `BOX=FILE`; the box of a file alone is None.
 
     Raises:
         ExplainedError: wrong usage: it names no file.

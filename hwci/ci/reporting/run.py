@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a run report, from what its job, its result files and git know, or from a whole body,
-to the server (spec, "Run report"). Each part is decided in a module of its own; here stands their
-order.
+"""The steps of a run report, from its job, its result files and git, or from a whole body, to the
+server (spec, "Run report"). This module has their order; each step is decided in a module of its
+own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ from hwci.wire.reports import Changes, RunReport
 
 NOT_REPORTED = "The run was not reported"
 CANCELLED_DEADLINE_S = 5.0
-"""Who cancels a job waits a few seconds; what is not sent then, waits on the disk."""
+"""A CI that cancels a job waits a few seconds; what is not sent by then stays pending."""
 UNNAMED = "an unnamed box"
 
 
@@ -95,15 +95,15 @@ class Sending:
     when_kept: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def hurried(self) -> "Sending":
-        """Return what is left of the deadline once the run was cancelled. A deadline of nothing
-        means each report once, which may take longer.
+        """Return what is left of the deadline once the run was cancelled. A deadline of 0 means
+        one try for each report, which may take longer.
         """
         return replace(self, deadline_s=min(self.deadline_s or inf, CANCELLED_DEADLINE_S))
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a command. `bodies`: what a dry run prints. `messages`: what was not reported,
+    """The result of a command. `bodies`: what a dry run prints. `messages`: what was not reported,
     and why: warnings, or errors to a strict caller. `error` fails the command in any case.
     """
 
@@ -114,7 +114,7 @@ class Done:
 
 def report_run(request: RunRequest, sending: Sending, command: CommandContext) -> Done:
     """Report the run of this job. Git and the CI may take long to find what changed: meanwhile the
-    report is on the disk without it, so that whoever is killed then leaves the results.
+    report is on the disk without it, so that a killed process leaves the results.
 
     Raises:
         ExplainedError: wrong usage. Where only one box can have no report, the others are reported.
@@ -239,7 +239,7 @@ def _known(changes: Changes | None = None, covers_shas: Sequence[str] | None = N
 
 
 def _base_note(found: UnderTest) -> str:
-    """Return since when changes count, and where that comes from."""
+    """Return the base of the changes, and its source, as a text."""
     base, source = found.base.value, found.base.source
     if base and found.changes is not None and found.changes.base_sha is None:
         return f"changes do not count from {base} ({source}): no base is sent"
@@ -262,7 +262,7 @@ def _reports(
     job: Job, results: Results, found: UnderTest
 ) -> tuple[list[RunReport], ExplainedError | None]:
     """Return one report per box, in parts where it is large; and the error of a box that can have
-    none, which holds back no other.
+    none, which delays no other.
 
     Raises:
         ExplainedError: wrong usage: a field breaks its rule, for all boxes.
@@ -287,7 +287,7 @@ def _reports(
 
 
 def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) -> tuple[bytes, ...]:
-    """Return what a report holds so far: nothing is invented in place of what is missing."""
+    """Return what a report holds so far: what is missing stays missing."""
     found = _known()
     if "sha" in context.job.fields:
         found = _under_test(context, request, past_runs(context.job))
@@ -337,7 +337,7 @@ def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[st
 def _warn_of_times(
     reports: Sequence[RunReport], server_time: datetime | None, command: CommandContext
 ) -> tuple[str, ...]:
-    """Warn of times that can hardly be: such a run stands on no page, or on another's."""
+    """Warn of unlikely times: such a run is on no page, or on the page of another period."""
     lines = []
     for box_key, report in {report.box_key: report for report in reports}.items():
         times = {"started_at": report.started_at, "ended_at": report.ended_at}

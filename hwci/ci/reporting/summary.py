@@ -2,8 +2,8 @@
 """What a CI system shows of a report on the page of its job, and how: Markdown of at
 most 20 rows, and the commands by which a line of output becomes a warning.
 
-Names of tests, boxes and branches are whatever someone committed, so no letter of them is left with
-a meaning of its own.
+Names of tests, boxes and branches are text that anyone may have committed, so none of it may act as
+Markdown or as a command.
 """
 
 import shutil
@@ -109,7 +109,7 @@ _SHOWN_BY: Mapping[str, _Way] = {"github": _github, "buildkite": _buildkite, "az
 
 
 def markdown(shown: Shown) -> str:
-    """Write a summary: the boxes, then the failed tests as far as there is room."""
+    """Write a summary: the boxes, then as many failed tests as fit."""
     first = shown.reports[0]
     boxes = list(dict.fromkeys(report.box_key for report in shown.reports))
     where = f"{first.repo_key}, {first.suite or first.workflow}, {first.branch}"
@@ -144,7 +144,7 @@ def changes_said(changes: Changes | None) -> str:
 
 
 def inert(text: str) -> str:
-    """Make a text mean itself in Markdown: every sign is written as the number of its letter."""
+    """Escape a text for Markdown: every special sign becomes a numeric character reference."""
     short = text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
     return "".join(_letter(letter) for letter in short)
 

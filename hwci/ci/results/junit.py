@@ -264,7 +264,7 @@ class _Document:
         )
 
     def _tried(self) -> Iterator[_CaseEntry]:
-        """Yield what ran, suite after suite. Only pytest's cases do not mean what they say."""
+        """Yield what ran, suite after suite. Only pytest's cases need interpretation."""
         of_suite = attrgetter("suite_number")
         for _, entries in groupby(distinct_by_group(self._entries), key=of_suite):
             own = list(entries)

@@ -77,7 +77,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a file says about a test in one place."""
+    """What a file holds about a test in one place."""
 
     group: str
     test_id: str
@@ -107,7 +107,7 @@ def distinct_by_group(entries: Sequence[AnyEntry]) -> Sequence[AnyEntry]:
 
 @dataclass(frozen=True, slots=True)
 class FileResults:
-    """What one file holds, in its order. `started_at`: None if the file does not say."""
+    """What one file holds, in its order. `started_at`: None if the file has no time."""
 
     attempts: Sequence[Attempt]
     skipped: int

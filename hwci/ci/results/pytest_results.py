@@ -23,7 +23,7 @@ VERSION = 1
 
 
 class _Line(BaseModel):
-    """One line. The fields that it has say what happened."""
+    """One line. Its fields show what happened."""
 
     version: int | None = None
     started_at: str = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`twister.json`, which says more than the XML that Twister makes of it (spec, "Test item").
+"""`twister.json`, which holds more than the XML that Twister makes of it (spec, "Test item").
 
 This module decides what each status of Twister means to a report. A blocked test never began: the
 XML calls it a failure with the reason of another test; here it is one only if nothing else in its

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom a failed test blames, by the message that its harness wrote (spec, "Test item").
+"""What a failed test blames, by the message that its harness wrote (spec, "Test item").
 
 This module decides verdicts by rules, which are data. A message without a rule is `unknown`: a
 bench that is blamed wrongly hides a bug, a device that is blamed wrongly invents one. So a rule for

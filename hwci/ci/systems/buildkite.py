@@ -92,7 +92,7 @@ def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
 
 
 def _jobs(rows: list[Row], environ: Mapping[str, str]) -> list[JobOfRun]:
-    """Read the jobs that may be of this step: a key names it, whatever its label says."""
+    """Read the jobs that may be of this step: a key names it, whatever its label."""
     key = environ.get("BUILDKITE_STEP_KEY", "").strip()
     jobs = []
     for row in rows:

@@ -32,7 +32,7 @@ def _repository(env: JobEnvironment) -> Sourced[str] | None:
 
 
 def _run_id(env: JobEnvironment) -> Sourced[int] | None:
-    """Tell jobs apart, and the nodes of one that runs on several."""
+    """Distinguish jobs, and the nodes of one that runs on several."""
     names = ("CIRCLE_WORKFLOW_JOB_ID", "CIRCLE_WORKFLOW_ID")
     name = next((name for name in names if env.text(name)), None)
     if name is None:

@@ -33,7 +33,7 @@ _TWIN = re.compile(r"(?:: \[.*\]| \d+/\d+)+$")
 
 
 def _without_twin(job: str) -> str:
-    """Give all jobs of a matrix or of `parallel` one name."""
+    """Return one name for all jobs of a matrix or of `parallel`."""
     return _TWIN.sub("", job)
 
 

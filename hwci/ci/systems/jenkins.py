@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jenkins. Its build numbers count per job, so the run id is made of job, number and stage: two
-stages may test on one box. No variable says why a build runs: `HWCI_TRIGGER` does.
+stages may test on one box. No variable has the trigger of a build; `HWCI_TRIGGER` sets it.
 """
 
 from urllib.parse import quote

@@ -66,7 +66,7 @@ spool = typer.Typer(
 def list_spool(json: options.JsonList = False, output: options.Output = None) -> None:
     """List the reports that wait on this machine, and those that were set aside, with the reason.
 
-    `hwci spool show` prints one whole, `hwci spool remove` is rid of it. A refused one is sent
+    `hwci spool show` prints one whole, `hwci spool remove` deletes it. A refused one is sent
     again by `hwci spool flush --refused` only. A superseded one is earlier than another of the same
     run or merge, and is sent by its number only. What an older hwci kept is listed as unreadable
     where its file is another user's, the disk fails, or it is damaged. Nothing is changed.
@@ -100,7 +100,7 @@ def flush(
     """Send the reports that wait for this server and this key, oldest first. Needs HWCI_CI_KEY.
 
     Of reports of the same run and box, or of the same merge, only the latest is sent, whatever its
-    key: an earlier one would replace it. NAME sends an earlier one all the same, as the latest.
+    key: an earlier one would replace it. NAME sends an earlier one anyway, as the latest.
 
     It ends with exit code 0 when all were sent, and fails otherwise: 1 a report was refused, 4 the
     key is, or there is none that can be read, 5 the server cannot be reached.
@@ -166,7 +166,7 @@ def show(name: One) -> None:
 
 @spool.command("remove")
 def remove(name: One) -> None:
-    """Be rid of a report of this machine: nobody sends it any more.
+    """Delete a report of this machine. It is not sent any more.
 
     For example:
 
@@ -209,12 +209,12 @@ def _named(store: "BenchStore", name: str) -> "PendingReport":
 
 
 def _anew(store: "BenchStore", name: str, settings: Settings) -> "PendingReport":
-    """Let the one report that is named wait for this server and key."""
+    """Make the one report that is named pending for this server and key."""
     return store.keep_anew(_named(store, name), settings.url, destination(settings).key)
 
 
 def _say_what_stays(store: "BenchStore", settings: Settings, own: str | None) -> None:
-    """Tell of what was not this command's to send. `own`: what waits for another key is that."""
+    """Note what this command did not send. `own`: only what waits for this key was its to send."""
     from hwci.client._address import parse_address
     from hwci.client.delivery import unsent
 
@@ -257,7 +257,7 @@ def _known_address(settings: Settings) -> str | None:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Let a store that cannot be used pass as an error of the command."""
+    """Turn a store that cannot be used into an error of the command."""
     from hwci.client.store import StoreError
 
     try:
