@@ -77,7 +77,7 @@ ROOMS: Mapping[str, Room] = {
             "tests/spec/test_rate_limits.py",
         ],
     ),
-    "store": Room(["hwci/client/store/*"], ["tests/client/store", "tests/client/test_dispatch.py"]),
+    "store": Room(["hwci/client/store/*"], ["tests/client/store"]),
 }
 
 

@@ -275,6 +275,24 @@ def test_a_report_for_a_server_that_is_not_known_goes_to_the_first_that_is(
     assert [one.address for one in waiting(store)] == [ADDRESS]
 
 
+def test_what_waits_never_follows_a_later_report_that_could_not_be_kept(
+    store: BenchStore,
+) -> None:
+    for run_id, address in ((1, ADDRESS), (1, OTHER_ADDRESS), (2, ADDRESS), (3, ADDRESS)):
+        keep(store, address=address, run_id=run_id)
+    store.refuse(waiting(store)[3], "404")
+
+    for run_id in (1, 3):
+        store.overtake(pending(run_id=run_id), ADDRESS)
+
+    assert [(one.state, one.run_id, one.address) for one in store.reports()] == [
+        ("superseded", 1, ADDRESS),
+        ("waiting", 1, OTHER_ADDRESS),
+        ("waiting", 2, ADDRESS),
+        ("superseded", 3, ADDRESS),
+    ]
+
+
 # For another server
 
 
