@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from pydantic import field_validator
 from hwci.server.errors import OverloadedError
 from hwci.server.http.bodies.body import APART_BYTES, THREAD_BYTES, parse
 from hwci.server.http.bodies.buffers import BodyBuffer, LargeBodies
-from hwci.server.http.bodies.reading import read_model
+from hwci.server.http.bodies.reading import inflate, read_model
 from hwci.server.http.bodies.strict_json import _SIGN, _STEP, VALUES_MAX
 from hwci.server.http.refusals import (
     InvalidRequestError,
@@ -294,3 +294,29 @@ async def test_while_a_large_report_is_read_the_event_loop_goes_on() -> None:
     ticking.cancel()
 
     assert turns > 100
+
+
+@pytest.mark.parametrize(
+    ("plain", "path", "message"),
+    [
+        (b'{"a":1,"b":{"c":2,"c":3}}', ["body", "b", "c"], "Should be given once"),
+        (b'{"a":1,"a":2,"\\x":3}', ["body"], "Invalid JSON"),
+    ],
+)
+def test_a_name_given_twice_is_named_at_its_place(
+    plain: bytes, path: list[str], message: str
+) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        read_model(plain, Reader)
+
+    assert [(issue.path, issue.message) for issue in caught.value.issues] == [(path, message)]
+
+
+@pytest.mark.parametrize("harm", [lambda whole: whole + b"x", lambda whole: whole[:-1]])
+def test_a_body_is_one_whole_gzip_member(harm: Callable[[bytes], bytes]) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        inflate(harm(gzip.compress(b"{}")), 2)
+
+    assert [issue.message for issue in caught.value.issues] == [
+        "The body should be one whole gzip member, with nothing after it"
+    ]

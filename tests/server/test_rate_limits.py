@@ -465,9 +465,9 @@ def test_an_address_of_valkey_that_cannot_be_used_is_not_repeated(url: str) -> N
 
 
 def test_options_of_valkey_that_cannot_be_used_stop_the_server() -> None:
-    with pytest.raises(SettingsError, match="HWCI_VALKEY_URL") as caught:
+    with pytest.raises(SettingsError) as caught:
         RateLimiter(system_clock, "valkey://:hush@host?db=x&socket_timeout=y")
-    assert "hush" not in str(caught.value)
+    assert str(caught.value) == "HWCI_VALKEY_URL cannot be used; check its options"
 
 
 def test_without_its_client_a_valkey_stops_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,12 +211,12 @@ async def test_a_secret_key_in_a_folder_that_is_not_there_makes_none(tmp_path: P
         assert (tmp_path / "new" / "hwci.db.key").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"short", b"x" * 31, b" " * 64])
+@pytest.mark.parametrize("content", [b"", b"short", b"x" * 31, b" " * 64, b"\xff" * 64])
 def test_a_short_secret_key_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").touch(0o600)
     (tmp_path / "key").write_bytes(content)
 
-    with pytest.raises(SettingsError, match="shorter than 32 bytes"):
+    with pytest.raises(SettingsError, match="shorter than 32 bytes, or not text"):
         signing_keys(tmp_path / "key")
 
 
