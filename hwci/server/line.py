@@ -34,12 +34,7 @@ class Line:
         return await asyncio.wrap_future(self.hand_over(job, most, refusal))
 
     def hand_over(self, job: Callable[[], Result], most: int, refusal: str) -> Future[Result]:
-        """Put a job into the line. One that has not begun can be cancelled.
-
-        Raises:
-            OverloadedError: `most` jobs are not done yet; its message is `refusal`.
-            LineClosedError: it is closed.
-        """
+        """Queue a job. Raises `OverloadedError`: `most` are not done; or `LineClosedError`."""
         if self._undone >= most:
             raise OverloadedError(refusal)
         try:

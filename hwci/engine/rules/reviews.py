@@ -49,12 +49,7 @@ class ReviewPlan:
 
 
 def plan_review(history: History, failure_id: UUID, action: ReviewAction | None) -> ReviewPlan:
-    """Plan a review of the group of a failure; `action` None is a reset.
-
-    Raises:
-        FailureUnknownError: There is no such failure.
-        ReviewRefusedError: The failure is not one that this action is for.
-    """
+    """Plan a review (None: a reset). Raises `FailureUnknownError`, `ReviewRefusedError`."""
     failure = history.failure(failure_id)
     if failure is None:
         raise FailureUnknownError(failure_id)

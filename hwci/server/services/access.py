@@ -129,12 +129,7 @@ class Access:
 
 
 def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
-    """Return the present role of a member, in the transaction that depends on it.
-
-    Raises:
-        NotFoundError: they are not a member any more.
-        ForbiddenError: their role does not allow it any more.
-    """
+    """Return a member's role in this transaction. Raises `NotFoundError`, `ForbiddenError`."""
     role = _membership(reader, member.org_id, member.user).role
     _require_role(role, roles)
     return role

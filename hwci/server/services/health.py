@@ -24,13 +24,7 @@ class Health:
         return HealthAnswer()
 
     async def ready(self) -> HealthAnswer:
-        """Return that the server can serve.
-
-        Raises:
-            StoppingError: it stops.
-            StorageError: its database cannot be used.
-            LimiterError: its limits cannot be counted.
-        """
+        """Return if it can serve. Raises `StoppingError`, `StorageError`, `LimiterError`."""
         if self._leaving:
             raise StoppingError(
                 "The server is stopping; ask another one, or again in a few seconds"

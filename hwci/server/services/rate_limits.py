@@ -47,12 +47,7 @@ class RateLimits:
         await self._take(self._all, "api", address)
 
     async def take_own(self, route: str, per_minute: int, address: str) -> None:
-        """Count a request to a route with a limit of its own, by default so many a minute.
-
-        Raises:
-            RateLimitedError: there were too many.
-            LimiterError: it cannot be counted.
-        """
+        """Count a request to a route with a limit of its own. Raises as `take`."""
         limit = _limit(self._own) if self._own else RateLimitItemPerMinute(per_minute)
         for key, factor in _sites(address):
             await self._take(_times(limit, factor), route, key)

@@ -71,12 +71,7 @@ class BodyBuffer:
 
     @asynccontextmanager
     async def wait_at_most(self, seconds: float) -> AsyncIterator[asyncio.Timeout]:
-        """Wait within the block for so many seconds; meanwhile the body may be evicted.
-
-        Raises:
-            OverloadedError: it was.
-            TimeoutError: the time is up.
-        """
+        """Wait for the block, or its eviction. Raises `OverloadedError`, `TimeoutError`."""
         try:
             async with asyncio.timeout(seconds) as self._waiting:
                 self._bodies.movable.add(self)

@@ -20,12 +20,7 @@ _GZIP_WINDOW = zlib.MAX_WBITS | 16
 
 
 def read_model(plain: bytes, model: type[Model]) -> Model:
-    """Return the model of a plain body.
-
-    Raises:
-        InvalidRequestError: they break the rules of JSON or those of the model.
-        TooManyValuesError: they hold more than any report has.
-    """
+    """Return the model of a body. Raises `InvalidRequestError`, `TooManyValuesError`."""
     value = read_json(plain)
     try:
         # By the names of the contract alone: the models' own names are for Python.
@@ -50,12 +45,7 @@ def _form(model: type[BaseModel]) -> TypeAdapter[BaseModel]:
 
 
 def inflate(data: bytes, limit: int) -> bytes:
-    """Inflate one gzip member and nothing after it, never to more than the limit.
-
-    Raises:
-        TooLargeError: it inflates to more.
-        InvalidRequestError: it is not one whole gzip member.
-    """
+    """Inflate one whole gzip member. Raises `TooLargeError`, `InvalidRequestError`."""
     inflator = zlib.decompressobj(_GZIP_WINDOW)
     try:
         plain = inflator.decompress(data, limit + 1)

@@ -35,12 +35,7 @@ _Path = list[str | int]
 
 
 def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the value of a JSON document.
-
-    Raises:
-        TooManyValuesError: it holds more than any report has; found before it is read.
-        InvalidRequestError: it is not JSON, or a name stands twice in an object.
-    """
+    """Return the value of JSON text. Raises `TooManyValuesError`, `InvalidRequestError`."""
     _refuse_many_values(plain)
     try:
         return jiter.from_json(plain, catch_duplicate_keys=True)

@@ -94,12 +94,7 @@ class Invitations(Service):
         return await self._storage.read(work)
 
     async def withdraw(self, member: Member, invite_id: UUID | None) -> None:
-        """End an open invitation of the organization.
-
-        Raises:
-            ForbiddenError: only an owner takes an owner's invitation back.
-            NotFoundError: the organization has no such open invitation.
-        """
+        """End an open invitation. Raises `NotFoundError`; `ForbiddenError`: it is an owner's."""
         now = self._clock()
 
         def work(writer: Writer) -> None:

@@ -39,13 +39,7 @@ class Members(Service):
     async def change(
         self, member: Member, user_id: UUID | None, body: wire.RoleChange
     ) -> wire.MemberAnswer:
-        """Change a member's role, at once.
-
-        Raises:
-            ForbiddenError: only an owner makes or unmakes owners.
-            NotFoundError: there is no such member.
-            ConflictError: it is the last owner.
-        """
+        """Change a role, at once. Raises `ForbiddenError`, `NotFoundError`, `ConflictError`."""
         now = self._clock()
 
         def work(writer: Writer) -> wire.MemberAnswer:

@@ -116,12 +116,7 @@ class Sso:
         )
 
     async def begin(self, name: str, query: wire.SsoLoginQuery) -> SignInStart:
-        """Begin a sign-in.
-
-        Raises:
-            NotFoundError: there is no such provider.
-            UnauthenticatedError: it cannot be reached, and no command line waits.
-        """
+        """Begin a sign-in. Raises `NotFoundError`; in a browser `UnauthenticatedError`."""
         party = self._party(name)
         binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
         claims = {

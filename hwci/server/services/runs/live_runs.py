@@ -49,12 +49,7 @@ class LiveRuns(Service):
         return wire.OpenedRun(id=run.id)
 
     async def feed(self, box: Box, run_record_id: UUID | None, body: wire.RunEvents) -> None:
-        """Keep which tests of a live run began or ended.
-
-        Raises:
-            NotFoundError: the box has no such run.
-            ConflictError: it has been reported, or would have too many tests.
-        """
+        """Record which tests began or ended. Raises `NotFoundError`, `ConflictError`."""
         now = self._clock()
         tests = [LiveTest(event.id, event.outcome, event.attempts) for event in body.events]
 
