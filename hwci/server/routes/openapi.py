@@ -93,6 +93,7 @@ def with_document(routes: Sequence[Route]) -> tuple[Route, ...]:
 def document(routes: Sequence[Route]) -> Json:
     """Make the document."""
     models, definitions = _schemas(routes)
+    statuses = {status for route in routes for status in (*route.errors, *_ALWAYS)}
     paths: dict[str, Json] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, models)
@@ -110,7 +111,7 @@ def document(routes: Sequence[Route]) -> Json:
         "paths": paths,
         "components": {
             "schemas": definitions,
-            "responses": {str(status): _error(status, models) for status in _statuses(routes)},
+            "responses": {str(status): _error(status, models) for status in sorted(statuses)},
             "headers": _HEADERS,
             "securitySchemes": {
                 "accessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
@@ -136,13 +137,10 @@ def _schemas(routes: Iterable[Route]) -> tuple[Models, Json]:
     return models, definitions["$defs"]
 
 
-def _statuses(routes: Iterable[Route]) -> list[int]:
-    return sorted({status for route in routes for status in (*route.errors, *_ALWAYS)})
-
-
 def _operation(route: Route, models: Models) -> Json:
+    words = re.findall(r"[A-Za-z0-9]+", route.path.removeprefix("/api"))
     operation: Json = {
-        "operationId": _operation_id(route),
+        "operationId": "_".join([route.method.lower(), *words]),
         "summary": route.summary,
         "security": _SECURITY.get(route.who, _BEARER),
         "parameters": [
@@ -168,11 +166,6 @@ def _operation(route: Route, models: Models) -> Json:
             "content": _json(models[route.body, "validation"]),
         }
     return operation
-
-
-def _operation_id(route: Route) -> str:
-    words = re.findall(r"[A-Za-z0-9]+", route.path.removeprefix("/api"))
-    return "_".join([route.method.lower(), *words])
 
 
 def _path_parameters(route: Route) -> list[Json]:

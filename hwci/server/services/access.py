@@ -180,13 +180,10 @@ def _membership(reader: Reader, org_id: UUID | None, user: User) -> Membership:
 
 def _require_role(role: Role, roles: Collection[Role]) -> None:
     if role not in roles:
-        raise ForbiddenError(f"This needs the role {_either(roles)}; you are {role}")
+        needed = " or ".join(one for one in Role if one in roles)
+        raise ForbiddenError(f"This needs the role {needed}; you are {role}")
 
 
 def _require_metrics(organization: Organization) -> None:
     if not organization.ci_metrics_enabled:
         raise ForbiddenError("CI Metrics is not enabled for this organization")
-
-
-def _either(roles: Collection[Role]) -> str:
-    return " or ".join(role for role in Role if role in roles)

@@ -104,7 +104,8 @@ def main(module: str, name: str, limit: str, coding: str) -> None:
     model = getattr(import_module(module), name)
     answer: object
     try:
-        answer = read_model(_plain(int(limit), coding), model)
+        data = sys.stdin.buffer.read()
+        answer = read_model(inflate(data, int(limit)) if coding == _GZIP else data, model)
     except RefusedError as refusal:
         answer = refusal
     except MemoryError:
@@ -123,11 +124,6 @@ def _limit_itself() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES, ADDRESS_BYTES))
         os.nice(NICENESS)
-
-
-def _plain(limit: int, coding: str) -> bytes:
-    data = sys.stdin.buffer.read()
-    return inflate(data, limit) if coding == _GZIP else data
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from hwci.server.errors import ConflictError
 from hwci.server.storage.audit_chain import (
     BEFORE_ALL,
     GENESIS,
-    AuditFault,
     AuditKey,
     AuditRow,
     AuditWalk,
@@ -134,7 +133,14 @@ def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> Aud
 
 
 def _report(walk: AuditWalk, key: AuditKey | None) -> AuditReport:
-    findings = [_finding(fault) for fault in walk.faults]
+    findings = [
+        AuditFinding(
+            number=one.number,
+            org_id=None if one.org_id is None else _shown(one.org_id),
+            what=one.what,
+        )
+        for one in walk.faults
+    ]
     total = walk.faults_total
     if key is None:
         missing = "the key of the log is missing: its seals cannot be checked"
@@ -182,11 +188,6 @@ def _row(line: AuditLine) -> AuditRow:
     written = Written(**values)
     seal = None if line.seal is None else bytes.fromhex(line.seal)
     return AuditRow(line.number, written, bytes.fromhex(line.link), seal)
-
-
-def _finding(fault: AuditFault) -> AuditFinding:
-    org_id = None if fault.org_id is None else str(_shown(fault.org_id))
-    return AuditFinding(number=fault.number, org_id=org_id, what=fault.what)
 
 
 def _shown(value: bytes | str | int) -> Any:  # noqa: ANN401 - text of an id or a text
