@@ -14,8 +14,8 @@ from typing import Any
 
 import typer.main
 
+from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
-from hwci.cli.session.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.engine.vocabulary import REASONS
 from hwci.server import settings
 from hwci.server.http.route import Route, Who

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The key of the box that this machine is, in a file of its own (contract, "Command line"). A lost
-key cannot be recovered, so room for it is made before it is asked for.
+key cannot be recovered, so room for it is made before it is asked for. What cannot be read or
+written is an `ExplainedError`.
 """
 
 from __future__ import annotations
@@ -63,11 +64,7 @@ def installed_as(environ: Mapping[str, str]) -> str | None:
 
 
 def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
-    """Return the path of the key file: the given one, else `$XDG_CONFIG_HOME/hwci/box.json`.
-
-    Raises:
-        ExplainedError: none is given, and the user has no home folder.
-    """
+    """Return the path of the key file: the given one, else `$XDG_CONFIG_HOME/hwci/box.json`."""
     from hwci.client.files import own_folder
 
     try:
@@ -82,11 +79,7 @@ def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
 
 @contextmanager
 def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
-    """Make room for a key, and yield the function that writes it in place of an earlier one.
-
-    Raises:
-        ExplainedError: the file cannot be written.
-    """
+    """Make room for a key, and yield the function that writes it in place of an earlier one."""
     from hwci.client.files import replacing
 
     try:
@@ -178,11 +171,7 @@ class BoxCredential(NamedTuple):
 
 
 def kept_credential(path: Path, wanted_url: str | None) -> BoxCredential:
-    """Read the key file, whose key only its own server may see.
-
-    Raises:
-        ExplainedError: as `read_key`; or another server is wanted.
-    """
+    """Read the key file, whose key only its own server may see."""
     kept = read_key(path)
     wanted = (wanted_url or kept.url).rstrip("/")
     if wanted != kept.url:
@@ -195,11 +184,7 @@ def kept_credential(path: Path, wanted_url: str | None) -> BoxCredential:
 
 
 def exchange(url: str, token: str, retries: int) -> InstalledBox:
-    """Exchange an install token for the key of a box.
-
-    Raises:
-        ExplainedError: the server refused it or was not reached.
-    """
+    """Exchange an install token for the key of a box."""
     from hwci.client import Client, calls
     from hwci.client.errors import ConnectionFailedError, HwciError, UnauthorizedError
 

@@ -67,7 +67,6 @@ def check_reporting(context: JobContext, to: Destination) -> list[Finding]:
 
 
 def _server(to: Destination, now: datetime) -> list[Finding]:
-    """Check the server, the way to it, the key and the clocks."""
     if not to.known:
         return [Finding("server", State.FAIL, NO_URL, NO_URL_FIX), *_no_key(to)]
     try:
@@ -91,7 +90,6 @@ def _server(to: Destination, now: datetime) -> list[Finding]:
 
 
 def _no_key(to: Destination) -> list[Finding]:
-    """Return why there is no key to report with, if there is none."""
     if to.no_key is None:
         return []
     what, fix = to.no_key.message.cause, to.no_key.message.fix
@@ -174,8 +172,8 @@ def _checkout(context: JobContext) -> Finding:
 
 def _ci(context: JobContext) -> Finding:
     job = context.job
-    if job.faults:
-        return Finding("ci", State.FAIL, "; ".join(job.faults), "Correct it, or unset it")
+    if job.bad_settings:
+        return Finding("ci", State.FAIL, "; ".join(job.bad_settings), "Correct it, or unset it")
     if doubts := (*job.unreadable, *job.unknown_commits):
         return Finding("ci", State.WARN, "; ".join(doubts), "Correct it, or unset it")
     missing = missing_fields(job)
@@ -187,9 +185,9 @@ def _ci(context: JobContext) -> Finding:
 
 
 def _product(context: JobContext) -> Finding:
-    doubt, product = context.product_doubt(), context.job.product()
-    if doubt is not None:
-        return Finding("product", State.WARN, doubt.what, doubt.fix)
+    notice, product = context.product_notice(), context.job.product()
+    if notice is not None:
+        return Finding("product", State.WARN, notice.what, notice.fix)
     if product is None:
         return Finding("product", State.OK, "that of the workflow, not known yet")
     return Finding("product", State.OK, f"{product.value}, from {product.source}")
@@ -200,7 +198,11 @@ def _earlier(context: JobContext) -> list[Finding]:
     mostly only with a token that the job must be given. A job without a box only announces merges.
     """
     job = context.job
-    if context.repository is None or job.faults or not {"sha", "box_key"} <= job.fields.keys():
+    if (
+        context.repository is None
+        or job.bad_settings
+        or not {"sha", "box_key"} <= job.fields.keys()
+    ):
         return []  # another finding shows that: no report is made, or it holds no changes
     request = for_one_report(get_json)
     return [*_earlier_run(context, request), *_earlier_push(context, request)]
@@ -266,23 +268,17 @@ def _spool(to: Destination) -> Finding:
 
 
 def _for_others(store: BenchStore, to: Destination) -> list[str]:
-    """Return what waits for another server or key than this."""
     if not to.known:
         return []
     try:
         address = str(parse_address(to.url))
     except ServerAddressError:
         return []
-    key, elsewhere = _usable_key(to), store.elsewhere(address)
-    keyed = store.others_waiting(address, fingerprint_of(key)) if key else 0
-    return [
-        *([unsent.for_other_key(keyed)] if keyed else []),
-        *([unsent.for_other_server(elsewhere)] if elsewhere else []),
-    ]
+    key = _usable_key(to)
+    return list(unsent.for_others(store, address, fingerprint_of(key) if key else None))
 
 
 def _writable(folder: Path) -> bool:
-    """Return whether a folder can be written, or made."""
     for there in (folder, *folder.absolute().parents):
         try:
             is_folder = stat.S_ISDIR(there.stat().st_mode)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from hwci.ci.fields import BY_NAME, FIELDS, in_order
-from hwci.ci.job import Job, product_run_id
+from hwci.ci.git.repository import Repository
+from hwci.ci.job import DEFAULT, Job, Sourced, product_run_id
 from hwci.ci.project import Project
-from hwci.ci.sourced import DEFAULT, Sourced
 from hwci.ci.systems import detected
 from hwci.ci.systems.system import JobEnvironment, System, UnreadableError, commit, slug
 from hwci.engine.vocabulary import Trigger
@@ -39,37 +39,15 @@ _FULL = re.compile(r"[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}|0{7,}")
 _Fields = dict[str, Sourced[Any]]
 
 
-class Checkout(Protocol):
-    """A work tree. Each question is answered by None if there is no such thing."""
-
-    def head(self) -> str | None:
-        """The full hash of the commit that is checked out."""
-
-    def resolved(self, revision: str) -> str | None:
-        """The full hash of the commit that a revision names here."""
-
-    def branch(self) -> str | None:
-        """The branch that is checked out; a detached head has none."""
-
-    def default_branch(self) -> str | None:
-        """The default branch of the remote, if the clone knows it."""
-
-    def remote_url(self) -> str | None:
-        """The address that it was cloned from."""
-
-    def committed_at(self, sha: str) -> datetime | None:
-        """When a commit was made."""
-
-
 def find_job(
     flags: Mapping[str, object],
     environ: Mapping[str, str],
-    checkout: Checkout | None,
+    checkout: Repository | None,
     project: Project | None,
     installed_as: str | None = None,
 ) -> Job:
     """Find out what this job is. `flags`: the fields that the command line sets, None where it does
-    not. `installed_as`: the box that this machine is.
+    not. `checkout`: the work tree, None outside any. `installed_as`: the box that this machine is.
     """
     system = detected(environ)
     variables, faults = _variables(environ)
@@ -98,7 +76,7 @@ def find_job(
         merge_branches=merge_branches,
         queued="queued" in found,
         batched="batched" in found,
-        faults=(
+        bad_settings=(
             *_not_mended(faults, found),
             *(text for name, text in unknown.items() if name not in HINTS),
         ),
@@ -109,15 +87,15 @@ def find_job(
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class Notice:
     """What is most likely a mistake, and what to do about it."""
 
     what: str
     fix: str
 
 
-def doubted_product(job: Job, project: Project | None) -> Doubt | None:
-    """Return a doubt if the product of a job is none of those in the project file: no source names
+def product_notice(job: Job, project: Project | None) -> Notice | None:
+    """Return a notice if the product of a job is none of those in the project file: no source names
     one of several, or its name is not among them. It is reported as it stands.
     """
     suites = sorted({product.suite for product in project.products}) if project else []
@@ -131,9 +109,9 @@ def doubted_product(job: Job, project: Project | None) -> Doubt | None:
             f"{PROJECT_FILE} has {len(suites)} products ({known}), and none is named for this run: "
             f"it counts as one of product {name}, the workflow"
         )
-        return Doubt(what, "Name it: --suite (HWCI_SUITE)")
+        return Notice(what, "Name it: --suite (HWCI_SUITE)")
     what = f"{said.source} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
-    return Doubt(what, f"Correct {said.source}, or add a [[product]]")
+    return Notice(what, f"Correct {said.source}, or add a [[product]]")
 
 
 def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
@@ -169,7 +147,7 @@ def _not_mended(faults: Mapping[str, str], found: _Fields) -> tuple[str, ...]:
 
 
 def _with_full_hashes(
-    found: Mapping[str, Sourced[Any]], checkout: Checkout | None
+    found: Mapping[str, Sourced[Any]], checkout: Repository | None
 ) -> tuple[_Fields, dict[str, str]]:
     """Return the fields with full hashes, without those that name no commit here; and, by field,
     a message about each of these.
@@ -190,7 +168,7 @@ def _with_full_hashes(
     return kept, unknown
 
 
-def full_hash(revision: str, checkout: Checkout | None) -> str | None:
+def full_hash(revision: str, checkout: Repository | None) -> str | None:
     """Return the full hash of a revision, None if unknown. Without a repository, any hash that a
     report may hold is taken as it is.
     """
@@ -200,7 +178,7 @@ def full_hash(revision: str, checkout: Checkout | None) -> str | None:
     return checkout.resolved(text) if checkout is not None and text else None
 
 
-def _no_commit(checkout: Checkout | None) -> str:
+def _no_commit(checkout: Repository | None) -> str:
     if checkout is None:
         return "that is no hash, and here is no repository in which git could look it up"
     return "that is no full hash, and git knows no such commit in this clone, which may lack it"
@@ -243,7 +221,7 @@ def _event(
 
 
 def _merge_branches(
-    system: System | None, env: JobEnvironment, found: _Fields, checkout: Checkout | None
+    system: System | None, env: JobEnvironment, found: _Fields, checkout: Repository | None
 ) -> Sourced[tuple[str, ...]]:
     """Return the branches that are merged into: as set by a person, else the default branch."""
     if "merge_branches" in found:
@@ -256,7 +234,7 @@ def _merge_branches(
 
 
 def _of_system(
-    system: System, env: JobEnvironment, found: _Fields, checkout: Checkout | None
+    system: System, env: JobEnvironment, found: _Fields, checkout: Repository | None
 ) -> _Fields:
     """Read all fields; what the system knows of its push holds for its own commit only."""
     read = {name: system.read(name, env) for name in system.readers}
@@ -280,7 +258,7 @@ def _of_product(said: _Fields, found: _Fields, project: Project | None) -> _Fiel
     return {**said, "run_id": own}
 
 
-def _of_git(checkout: Checkout | None, found: _Fields) -> _Fields:
+def _of_git(checkout: Repository | None, found: _Fields) -> _Fields:
     """Ask git for the fields that are still missing."""
     if checkout is None:
         return {}

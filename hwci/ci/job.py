@@ -8,10 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from hwci.ci.fields import in_order
-from hwci.ci.sourced import DEFAULT, Sourced
+
+DEFAULT = "default"
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced(Generic[Value]):
+    """A value and its source in words that a person reads: `--sha`, `HWCI_SHA`, `hwci.toml`,
+    `GITHUB_SHA`, `git`, `state file`, `default`.
+    """
+
+    value: Value
+    source: str
+
 
 CLOCK = "the clock"
 RUN_ID_BITS = 53
@@ -75,7 +89,7 @@ class Job:
     batched: bool = False
     """Several pushes are built at once."""
 
-    faults: tuple[str, ...] = ()
+    bad_settings: tuple[str, ...] = ()
     """Settings that cannot be understood, in words for people."""
 
     unreadable: tuple[str, ...] = ()
@@ -106,7 +120,7 @@ class Job:
         branch = self.value("branch")
         return branch is None or matches_branch(branch, self.merge_branches.value)
 
-    def dated(self, at: datetime) -> "Job":
+    def with_run_id(self, at: datetime) -> "Job":
         """Return the job with the seconds since 1970 as run id if no CI numbers the run. The same
         run reported again, with the same start, then replaces the first report.
         """

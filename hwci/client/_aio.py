@@ -47,14 +47,7 @@ NOT_SENT = (
 
 
 class AsyncFollowing:
-    """Events of runs, as they come, for as long as the caller may follow. Inside `async with` it
-    has begun when the block does: no event of the block's own time is missed.
-
-    Raises:
-        HwciError: see `hwci.client.errors`. `UnauthorizedError`: the token has ended and the client
-            was given no other. `ConflictError`: the events to resume from are not kept any more;
-            list the runs, then follow anew.
-    """
+    """Events of runs, as `Following` has them, with `async with` and `async for`."""
 
     def __init__(
         self,
@@ -122,16 +115,7 @@ async def _heard(line: aiohttp.ClientResponse) -> bytes:
 
 
 class AsyncClient:
-    """Sends calls, also several at once, within one event loop.
-
-    Args:
-        url: the server's address.
-        ci_key: signs the CI report calls.
-        token: the access token that signs the calls of a user, or a function that returns it.
-        box_key: signs the calls of a box.
-        timeout: seconds of silence after which a try ends.
-        retries: tries after the first one, where repeating a call is safe.
-    """
+    """Sends calls, also several at once, in one event loop. Its arguments are those of `Client`."""
 
     def __init__(
         self,
@@ -194,12 +178,7 @@ class AsyncClient:
     def follow(
         self, org_id: Id, run_id: Id | None = None, last_event_id: str | None = None
     ) -> AsyncFollowing:
-        """Return the events of an organization's runs as they come, or of one run; `last_event_id`:
-        those after this event first. Each is returned once, however often the connection is cut.
-
-        Raises:
-            InvalidCallError: an id is malformed.
-        """
+        """Return the events of an organization's runs as they come, as `Client.follow` does."""
         follower = Follower(org_id, run_id, last_event_id)
         return AsyncFollowing(follower, self._dial, self._retries, self._sleep)
 
@@ -217,14 +196,11 @@ class AsyncClient:
     async def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
         try:
             if not fresh:
-                return await self._exchange(self._session(), request)
+                return await _whole(await self._ask(self._session(), request, self._timeout))
             async with self._new_session() as session:
-                return await self._exchange(session, request)
+                return await _whole(await self._ask(session, request, self._timeout))
         except (aiohttp.ClientError, OSError) as fault:
             return self._no_answer(fault)
-
-    async def _exchange(self, session: aiohttp.ClientSession, request: Request) -> Response:
-        return await _whole(await self._ask(session, request, self._timeout))
 
     async def _ask(
         self, session: aiohttp.ClientSession, request: Request, patience: aiohttp.ClientTimeout

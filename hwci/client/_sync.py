@@ -257,7 +257,7 @@ class Client:
         except (OSError, HTTPException) as fault:
             return self._no_answer(fault, sent=False)
         try:
-            return _exchange(connection, self._route, request)
+            return _whole(_ask(connection, self._route, request))
         except (OSError, HTTPException) as fault:
             connection.close()
             # A server may end kept connections; requests that must not be sent twice use none.
@@ -284,10 +284,6 @@ def _time_of(outcome: Response | NoAnswer) -> datetime | None:
         return parsedate_to_datetime(date)
     except (ValueError, TypeError, KeyError):
         return None
-
-
-def _exchange(connection: HTTPConnection, route: Route, request: Request) -> Response:
-    return _whole(_ask(connection, route, request))
 
 
 def _ask(connection: HTTPConnection, route: Route, request: Request) -> HTTPResponse:

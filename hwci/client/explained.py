@@ -97,6 +97,9 @@ def not_empty(text: str | None, flag: str) -> str | None:
 NO_URL = "HWCI_URL is not set, so no server is known, and a key is shown to none by a guess"
 NO_URL_FIX = "Set HWCI_URL, or name the server: --url URL"
 SIGN_IN_FIX = "Sign in again: hwci login"
+UNTRUSTED_FIX = "Check that this is your server; trust its certificate by SSL_CERT_FILE"
+AWAY_FIX = "Check the address (--url or HWCI_URL), and that a server runs there"
+FORBIDDEN_FIX = "Ask an owner of the organization, or the operator of the server"
 CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
@@ -112,25 +115,22 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
     """(error, exit code, what to do next): the first row that fits counts."""
     from hwci.client import errors
 
-    failed, sign_in, usage = ExitCode.FAILED, ExitCode.SIGN_IN, ExitCode.USAGE
+    failed, usage = ExitCode.FAILED, ExitCode.USAGE
+    sign_in, away = ExitCode.SIGN_IN, ExitCode.UNREACHABLE
     return (
         (errors.ServerAddressError, usage, "Correct --url or HWCI_URL"),
-        (
-            errors.ProxyAddressError,
-            ExitCode.UNREACHABLE,
-            "Correct that variable, or name the server in NO_PROXY",
-        ),
+        (errors.ProxyAddressError, away, "Correct that variable, or name the server in NO_PROXY"),
         (errors.InvalidCallError, usage, "Correct what is named above, then try again"),
         (errors.CredentialMalformedError, usage, "Copy it again, without quotes and line ends"),
         (errors.CredentialMissingError, sign_in, SIGN_IN_FIX),
         (
             errors.UntrustedError,
-            ExitCode.UNREACHABLE,
+            away,
             "Check that this is your server; trust its certificate by SSL_CERT_FILE",
         ),
         (
             errors.ConnectionFailedError,
-            ExitCode.UNREACHABLE,
+            away,
             "Check the address (--url or HWCI_URL), and that a server runs there",
         ),
         (errors.UnauthorizedError, sign_in, SIGN_IN_FIX),

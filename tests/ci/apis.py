@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hwci.ci.detect import find_job
-from hwci.ci.job import Job
+from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting.base import find_base, series_of
-from hwci.ci.sourced import Sourced
 from hwci.ci.systems.api import get_json
 from hwci.ci.systems.buildkite import run_id_of
 from hwci.client.store import PastRuns, ReportedRun

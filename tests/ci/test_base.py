@@ -6,9 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from hwci.ci.detect import find_job
-from hwci.ci.job import product_run_id
+from hwci.ci.job import Sourced, product_run_id
 from hwci.ci.reporting.base import find_base
-from hwci.ci.sourced import Sourced
 from hwci.ci.systems.api import ApiError, get_json
 from hwci.client.store import PastRuns
 from tests.ci.answering import answering

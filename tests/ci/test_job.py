@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.detect import doubted_product, find_job
+from hwci.ci.detect import find_job, product_notice
 from hwci.ci.fields import FIELDS
+from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
 from hwci.ci.project import Product, Project
 from hwci.engine.vocabulary import Trigger
@@ -20,12 +21,12 @@ NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @dataclass
-class Desk:
+class Desk(Repository):
     """A checkout that knows everything, or what it is told to forget."""
 
     on: str | None = "topic"
     default: str | None = "trunk"
-    remote: str | None = "git@git.example:acme/firmware.git"
+    url: str | None = "git@git.example:acme/firmware.git"
 
     def head(self) -> str | None:
         return HEAD
@@ -40,7 +41,7 @@ class Desk:
         return self.default
 
     def remote_url(self) -> str | None:
-        return self.remote
+        return self.url
 
     def committed_at(self, sha: str) -> datetime | None:
         return NOON if sha == HEAD else None
@@ -99,7 +100,7 @@ def test_tables_of_one_name_are_of_one_product() -> None:
     fields = said(job := find_job({}, {}, None, project))
     assert fields["suite"] == ("s", "hwci.toml")
     assert "box_key" not in fields
-    assert doubted_product(job, project) is None
+    assert product_notice(job, project) is None
 
 
 @pytest.mark.parametrize("name", ["github-push", "azure-ci", "gitlab-push", "jenkins-multibranch"])
@@ -138,7 +139,7 @@ def test_git_fills_in_what_the_system_leaves_out() -> None:
 
 
 def test_a_desk_is_told_by_git_and_by_defaults() -> None:
-    job = find_job({}, {}, Desk(), None).dated(NOON)
+    job = find_job({}, {}, Desk(), None).with_run_id(NOON)
 
     assert job.system is None
     assert said(job) == {
@@ -162,17 +163,17 @@ def test_without_a_checkout_and_a_system_little_is_known() -> None:
 
 
 def test_the_same_run_of_a_desk_has_the_same_id() -> None:
-    job = find_job({}, {}, None, None).dated(NOON + timedelta(hours=1))
+    job = find_job({}, {}, None, None).with_run_id(NOON + timedelta(hours=1))
 
-    assert job.dated(NOON).value("run_id") == int(NOON.timestamp())
-    assert job.dated(datetime(1969, 1, 1, tzinfo=UTC)).value("run_id") == 0
-    assert find_job({"run_id": 7}, {}, None, None).dated(NOON).value("run_id") == 7
+    assert job.with_run_id(NOON).value("run_id") == int(NOON.timestamp())
+    assert job.with_run_id(datetime(1969, 1, 1, tzinfo=UTC)).value("run_id") == 0
+    assert find_job({"run_id": 7}, {}, None, None).with_run_id(NOON).value("run_id") == 7
 
 
 def test_a_run_that_its_system_forgot_to_count_is_not_counted_by_the_clock() -> None:
     environ = {name: text for name, text in recorded("github-push").items() if "RUN_ID" not in name}
 
-    assert "run_id" not in find_job({}, environ, None, None).dated(NOON).fields
+    assert "run_id" not in find_job({}, environ, None, None).with_run_id(NOON).fields
 
 
 def test_the_default_branch_of_the_clone_is_where_merges_land() -> None:
@@ -200,7 +201,7 @@ def test_what_cannot_be_understood_is_named_and_not_guessed(
 ) -> None:
     job = find_job({}, {variable: text}, None, None)
 
-    [fault] = job.faults
+    [fault] = job.bad_settings
     assert fault.startswith(f"{variable} is {text!r}: {why}")
     assert text not in [told.value for told in job.fields.values()]
 
@@ -208,7 +209,7 @@ def test_what_cannot_be_understood_is_named_and_not_guessed(
 def test_a_flag_beside_it_mends_a_variable_that_cannot_be_understood() -> None:
     job = find_job({"run_id": 1}, {"HWCI_RUN_ID": "#57"}, None, None)
 
-    assert (job.value("run_id"), job.faults) == (1, ())
+    assert (job.value("run_id"), job.bad_settings) == (1, ())
 
 
 def test_a_name_or_a_short_hash_of_a_commit_is_told_in_full() -> None:
@@ -220,7 +221,7 @@ def test_a_name_or_a_short_hash_of_a_commit_is_told_in_full() -> None:
     assert said(job)["sha"] == (HEAD, "--sha")
     assert said(job)["covers_shas"] == (("b" * 40, HEAD), "--covers-shas")
     assert said(job)["base_sha"] == (HEAD, "HWCI_BASE_SHA")
-    assert (job.before_sha, job.faults) == (None, ())
+    assert (job.before_sha, job.bad_settings) == (None, ())
 
 
 @pytest.mark.parametrize("name", ["sha", "base_sha", "before_sha"])
@@ -231,13 +232,13 @@ def test_what_is_no_commit_here_is_named_and_not_guessed(name: str) -> None:
     # A report holds without what was only said of earlier commits.
     hint = name != "sha"
     [said_here], [said_nowhere] = (
-        job.unknown_commits if hint else job.faults for job in (here, nowhere)
+        job.unknown_commits if hint else job.bad_settings for job in (here, nowhere)
     )
-    assert [bool(job.faults) for job in (here, nowhere)] == [not hint, not hint]
+    assert [bool(job.bad_settings) for job in (here, nowhere)] == [not hint, not hint]
     why = "that is no full hash, and git knows no such commit"
     assert said_here.startswith(f"{flag} is 'abc': {why}")
     assert said_nowhere.startswith(f"{flag} is 'abc': that is no hash, and here is no repository")
-    [fault] = find_job({"covers_shas": (HEAD, "x", "y")}, {}, Desk(), None).faults
+    [fault] = find_job({"covers_shas": (HEAD, "x", "y")}, {}, Desk(), None).bad_settings
     assert fault.startswith("--covers-shas is 'x', 'y': ")
 
 

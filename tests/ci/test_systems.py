@@ -173,7 +173,7 @@ def test_a_job_is_known_by_its_system_and_nothing_in_it_is_odd(name: str) -> Non
     found = job(name)
 
     assert found.system == name.partition("-")[0]
-    assert found.faults == ()
+    assert found.bad_settings == ()
 
 
 def test_every_system_is_recorded() -> None:

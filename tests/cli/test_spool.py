@@ -427,7 +427,7 @@ def test_a_key_that_cannot_be_read_hides_nothing_that_waits(
 
     code, out, err = in_ci("spool", "list", "--json", **keyless)
     assert (code, len(json.loads(out))) == (0, 1)
-    assert err == f"note: What waits for another key is not told: key: {why}.\n"
+    assert err == f"note: What waits for another key is not shown: key: {why}.\n"
 
     code, out, err = in_ci("spool", "flush", **keyless)
     assert (code, out) == (4, "")

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.ci.reporting.report import ReportHead, part_run_id, run_reports
+from hwci.ci.reporting.report import part_run_id, run_reports
 from hwci.ci.results.model import BoxResults
 from hwci.client import AsyncClient, Client, calls, errors
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Reason, Trigger, Verdict
@@ -46,19 +46,19 @@ def report(sha: str, base: str | None, minutes: int, outcome: Outcome, file: str
     item = TestItem(
         id="uart.loopback", outcome=outcome, attempts=1, duration_s=2.5, verdict=Verdict.DEVICE
     )
-    head = ReportHead(
-        repo_key="acme/fw",
-        workflow="hil",
-        run_id=100 + minutes,
-        run_attempt=1,
-        trigger=Trigger.MERGE,
-        branch="main",
-        sha=sha,
-        conclusion="done",
-        changes=Changes(
+    head = {
+        "repo_key": "acme/fw",
+        "workflow": "hil",
+        "run_id": 100 + minutes,
+        "run_attempt": 1,
+        "trigger": Trigger.MERGE,
+        "branch": "main",
+        "sha": sha,
+        "conclusion": "done",
+        "changes": Changes(
             base_sha=base, commits=[CommitItem(sha=sha, subject=f"Change {file}", files=[file])]
         ),
-    )
+    }
     (made,) = run_reports(head, {"bench-1": BoxResults([item], 0, started_at, 2.5)})
     return made
 
@@ -206,16 +206,16 @@ def test_a_large_report_arrives_in_parts_that_show_as_one_run(server: RunningSer
         TestItem(id=f"t{index}", outcome=Outcome.PASS, attempts=1, duration_s=0)
         for index in range(2_500)
     ]
-    head = ReportHead(
-        repo_key="acme/large",
-        workflow="hil",
-        run_id=5,
-        run_attempt=1,
-        trigger=Trigger.NIGHTLY,
-        branch="main",
-        sha="abcdef0",
-        conclusion="success",
-    )
+    head = {
+        "repo_key": "acme/large",
+        "workflow": "hil",
+        "run_id": 5,
+        "run_attempt": 1,
+        "trigger": Trigger.NIGHTLY,
+        "branch": "main",
+        "sha": "abcdef0",
+        "conclusion": "success",
+    }
     reports = run_reports(head, {"bench-1": BoxResults(tests, 0, NOW, 60)})
 
     with Client(server.url, ci_key=server.ci_key) as client:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hwci.client._sse import EVENT_BYTES_MAX, EventStream, ServerSentEvent
+from hwci.client.following import EVENT_BYTES_MAX, EventStream, ServerSentEvent
 
 
 def read(*chunks: bytes) -> list[ServerSentEvent]:

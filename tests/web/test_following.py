@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from hwci.client._sse import EventStream
+from hwci.client.following import EventStream
 from tests.support.held_port import held_port
 from tests.support.running import Hands, running_in_thread
 from tests.web.conftest import Dashboard, module

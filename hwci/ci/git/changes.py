@@ -72,7 +72,7 @@ class Push:
         return self.listed if whole else ()
 
 
-UNTOLD = Push()
+NOTHING_KNOWN = Push()
 
 
 def collect(
@@ -84,7 +84,7 @@ def collect(
         commit = present(repository, sha, deadline)
         if base_sha is None:
             note = _fetch_parents(repository, commit, deadline)
-            alone = _alone(repository, commit, deadline)
+            alone = _collected(repository, (commit,), None, deadline)
             return Collected(alone.changes, (*note, *alone.notes))
         base = repository.commit(base_sha) or base_sha.lower()
         if base == commit:
@@ -93,7 +93,7 @@ def collect(
             range_ = whole_range(repository, base, commit, deadline)
         except (UnrelatedError, CutOffError) as fault:
             why = _why_no_base(repository, base, fault)
-            alone = _alone(repository, commit, deadline)
+            alone = _collected(repository, (commit,), None, deadline)
             return Collected(alone.changes, (why, *alone.notes))
         return _collected(repository, range_, base, deadline)
     except GitError as fault:
@@ -125,7 +125,7 @@ def covered(
 
 
 def touched(
-    repository: Repository, sha: str, push: Push = UNTOLD, patience_s: float = PATIENCE_S
+    repository: Repository, sha: str, push: Push = NOTHING_KNOWN, patience_s: float = PATIENCE_S
 ) -> tuple[str, ...]:
     """Return the files that a push changed on its branch.
 
@@ -167,12 +167,7 @@ def _touched(repository: Repository, sha: str, push: Push, deadline: Deadline) -
 def _of_listed(
     repository: Repository, commit: str, listed: Sequence[str], deadline: Deadline
 ) -> Sequence[str]:
-    """Return the files of the commits of a push, `commit` the last of them.
-
-    Raises:
-        GitError: git failed, or the commits cannot be fetched.
-        FilesUnknownError: they have too many files.
-    """
+    """Return the files of the commits of a push, `commit` the last of them."""
     if not listed:
         return ()
     for depth in DEEPENING:
@@ -189,11 +184,7 @@ def _of_listed(
 def _of_merge(
     repository: Repository, commit: str, parents: Sequence[str], deadline: Deadline
 ) -> Sequence[str]:
-    """Return the files that a merge, or a first commit, brought to its branch; of others none.
-
-    Raises:
-        GitError: they cannot be fetched.
-    """
+    """Return the files that a merge, or a first commit, brought to its branch; of others none."""
     if len(parents) == 1:
         return ()
     earlier = present(repository, parents[0], deadline) if parents else None
@@ -225,11 +216,6 @@ def _why_no_base(repository: Repository, base: str, fault: UnrelatedError | CutO
         f"The clone is too shallow to know the changes since {short(base)}{cause}: "
         f"sent without a base. {DEPTH_FIX}."
     )
-
-
-def _alone(repository: Repository, commit: str, deadline: Deadline) -> Collected:
-    """Return what one commit changed, if it is unknown what was tested before."""
-    return _collected(repository, (commit,), None, deadline)
 
 
 def _collected(

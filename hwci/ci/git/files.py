@@ -3,7 +3,8 @@
 
 A rename changes both its paths: what is moved out of the firmware changes the firmware. A merge
 counts with the files that differ from each of its parents, which somebody had to settle (semantics,
-6.6). A submodule that moves is a path. No file is ever opened.
+6.6). A submodule that moves is a path. No file is ever opened. A function raises
+GitError if git fails, or the clone lacks what is needed and cannot fetch it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,11 +32,7 @@ UNKNOWN = Files((), cut=True)
 def files_of(
     repository: Repository, commits: Mapping[str, Commit], seconds: float
 ) -> dict[str, Files]:
-    """Return the files of each commit.
-
-    Raises:
-        GitError: git failed, or the clone lacks what is needed and cannot fetch it.
-    """
+    """Return the files of each commit."""
     # A commit without its parents looks as if it had made every file.
     cut = repository.cut()
     whole = [sha for sha in commits if sha not in cut]
@@ -56,11 +53,7 @@ def files_of(
 def paths_between(
     repository: Repository, earlier: str | None, sha: str, seconds: float
 ) -> tuple[str, ...]:
-    """Return the files that differ between two commits; without an earlier one, all files.
-
-    Raises:
-        GitError: git failed, or the clone lacks what is needed and cannot fetch it.
-    """
+    """Return the files that differ between two commits; without an earlier one, all files."""
     words = [earlier, sha] if earlier else ["--root", "--no-commit-id", sha]
     raw = repository.run("diff-tree", *_AS_STORED, *words, seconds=seconds)
     return tuple(path.decode("utf-8", "replace") for _, path in _rows(raw))

@@ -10,7 +10,6 @@ stops its walk by the times of commits. So a range counts only if it is proved.
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from hwci.ci.git.repository import GitError, Repository
@@ -62,58 +61,58 @@ def commits_after(repository: Repository, base: str, sha: str) -> tuple[str, ...
     if base == sha:
         return ()
     after = _lineage(repository, sha, f"^{base}")
-    onward = after.onward_from(base)
+    onward = _onward_from(base, after)
     if sha not in onward:
         raise UnrelatedError
     # What descends from the base is new. Of what came from the side, each lowest commit has to be.
     lowest = (
         commit
-        for commit, parents in after.parents.items()
-        if commit not in onward and not any(parent in after.parents for parent in parents)
+        for commit, parents in after.items()
+        if commit not in onward and not any(parent in after for parent in parents)
     )
     if any(repository.is_ancestor(commit, base) for commit in lowest):
         return _proved(_lineage(repository, sha), base, cut)
-    return tuple(reversed(list(after.parents)))
+    return tuple(reversed(list(after)))
 
 
-@dataclass(frozen=True, slots=True)
-class Lineage:
-    """A commit and all that its clone reaches from it, the newest first, with their parents."""
+Lineage = Mapping[str, Sequence[str]]
+"""A commit and all that its clone reaches from it, the newest first, each with its parents."""
 
-    parents: Mapping[str, Sequence[str]]
 
-    def reached_from(self, sha: str) -> set[str]:
-        """Return a commit and its ancestors, as far as they are in the clone."""
-        reached = {sha}
-        for commit, parents in self.parents.items():
-            if commit in reached:
-                reached.update(parents)
-        return reached
+def _reached_from(sha: str, lineage: Lineage) -> set[str]:
+    """Return a commit and its ancestors, as far as they are in the clone."""
+    reached = {sha}
+    for commit, parents in lineage.items():
+        if commit in reached:
+            reached.update(parents)
+    return reached
 
-    def onward_from(self, sha: str) -> set[str]:
-        """Return a commit and its descendants."""
-        found = {sha}
-        for commit in reversed(list(self.parents)):
-            if not found.isdisjoint(self.parents[commit]):
-                found.add(commit)
-        return found
 
-    def behind(self, marked: Collection[str]) -> dict[str, int]:
-        """Return, for each commit, the marked ones that it is or descends from, as bits."""
-        bits = {sha: 1 << place for place, sha in enumerate(marked)}
-        masks: dict[str, int] = {}
-        for commit in reversed(list(self.parents)):
-            mask = bits.get(commit, 0)
-            for parent in self.parents[commit]:
-                mask |= masks.get(parent, 0)
-            masks[commit] = mask
-        return masks
+def _onward_from(sha: str, lineage: Lineage) -> set[str]:
+    """Return a commit and its descendants."""
+    found = {sha}
+    for commit in reversed(list(lineage)):
+        if not found.isdisjoint(lineage[commit]):
+            found.add(commit)
+    return found
+
+
+def _behind(marked: Collection[str], lineage: Lineage) -> dict[str, int]:
+    """Return, for each commit, the marked ones that it is or descends from, as bits."""
+    bits = {sha: 1 << place for place, sha in enumerate(marked)}
+    masks: dict[str, int] = {}
+    for commit in reversed(list(lineage)):
+        mask = bits.get(commit, 0)
+        for parent in lineage[commit]:
+            mask |= masks.get(parent, 0)
+        masks[commit] = mask
+    return masks
 
 
 def _lineage(repository: Repository, *of: str) -> Lineage:
     lines = repository.run("rev-list", "--topo-order", "--parents", *of, "--").decode()
     rows = (line.split() for line in lines.splitlines())
-    return Lineage({row[0]: row[1:] for row in rows})
+    return {row[0]: row[1:] for row in rows}
 
 
 def _proved(lineage: Lineage, base: str, cut: Collection[str]) -> tuple[str, ...]:
@@ -123,13 +122,13 @@ def _proved(lineage: Lineage, base: str, cut: Collection[str]) -> tuple[str, ...
     of the range is an ancestor of the base by a way through what is missing. It cannot be one if
     each end of the clone that the base reaches stands behind it: a commit is not its own ancestor.
     """
-    ends = [sha for sha in lineage.parents if sha in cut]
-    if base not in lineage.parents:
+    ends = [sha for sha in lineage if sha in cut]
+    if base not in lineage:
         raise CutOffError if ends else UnrelatedError
-    known = lineage.reached_from(base)
-    after = [sha for sha in lineage.parents if sha not in known]
+    known = _reached_from(base, lineage)
+    after = [sha for sha in lineage if sha not in known]
     ends_behind_base = [sha for sha in ends if sha in known]
-    behind = lineage.behind(ends_behind_base)
+    behind = _behind(ends_behind_base, lineage)
     all_of_them = (1 << len(ends_behind_base)) - 1
     if any(sha in cut or behind[sha] != all_of_them for sha in after):
         raise CutOffError
@@ -161,11 +160,7 @@ def whole_range(repository: Repository, base: str, sha: str, deadline: Deadline)
 
 
 def present(repository: Repository, sha: str, deadline: Deadline) -> str:
-    """Return the full hash of a commit. Fetch it if the clone is of another branch's tip.
-
-    Raises:
-        GitError: it cannot be fetched.
-    """
+    """Return the full hash of a commit. Fetch it if the clone is of another branch's tip."""
     found = repository.commit(sha)
     if found is None:
         fetch_commit(repository, sha, deadline, *(DEEPENING[:1] if repository.cut() else ()))
@@ -176,11 +171,7 @@ def present(repository: Repository, sha: str, deadline: Deadline) -> str:
 
 
 def fetch_commit(repository: Repository, sha: str, deadline: Deadline, *depth: str) -> None:
-    """Fetch a commit with more of its history; `depth`: of `DEEPENING`.
-
-    Raises:
-        GitError: it cannot be fetched.
-    """
+    """Fetch a commit with more of its history; `depth`: of `DEEPENING`."""
     try:
         repository.fetch(*depth, sha, seconds=deadline.left())
     except GitError:

@@ -81,11 +81,7 @@ class Tracked:
 
 
 def tracked(repository: Repository) -> Tracked:
-    """Read them from git, without commits that changed no file or whose parents the clone lacks.
-
-    Raises:
-        GitError: there is no repository, or git failed.
-    """
+    """Read them from git, without commits that changed no file or whose parents the clone lacks."""
     raw = repository.run("ls-files", "-z", "--full-name", "--", ":/")
     files = [path.decode("utf-8", "replace") for path in raw.split(b"\0") if path]
     head = repository.head()

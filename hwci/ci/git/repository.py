@@ -103,7 +103,7 @@ class Commit:
 
 class Repository:
     """The repository of a folder, read by the git of this machine. Methods that return None do so
-    if git fails or has no answer.
+    if git fails or has no answer; the others raise GitError.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str] | None = None) -> None:
@@ -113,11 +113,7 @@ class Repository:
         self._environ |= _SET_FOR_GIT
 
     def run(self, *words: str, given: bytes = b"", seconds: float = LOCAL_SECONDS) -> bytes:
-        """Return what git prints.
-
-        Raises:
-            GitError: there is no git, it failed, or it took too long.
-        """
+        """Return what git prints."""
         program = shutil.which("git", path=self._environ.get("PATH"))
         if program is None:
             raise GitError("there is no git on this machine", "Install git, or add it to PATH")
@@ -155,11 +151,6 @@ class Repository:
         return None
 
     # The checkout
-
-    def top(self) -> Path | None:
-        """Return the root of the work tree."""
-        found = self.asked("rev-parse", "--show-toplevel")
-        return None if found is None else Path(found)
 
     def head(self) -> str | None:
         """Return the full hash of the commit that is checked out."""
@@ -202,9 +193,6 @@ class Repository:
     def changed_files(self) -> list[str]:
         """Return the tracked files that differ from the commit that is checked out, as git prints
         them: an odd name quoted. New files do not count, nor do those in submodules.
-
-        Raises:
-            GitError: git failed, or took too long.
         """
         # Without renames, whose search could fetch what a partial clone left out.
         options = ("--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
@@ -222,21 +210,13 @@ class Repository:
         )
 
     def among(self, shas: Collection[str]) -> list[str]:
-        """Return the full hashes of those commits that are in this clone. It fetches nothing.
-
-        Raises:
-            GitError: git failed.
-        """
+        """Return the full hashes of those commits that are in this clone. It fetches nothing."""
         given = "".join(f"{sha}\n" for sha in shas).encode()
         options = ("--no-walk", "--missing=allow-any", "--ignore-missing", "--stdin")
         return self.run("rev-list", *options, given=given).decode().split() if shas else []
 
     def is_ancestor(self, sha: str, of: str) -> bool:
-        """Return whether a commit is an ancestor of another, or the same, by this clone.
-
-        Raises:
-            GitError: one of them is not.
-        """
+        """Return whether a commit is an ancestor of another, or the same, by this clone."""
         try:
             self.run("merge-base", "--is-ancestor", sha, of)
         except GitError as fault:
@@ -260,11 +240,7 @@ class Repository:
         return self._folder / path
 
     def commits(self, shas: Sequence[str]) -> dict[str, Commit]:
-        """Read commits that are in this clone.
-
-        Raises:
-            GitError: one is not, or git failed.
-        """
+        """Read commits that are in this clone."""
         given = "".join(f"{sha}\n" for sha in shas).encode()
         rest = self.run("cat-file", "--batch", given=given)
         found = {}
@@ -278,11 +254,7 @@ class Repository:
         return found
 
     def fetch(self, *words: str, seconds: float, given: bytes = b"") -> None:
-        """Fetch from the remote, and from no submodule's.
-
-        Raises:
-            GitError: there is no remote, it cannot be reached, or it has no such thing.
-        """
+        """Fetch from the remote, and from no submodule's."""
         remote = self.remote()
         if remote is None:
             raise GitError("the clone has no remote")

@@ -5,25 +5,40 @@ A command builds a `CommandContext` and a request, makes one call, and shows the
 back. Notices are lines that it hands over while the work goes on; errors are `ExplainedError`s.
 """
 
+from hwci.ci.git.path_check import CommitKinds, PathCheck
 from hwci.ci.job import Job
-from hwci.ci.reporting.configurations import files_or_found, read_configurations
-from hwci.ci.reporting.context import CommandContext, JobContext, JobFlags, hello_word, look_around
-from hwci.ci.reporting.describe import JobDescription, describe_job
+from hwci.ci.reporting.bodies import missing_fields, way
+from hwci.ci.reporting.configurations import (
+    check_repository,
+    files_or_found,
+    read_configurations,
+)
+from hwci.ci.reporting.context import (
+    CommandContext,
+    JobContext,
+    JobDescription,
+    JobFlags,
+    describe_job,
+    hello_word,
+    look_around,
+)
 from hwci.ci.reporting.merge import announce_merges
-from hwci.ci.reporting.missing import missing_fields, way
 from hwci.ci.reporting.results import times_of
 from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
 
 __all__ = [
     "CommandContext",
+    "CommitKinds",
     "Done",
     "Job",
     "JobContext",
     "JobDescription",
     "JobFlags",
+    "PathCheck",
     "RunRequest",
     "Sending",
     "announce_merges",
+    "check_repository",
     "check_run",
     "describe_job",
     "files_or_found",

@@ -10,12 +10,11 @@ job failed, and that this machine does not know, is in doubt: it does not count,
 it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hwci.ci.fields import BY_NAME
-from hwci.ci.job import Job, product_run_id
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import Job, Sourced, product_run_id
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
 from hwci.ci.systems.earlier import EarlierRun, Ending
@@ -103,7 +102,7 @@ def find_base(
     if given is not None:
         return Sourced(_commit(given.value), given.source), ()
     search, doubts = _Search(job, past, get_json), list[_Doubt]()
-    for source in _SOURCES:
+    for source in (_from_api, _from_variable):  # who is asked before this machine
         answer = source(search)
         if isinstance(answer, Sourced):
             return answer, ()
@@ -170,10 +169,6 @@ def _from_variable(search: _Search) -> _Answer:
         return Sourced(sha, previous.source)
     named = f"the run on {short(sha)} tested, if anything"
     return _Doubt(f"{previous.source} does not show what {named}", sure)
-
-
-_SOURCES: tuple[Callable[[_Search], _Answer], ...] = (_from_api, _from_variable)
-"""Who is asked before this machine, in this order."""
 
 
 def _from_state(search: _Search) -> Sourced[str | None] | None:

@@ -11,10 +11,11 @@ from pydantic import ValidationError
 
 from hwci.ci.bounded import read_whole
 from hwci.ci.detect import find_job
-from hwci.ci.git.repository import Repository
+from hwci.ci.git.path_check import PathCheck, check_paths, tracked
+from hwci.ci.git.repository import GitError, Repository
+from hwci.ci.job import Sourced
 from hwci.ci.project import ProjectFileError, project_path, read_project
 from hwci.ci.reporting.context import CommandContext
-from hwci.ci.sourced import Sourced
 from hwci.client.explained import command_error, counted, fault_lines, shortened, wrong_usage
 from hwci.wire import limits
 from hwci.wire.errors import issues_of
@@ -69,6 +70,14 @@ def read_configurations(
     return read
 
 
+def check_repository(read: Sequence[SuiteConfiguration], folder: Path) -> PathCheck | GitError:
+    """Check how configurations fit a checkout. Return the error if git cannot read it."""
+    try:
+        return check_paths(read, tracked(Repository(folder)))
+    except GitError as fault:
+        return fault
+
+
 def _products(
     path: Path, faults: list[str], command: CommandContext, checkout: Path | None
 ) -> Iterator[SuiteConfiguration]:
@@ -101,7 +110,6 @@ def _products(
 
 
 def _repo_key(command: CommandContext, folder: Path) -> Sourced[str] | None:
-    """Return the name of the repository in the reports of a checkout."""
     checkout = Repository(folder)
     job = find_job({}, command.environ, checkout if checkout.fault() is None else None, None)
     return job.fields.get("repo_key")

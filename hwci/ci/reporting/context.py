@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The job that a command reports: its flags, the environment and the folder (contract, "Command
-line"). Which of them counts for a field is decided in `hwci.ci.detect`.
+"""The job that a command reports: its flags, the environment and the folder; and its description
+before a report is sent (contract, "Command line"). Which source counts for a field is decided in
+`hwci.ci.detect`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from hwci.ci.detect import Doubt, doubted_product, find_job
-from hwci.ci.fields import BY_NAME, hello
+from hwci.ci.detect import Notice, find_job, product_notice
+from hwci.ci.fields import BY_NAME, Field, hello
 from hwci.ci.git.history import DeepeningRepository
 from hwci.ci.git.repository import GitError, Repository
-from hwci.ci.job import Job
+from hwci.ci.job import Job, Sourced
 from hwci.ci.project import Project, ProjectFileError, find_project
+from hwci.ci.reporting.base import past_runs
+from hwci.ci.reporting.bodies import missing_fields
+from hwci.ci.reporting.under_test import base_of
+from hwci.ci.systems.api import get_json
 from hwci.client.explained import not_empty, wrong_usage
 from hwci.engine.vocabulary import Trigger
 
@@ -117,8 +123,8 @@ class JobContext:
         """Return what of this job cannot be read."""
         return [f"{text}. It goes on without it" for text in self.job.unreadable]
 
-    def changed(self) -> Doubt | None:
-        """Return the doubt that tracked files differ from the commit under test; None if they do
+    def changed(self) -> Notice | None:
+        """Return a notice if tracked files differ from the commit under test; None if they do
         not, or that is unknown. If another commit than HEAD is named, the tests ran elsewhere. A
         build may write tracked files, too, so this is no error.
         """
@@ -136,11 +142,11 @@ class JobContext:
         more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
         named = ", ".join(files[:_SHOWN]) + more
         what = f"tracked files differ from the commit that is reported: {named}"
-        return Doubt(what, CHANGED_FIX)
+        return Notice(what, CHANGED_FIX)
 
-    def product_doubt(self) -> Doubt | None:
-        """Return the doubt about its product; None if there is none."""
-        return doubted_product(self.job, self.project)
+    def product_notice(self) -> Notice | None:
+        """Return the notice about its product; None if there is none."""
+        return product_notice(self.job, self.project)
 
 
 def job_context(flags: JobFlags, command: CommandContext) -> JobContext:
@@ -153,10 +159,10 @@ def job_context(flags: JobFlags, command: CommandContext) -> JobContext:
         text = value if isinstance(value, str) else None if value != () else ""
         not_empty(text, BY_NAME[name].flag)
     found = look_around(flags, command, may_fetch=True)
-    if found.job.faults:
+    if found.job.bad_settings:
         raise wrong_usage(
             "A setting cannot be understood",
-            "; ".join(found.job.faults),
+            "; ".join(found.job.bad_settings),
             "Correct it, or unset it; hwci env shows what is known",
         )
     return found
@@ -177,8 +183,8 @@ def look_around(flags: JobFlags, command: CommandContext, *, may_fetch: bool = F
         project, faults = None, fault.faults
     given, environ = flags.given(), command.environ
     job = find_job(given, environ, repository, project, command.installed_as)
-    job = job.dated(command.clock())
-    job = replace(job, faults=(*job.faults, *faults))
+    job = job.with_run_id(command.clock())
+    job = replace(job, bad_settings=(*job.bad_settings, *faults))
     return JobContext(job, repository, project, command, git_fault, only_looked=not may_fetch)
 
 
@@ -210,3 +216,49 @@ def note_unclear_hello(context: JobContext) -> None:
 
 def _unclear(name: str, text: str) -> str:
     return f"note: {name} is {text}, which does not show whether the hardware was reached."
+
+
+# The description of a job, before a report is sent
+
+
+@dataclass(frozen=True, slots=True)
+class JobDescription:
+    """A job. `system`: the short name of its CI system, None if unknown; `title`: its name for
+    people. `missing`: each field that is not known, with the commands that need it.
+    """
+
+    system: str | None
+    title: str
+    fields: Mapping[str, Sourced[Any]]
+    missing: Sequence[tuple[Field, Sequence[str]]]
+    bad_settings: Sequence[str]
+    notes: Sequence[str]
+
+
+def describe_job(command: CommandContext) -> JobDescription:
+    """Return the description of this job, with since when a report would count changes."""
+    context = look_around(JobFlags(), command)
+    job = context.job
+    base, notes = base_of(job, past_runs(job), get_json)
+    fields = {**job.fields, "base_sha": base}
+    if (product := job.product()) is not None:
+        fields["suite"] = product
+    return JobDescription(
+        job.system,
+        job.title,
+        {name: fields[name] for name in BY_NAME if name in fields},
+        [(BY_NAME[name], commands) for name, commands in missing_fields(job).items()],
+        job.bad_settings,
+        (*notes, *_notes(context)),
+    )
+
+
+def _notes(context: JobContext) -> Iterator[str]:
+    """Return what stands in no field."""
+    yield from context.without()
+    if (no_git := context.no_git()) is not None:
+        yield f"{no_git}."
+    if (changed := context.changed()) is not None:
+        yield f"doubtful: sha: {changed.what}. {changed.fix}."
+    if (notice := context.product_notice()) is not None:
+        yield f"doubtful: suite: {notice.what}. {notice.fix}"

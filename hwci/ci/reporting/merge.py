@@ -11,13 +11,12 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from hwci.ci.git.changes import PUSH_FIX, FilesUnknownError, Push, touched
-from hwci.ci.job import Job
+from hwci.ci.job import DEFAULT, Job
 from hwci.ci.project import Product
 from hwci.ci.reporting import bodies, clock
+from hwci.ci.reporting.bodies import OF_MERGE, missing_error
 from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFlags, job_context
-from hwci.ci.reporting.missing import OF_MERGE, missing_error
 from hwci.ci.reporting.run import Done, Sending
-from hwci.ci.sourced import DEFAULT
 from hwci.client import calls
 from hwci.client.delivery.sending import deliver
 from hwci.client.store import PendingReport
@@ -140,8 +139,8 @@ def _said_by_people(job: Job, field: str) -> bool:
 def _suites(context: JobContext) -> Sequence[str | None]:
     """Return the products that a merge starts; None stands for whichever product checks it."""
     if _said_by_people(context.job, "suite"):
-        if (doubt := context.product_doubt()) is not None:
-            context.command.warn(f"{doubt.what}. {doubt.fix}")
+        if (notice := context.product_notice()) is not None:
+            context.command.warn(f"{notice.what}. {notice.fix}")
         return [context.job.value("suite")]
     if context.project is None or not context.project.products:
         return [None]

@@ -8,40 +8,18 @@ report that was written whole is cut the same way.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic_core import from_json
 
 from hwci.ci.job import hashed_run_id
 from hwci.ci.results.model import BoxResults
-from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.lists import ListRule
-from hwci.wire.reports import Changes, PartOf, RunReport, TestItem, repeated_tests
+from hwci.wire.reports import PartOf, RunReport, TestItem, repeated_tests
 
 Test = TypeVar("Test")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportHead:
-    """What is the same for each box of a run, under the spec's names. None if unknown."""
-
-    repo_key: str
-    workflow: str
-    run_id: int
-    run_attempt: int
-    trigger: Trigger
-    branch: str
-    sha: str
-    conclusion: str
-    suite: str | None = None
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    hello_ok: bool | None = None
-    covers_shas: Sequence[str] | None = None
-    changes: Changes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,59 +45,55 @@ class StartUnknownError(Exception):
         )
 
 
-def run_reports(head: ReportHead, boxes: Mapping[str, BoxResults]) -> list[RunReport]:
-    """Return the reports of a run, box after box, part after part.
+def run_reports(head: Mapping[str, Any], boxes: Mapping[str, BoxResults]) -> list[RunReport]:
+    """Return the reports of a run, box after box, part after part. `head`: the known fields that
+    are the same for each box.
 
     Raises:
         StartUnknownError: the start of the run is not known.
         pydantic.ValidationError: a field breaks the field rules.
     """
     return [
-        RunReport.model_validate(_body(values, box_key, part))
+        RunReport.model_validate(_body(_filled(head, box_key, results), box_key, part))
         for box_key, results in boxes.items()
-        for values in [_filled(head, box_key, results)]
-        for part in in_parts(head.run_id, results.tests)
+        for part in in_parts(head["run_id"], results.tests)
     ]
 
 
-def draft(head: ReportHead, box_key: str | None, results: BoxResults | None) -> RunReport:
+def draft(head: Mapping[str, Any], box_key: str | None, results: BoxResults | None) -> RunReport:
     """Return a report as far as it is known: nothing is checked, and unknown fields are left out.
     `results` None: there are none yet.
 
     Raises:
         StartUnknownError: there are results, and the start of the run is not known.
     """
-    values = _given(head) if results is None else _filled(head, box_key or "the box", results)
-    if box_key is not None:
-        values["box_key"] = box_key
+    known = dict(head)
     if results is not None:
-        values["tests"] = results.tests
-    order = [name for name in RunReport.model_fields if name in values]
-    return RunReport.model_construct(**{name: values[name] for name in order})
+        known = _filled(head, box_key or "the box", results) | {"tests": results.tests}
+    if box_key is not None:
+        known["box_key"] = box_key
+    order = [name for name in RunReport.model_fields if name in known]
+    return RunReport.model_construct(**{name: known[name] for name in order})
 
 
-def _given(head: ReportHead) -> dict[str, Any]:
-    given = {field.name: getattr(head, field.name) for field in fields(head)}
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _filled(head: ReportHead, box_key: str, results: BoxResults) -> dict[str, Any]:
+def _filled(head: Mapping[str, Any], box_key: str, results: BoxResults) -> dict[str, Any]:
     """Fill in what is not set from the results of the box."""
-    started_at = head.started_at or results.started_at
+    started_at = head.get("started_at") or results.started_at
     if started_at is None:
         raise StartUnknownError(box_key)
-    values = _given(head)
-    values.setdefault("started_at", started_at)
     # A CI may report that the run started long before its tests did: they waited for the bench.
     ended_at = started_at + results.took
-    values.setdefault("ended_at", max(ended_at, results.ran_until or ended_at))
-    # Only a connectivity check that failed sets false: results without tests blame no bench.
-    values.setdefault("hello_ok", True)
-    return values
+    return {
+        "started_at": started_at,
+        "ended_at": max(ended_at, results.ran_until or ended_at),
+        # Only a connectivity check that failed sets false: results without tests blame no bench.
+        "hello_ok": True,
+        **head,
+    }
 
 
-def _body(values: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dict[str, object]:
-    body = {**values, "box_key": box_key, "run_id": part.run_id, "tests": part.tests}
+def _body(fields: Mapping[str, object], box_key: str, part: Part[TestItem]) -> dict[str, object]:
+    body = {**fields, "box_key": box_key, "run_id": part.run_id, "tests": part.tests}
     if part.part_of is not None:
         body["part_of"] = part.part_of
     return body
@@ -164,9 +138,9 @@ def written_reports(body: bytes) -> list[RunReport]:
     """
     model = RunReport if _names_its_part(body) else WholeReport
     whole = model.model_validate_json(body)
-    values = {name: getattr(whole, name) for name in whole.model_fields_set}
+    fields = {name: getattr(whole, name) for name in whole.model_fields_set}
     return [
-        RunReport.model_validate(_body(values, whole.box_key, part))
+        RunReport.model_validate(_body(fields, whole.box_key, part))
         for part in in_parts(whole.run_id, whole.tests)
     ]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from hwci.ci.job import Job
 from hwci.ci.project import Project
+from hwci.ci.reporting.bodies import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.reporting.context import CommandContext, JobContext
-from hwci.ci.reporting.missing import OF_RESULTS, OF_RUN, missing_error
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import with_built_in
@@ -71,9 +71,6 @@ class Results:
 def missing_of_run(job: Job, files: Sequence[str], *, ran: bool) -> list[str]:
     """Return the missing fields of a report, in the order of the spec; `tests` stands for all that
     result files set. `ran`: the command ran the tests, and knows it itself.
-
-    Raises:
-        ExplainedError: wrong usage: a name of a result file is none.
     """
     known = set(job.fields)
     boxes = [_box_and_path(text)[0] for text in files]
@@ -86,11 +83,7 @@ def missing_of_run(job: Job, files: Sequence[str], *, ran: bool) -> list[str]:
 
 
 def placed(job: Job, files: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the box of each file or pattern: its own, else the job's.
-
-    Raises:
-        ExplainedError: wrong usage: the box of a file is not known, or --box is of no file.
-    """
+    """Return the box of each file or pattern: its own, else the job's."""
     own = job.fields.get("box_key")
     pairs = [(box or job.value("box_key"), path) for box, path in map(_box_and_path, files)]
     if not all(box for box, _ in pairs):
@@ -111,9 +104,6 @@ def results_of(
     the files that match it; a run that ended before its tests, or while it wrote, left none that
     can be read, and is reported without tests. Each box has a start: see `_with_starts`.
     `before`: what was there before the run, which is not of it.
-
-    Raises:
-        ExplainedError: wrong usage: the box of a file, or of the run, is not known.
     """
     job, notify = context.job, context.command.notify
     pairs = placed(job, files)
@@ -221,11 +211,7 @@ def _changed_at(path: Path) -> int | None:
 
 
 def _box_and_path(text: str) -> tuple[str | None, str]:
-    """Return the parts of `BOX=FILE`; the box of a file alone is None.
-
-    Raises:
-        ExplainedError: wrong usage: it names no file.
-    """
+    """Return the parts of `BOX=FILE`; the box of a file alone is None."""
     name, equals, path = text.partition("=")
     if not text.strip() or (equals and not (name.strip() and path.strip())):
         raise wrong_usage(

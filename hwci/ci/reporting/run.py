@@ -14,9 +14,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hwci.ci.job import Job
+from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting import bodies, clock, summary
 from hwci.ci.reporting.base import NOBODY, past_runs
+from hwci.ci.reporting.bodies import missing_error
 from hwci.ci.reporting.context import (
     CommandContext,
     JobContext,
@@ -24,12 +25,10 @@ from hwci.ci.reporting.context import (
     job_context,
     note_unclear_hello,
 )
-from hwci.ci.reporting.missing import missing_error
-from hwci.ci.reporting.report import ReportHead, draft, run_reports, written_reports
+from hwci.ci.reporting.report import draft, run_reports, written_reports
 from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
 from hwci.ci.reporting.under_test import UnderTest, under_test
 from hwci.ci.results.model import BoxResults
-from hwci.ci.sourced import Sourced
 from hwci.ci.systems.api import get_json
 from hwci.client import calls
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
@@ -132,7 +131,7 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     results = results_of(context, request.files, request.before)
     # A run that no CI counts is named by its start.
     started_at = context.job.value("started_at") or results.started_at() or command.clock()
-    context = replace(context, job=context.job.dated(started_at))
+    context = replace(context, job=context.job.with_run_id(started_at))
     command.warn(*results.uncounted(context.job))
     past, replacing = past_runs(context.job), None  # as long as this run is not among them
     if sending.to is not None and request.asks_git:
@@ -158,7 +157,7 @@ def _report_whole(
     reports, error = _reports(job, results, found)
     if replacing is None:
         replacing = _replaced(reports, command)
-    warnings = command.warn(*_no_git(context, request), *_doubts(context), *replacing)
+    warnings = command.warn(*_no_git(context, request), *_notices(context), *replacing)
     notes = (*results.faults, *results.notes, *found.notes, *results.uncounted(job), *warnings)
     if (to := sending.to) is None:
         done = _dry_run(reports, command)
@@ -192,7 +191,7 @@ def check_run(
     # The run itself shows its end. One that no CI counts is named by its start, as in its report.
     flags = replace(flags, ended_at=started_at, conclusion="success")
     context = job_context(flags, command)
-    job = context.job.dated(started_at)
+    job = context.job.with_run_id(started_at)
     if missing := missing_of_run(job, files, ran=True):
         raise missing_error("report", missing)
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
@@ -246,16 +245,14 @@ def _base_note(found: UnderTest) -> str:
     return f"changes count from {base or 'no commit'} ({source})"
 
 
-def _head(job: Job, found: UnderTest, conclusion: str | None) -> ReportHead:
-    """Return what is the same for each box of a run. `conclusion`: that of the tests."""
-    of_commits: dict[str, Any] = {
-        "covers_shas": found.covers_shas or None,
-        "changes": found.changes,
-    }
-    names = [name for name in ReportHead.__dataclass_fields__ if name not in of_commits]
-    values: dict[str, Any] = {name: job.value(name) for name in names}
-    values["conclusion"] = values["conclusion"] or conclusion
-    return ReportHead(**values, **of_commits)
+def _head(job: Job, found: UnderTest, conclusion: str | None) -> dict[str, Any]:
+    """Return the known fields that are the same for each box of a run. `conclusion`: that of the
+    tests.
+    """
+    fields = {name: job.value(name) for name in RunReport.model_fields if name != "box_key"}
+    fields["conclusion"] = fields["conclusion"] or conclusion
+    fields |= {"covers_shas": found.covers_shas or None, "changes": found.changes}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _reports(
@@ -263,9 +260,6 @@ def _reports(
 ) -> tuple[list[RunReport], ExplainedError | None]:
     """Return one report per box, in parts where it is large; and the error of a box that can have
     none, which delays no other.
-
-    Raises:
-        ExplainedError: wrong usage: a field breaks its rule, for all boxes.
     """
     head = _head(job, found, results.conclusion())
     reports: list[RunReport] = []
@@ -291,7 +285,7 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
     found = _known()
     if "sha" in context.job.fields:
         found = _under_test(context, request, past_runs(context.job))
-    context.command.warn(*_no_git(context, request), *_doubts(context))
+    context.command.warn(*_no_git(context, request), *_notices(context))
     job, boxes, conclusion = context.job, dict[str, BoxResults](), None
     if "tests" not in missing:
         if "box_key" not in job.fields:
@@ -301,7 +295,7 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
         boxes = dict(results.boxes)
         conclusion = results.conclusion() if boxes else None
         at = job.value("started_at") or results.started_at() or context.command.clock()
-        job = job.dated(at)
+        job = job.with_run_id(at)
     head = _head(job, found, conclusion)
     drafts = [
         draft(head, None if box_key == UNNAMED else box_key, of_box)
@@ -318,9 +312,9 @@ def _no_git(context: JobContext, request: RunRequest) -> tuple[str, ...]:
     return () if why is None or not request.asks_git else (f"{why}; --no-changes needs no git",)
 
 
-def _doubts(context: JobContext) -> tuple[str, ...]:
-    doubts = (context.product_doubt(), context.changed())
-    return (*context.without(), *(f"{doubt.what}. {doubt.fix}" for doubt in doubts if doubt))
+def _notices(context: JobContext) -> tuple[str, ...]:
+    notices = (context.product_notice(), context.changed())
+    return (*context.without(), *(f"{one.what}. {one.fix}" for one in notices if one))
 
 
 def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[str, ...]:

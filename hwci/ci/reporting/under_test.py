@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from hwci.ci.git.changes import collect, covered
 from hwci.ci.git.history import PATIENCE_S, Deadline
 from hwci.ci.git.repository import Repository
-from hwci.ci.job import Job
+from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting.base import STATE_FILE, find_base
 from hwci.ci.reporting.push import covers_less, stood_before
-from hwci.ci.sourced import Sourced
 from hwci.ci.systems.api import GetJson, for_one_report
 from hwci.client.store import PastRuns
 from hwci.engine.vocabulary import Trigger

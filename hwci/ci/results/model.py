@@ -180,24 +180,10 @@ class BoxResults:
         return _taken(self.duration_s)
 
     @property
-    def passed(self) -> int:
-        """Tests of which some attempt passed."""
-        return sum(item.outcome is Outcome.PASS for item in self.tests)
-
-    @property
-    def failed(self) -> int:
-        """Tests of which every attempt failed."""
-        return len(self.tests) - self.passed
-
-    @property
     def succeeded(self) -> bool:
         """Something ran and passed, and nothing failed, not even before it could run."""
-        return bool(self.tests) and not (self.failed or self.unbuilt)
-
-    @property
-    def retried(self) -> int:
-        """Tests with more than one attempt."""
-        return sum(item.attempts > 1 for item in self.tests)
+        passed = all(item.outcome is Outcome.PASS for item in self.tests)
+        return bool(self.tests) and passed and not self.unbuilt
 
 
 def merged(files: Iterable[FileResults]) -> BoxResults:

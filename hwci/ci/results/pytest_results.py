@@ -97,7 +97,6 @@ def _entry(line: _Line, rules: Sequence[Rule]) -> Entry:
 
 
 def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
-    """Yield the tests that were running when the run was killed."""
     open_tests: Counter[str] = Counter()
     for line in lines:
         open_tests.update([line.begun] if line.begun else [])

@@ -132,9 +132,6 @@ def _unexplained(suite: _Suite) -> str:
 def _outcome(case: _Case, suite: _Suite, *, explained: bool) -> Outcome | None:
     """Return the outcome of a test, None if it did not run. `explained`: another test of the suite
     says what happened.
-
-    Raises:
-        ContentError: its status is not one of Twister.
     """
     # Older versions say nothing of a test that never began.
     never_began = case.status == BLOCKED or (case.status is None and suite.status in FAILED)
@@ -201,7 +198,6 @@ def _take_elements(found: list[object], text: str, at: int) -> int:
 
 
 def _behind(sign: str, text: str, at: int) -> int:
-    """Return where the text after a sign begins."""
     match = _SIGNS[sign].match(text, at)
     if match is None:
         raise json.JSONDecodeError(f"Expecting {sign}", text, at)

@@ -4,7 +4,7 @@ reporter stays light.
 
 A token goes to its own address only: no redirect is followed. A request ends at its time, and so do
 all requests of a report together, because they are made before the report is on the disk. An answer
-of another shape is an error: a list that is missing must not look like an empty one.
+of another shape is an ApiError, as is none: a list that is missing must not look like an empty one.
 """
 
 import json
@@ -54,11 +54,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 def get_json(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
-    """Return the JSON document at an address, None if the answer has no content.
-
-    Raises:
-        ApiError: there is no answer, it cannot be read, or it took too long.
-    """
+    """Return the JSON document at an address, None if the answer has no content."""
     if not address.startswith(("https://", "http://")):
         raise ApiError(f"{address} is no address of an API")
     accepted = {"Accept": "application/json", **headers}
@@ -147,11 +143,7 @@ def pages(
     headers: Mapping[str, str],
     *path: str,
 ) -> Iterator[Row]:
-    """Yield the rows of a list, page after page, as far as they are taken.
-
-    Raises:
-        ApiError: there is no answer, or the list is longer than what is read.
-    """
+    """Yield the rows of a list, page after page, as far as they are taken."""
     for page in range(1, PAGES + 1):
         words = urlencode({**query, "per_page": str(PER_PAGE), "page": str(page)})
         rows = listed(get_json(f"{address}?{words}", headers), address, *path)
@@ -162,11 +154,7 @@ def pages(
 
 
 def listed(answer: object, address: str, *path: str) -> list[Row]:
-    """Return the objects of the list at a path of an answer.
-
-    Raises:
-        ApiError: there is no such list.
-    """
+    """Return the objects of the list at a path of an answer."""
     rows = at_path(answer, *path)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ApiError(f"{address} answers in an unknown form")

@@ -19,6 +19,8 @@ from hwci.ci.systems.system import (
     System,
     always,
     commit,
+    is_not,
+    is_set,
     started_by,
     variable,
     where,
@@ -28,17 +30,9 @@ from hwci.engine.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
 
-def _is_own_agent(env: JobEnvironment) -> bool:
-    return env.text("AGENT_ISSELFHOSTED") != "0"
-
-
 def _is_ours(env: JobEnvironment) -> bool:
     """A fork's branch is named by the number of its pull request: its `main` is not ours."""
     return env.text("SYSTEM_PULLREQUEST_ISFORK").lower() != "true"
-
-
-def _is_batch(env: JobEnvironment) -> bool:
-    return env.text("BUILD_REASON") == "BatchedCI"
 
 
 def _time(text: str) -> object:
@@ -113,7 +107,7 @@ def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
         if not records and row.get("result") in _RAN:
             return Ending.IN_DOUBT
         jobs = [_job(row, records) for row in records if row.get("type") == "Job"]
-        # What a build lacks, its conditions left out: only what cannot be told apart is in doubt.
+        # What a build lacks, its conditions left out: only what cannot be recognized is in doubt.
         return this.ending([it for it in jobs if this.name in {None, it.name}])
 
     for row in builds.listed(environ["SYSTEM_DEFINITIONID"], environ["BUILD_SOURCEBRANCH"]):
@@ -159,6 +153,8 @@ def _steps(job: Row, records: list[Row]) -> list[Row]:
     return [row for row in tasks if row.get("parentId") == job.get("id")]
 
 
+_IS_BATCH = is_set("BUILD_REASON", "BatchedCI")
+
 AZURE = System(
     name="azure",
     title="Azure Pipelines",
@@ -189,8 +185,10 @@ AZURE = System(
         ),
         "conclusion": (variable("AGENT_JOBSTATUS"),),
         "started_at": (variable("SYSTEM_PIPELINESTARTTIME", _time),),
-        "box_key": (where(_is_own_agent, variable("AGENT_NAME")),),
-        "batched": (where(_is_batch, always(value=True, source="BUILD_REASON")),),
+        "box_key": (where(is_not("AGENT_ISSELFHOSTED", "0"), variable("AGENT_NAME")),),
+        "batched": (
+            where(is_set("BUILD_REASON", "BatchedCI"), always(value=True, source="BUILD_REASON")),
+        ),
     },
     api=EarlierRunsApi(
         title="Azure's API",

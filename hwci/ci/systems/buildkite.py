@@ -12,8 +12,7 @@ from functools import partial
 from urllib.parse import quote
 
 from hwci.ci.fields import whole
-from hwci.ci.job import Job, hashed_run_id
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import Job, Sourced, hashed_run_id
 from hwci.ci.systems.api import GetJson, Row, listed, number_of, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
@@ -21,6 +20,7 @@ from hwci.ci.systems.system import (
     System,
     always,
     commit,
+    is_not,
     slug,
     started_by,
     variable,
@@ -47,10 +47,6 @@ def _run_id(env: JobEnvironment) -> Sourced[int] | None:
     if not (build := env.text("BUILDKITE_BUILD_ID")):
         return None
     return Sourced(run_id_of(build, env.environ), "BUILDKITE_BUILD_ID and the step")
-
-
-def _is_pull_request(env: JobEnvironment) -> bool:
-    return env.text("BUILDKITE_PULL_REQUEST") not in {"", "false"}
 
 
 _count = whole(0)
@@ -125,7 +121,10 @@ BUILDKITE = System(
         "sha": (variable("BUILDKITE_COMMIT", commit),),
         "branch": _BRANCH,
         "trigger": (
-            where(_is_pull_request, always(Trigger.MANUAL, "BUILDKITE_PULL_REQUEST")),
+            where(
+                is_not("BUILDKITE_PULL_REQUEST", "", "false"),
+                always(Trigger.MANUAL, "BUILDKITE_PULL_REQUEST"),
+            ),
             started_by(
                 "BUILDKITE_SOURCE", {"webhook": Trigger.MERGE, "schedule": Trigger.NIGHTLY}, _BRANCH
             ),

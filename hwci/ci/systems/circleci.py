@@ -5,8 +5,7 @@ are values of its configuration that no variable holds: the configuration passes
 `HWCI_TRIGGER` and `HWCI_BEFORE_SHA`.
 """
 
-from hwci.ci.job import hashed_run_id
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import Sourced, hashed_run_id
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,

@@ -21,12 +21,10 @@ from urllib.parse import quote
 
 from hwci.ci.bounded import MEBIBYTE, read_whole
 from hwci.ci.fields import ATTEMPT, RUN_ID
-from hwci.ci.job import Job
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import Job, Sourced
 from hwci.ci.systems.api import ApiError, GetJson, Row, at_path, number_of, only, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
 from hwci.ci.systems.system import (
-    Condition,
     JobEnvironment,
     Read,
     Reader,
@@ -34,6 +32,8 @@ from hwci.ci.systems.system import (
     UnreadableError,
     always,
     commit,
+    is_not,
+    is_set,
     merge_or_manual,
     sourced,
     started_by,
@@ -71,26 +71,11 @@ def _read_event(environ: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def _in_event(*path: str, read: Read = str) -> Reader:
-    """Read a place in the event file."""
-
     def reader(env: JobEnvironment) -> Sourced[Any] | None:
         found = at_path(env.event, *path)
         return sourced(found, EVENT, read) if isinstance(found, str) else None
 
     return reader
-
-
-def _event_is(*names: str) -> Condition:
-    return lambda env: env.text("GITHUB_EVENT_NAME") in names
-
-
-def _is_tag(env: JobEnvironment) -> bool:
-    return env.text("GITHUB_REF_TYPE") == "tag"
-
-
-def _is_own_runner(env: JobEnvironment) -> bool:
-    """A runner that GitHub hosts has another name each time, and no board."""
-    return env.text("RUNNER_ENVIRONMENT") != "github-hosted"
 
 
 def _not_forced(env: JobEnvironment) -> bool:
@@ -261,6 +246,10 @@ def _steps(row: Row, key: str, *values: str) -> list[str]:
     return [str(step.get("name")) for step in rows if step.get(key) in values]
 
 
+_event_is = partial(is_set, "GITHUB_EVENT_NAME")
+_OWN_RUNNER = is_not("RUNNER_ENVIRONMENT", "github-hosted")
+"""A runner that GitHub hosts has another name each time, and no board."""
+
 _BRANCH = (
     where(_event_is(_FOLLOWS), _finished_branch),
     _pull_branch,
@@ -288,11 +277,11 @@ GITHUB = System(
         "branch": _BRANCH,
         "trigger": (
             where(_event_is(_FOLLOWS), _finished_trigger),
-            where(_is_tag, always(Trigger.MANUAL, "GITHUB_REF_TYPE")),
+            where(is_set("GITHUB_REF_TYPE", "tag"), always(Trigger.MANUAL, "GITHUB_REF_TYPE")),
             where(_event_is(QUEUED), always(Trigger.MERGE, "GITHUB_EVENT_NAME")),
             started_by("GITHUB_EVENT_NAME", _WORDS, _BRANCH),
         ),
-        "box_key": (where(_is_own_runner, variable("RUNNER_NAME")),),
+        "box_key": (where(_OWN_RUNNER, variable("RUNNER_NAME")),),
         "merged_at": (
             where(_event_is("push"), _in_event("head_commit", "timestamp", read=parse_time)),
         ),

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from hwci.ci.fields import RUN_ID
-from hwci.ci.job import Job
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import Job, Sourced
 from hwci.ci.systems.api import GetJson, Row, at_path, number_of, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending
 from hwci.ci.systems.system import (

@@ -5,13 +5,13 @@ stages may test on one box. No variable has the trigger of a build; `HWCI_TRIGGE
 
 from urllib.parse import quote
 
-from hwci.ci.job import hashed_run_id
-from hwci.ci.sourced import Sourced
+from hwci.ci.job import Sourced, hashed_run_id
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,
     always,
     commit,
+    is_not,
     slug,
     variable,
     where,
@@ -51,10 +51,6 @@ def _is_primary(env: JobEnvironment) -> bool:
     return env.text("BRANCH_IS_PRIMARY").lower() == "true"
 
 
-def _is_change(env: JobEnvironment) -> bool:
-    return bool(env.text("CHANGE_ID"))
-
-
 JENKINS = System(
     name="jenkins",
     title="Jenkins",
@@ -71,7 +67,7 @@ JENKINS = System(
             variable("BRANCH_NAME"),
             variable("GIT_BRANCH", without("refs/remotes/origin/", "refs/heads/", "origin/")),
         ),
-        "trigger": (where(_is_change, always(Trigger.MANUAL, "CHANGE_ID")),),
+        "trigger": (where(is_not("CHANGE_ID", ""), always(Trigger.MANUAL, "CHANGE_ID")),),
         "box_key": (variable("NODE_NAME"),),
         "default_branch": (where(_is_primary, variable("BRANCH_NAME")),),
         "before_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),

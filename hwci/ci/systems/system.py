@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hwci.ci.job import matches_branch
-from hwci.ci.sourced import DEFAULT, Sourced
+from hwci.ci.job import DEFAULT, Sourced, matches_branch
 from hwci.ci.systems.earlier import EarlierRunsApi
 from hwci.engine.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit
@@ -101,6 +100,16 @@ def always(value: object, source: str = DEFAULT) -> Reader:
 def where(holds: Condition, *readers: Reader) -> Reader:
     """Use readers only where a condition holds."""
     return lambda env: first(readers, env) if holds(env) else None
+
+
+def is_set(name: str, *values: str) -> Condition:
+    """Return whether a variable has one of some values."""
+    return lambda env: env.text(name) in values
+
+
+def is_not(name: str, *values: str) -> Condition:
+    """Return whether a variable has none of some values."""
+    return lambda env: env.text(name) not in values
 
 
 def started_by(name: str, words: Mapping[str, Trigger], branch: Sequence[Reader]) -> Reader:

@@ -11,8 +11,7 @@ import typer
 
 from hwci import client as hwci_client
 from hwci.cli.session import ids
-from hwci.cli.session.command import connected, listing
-from hwci.cli.session.connection import RETRIES, Connection, profile_of
+from hwci.cli.session.connection import RETRIES, Connection, connected, listing, profile_of
 from hwci.cli.session.prompts import asked, invite_token, new_password, password_in, secret_line
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options, tables
@@ -255,7 +254,7 @@ def _layout(_: tables.View) -> "tables.Layout[SessionAnswer]":
             column("Last used (UTC)", lambda row: tables.moment(row.last_used_at)),
             column("", lambda row: "this one" if row.current else ""),
         ],
-        ("id", "client", "createdAt", "lastUsedAt", "current"),
+        "id client createdAt lastUsedAt current",
         "No sessions",
     )
 

@@ -11,8 +11,7 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.command import connected, listing
-from hwci.cli.session.connection import RETRIES, Connection
+from hwci.cli.session.connection import RETRIES, Connection, connected, listing
 from hwci.cli.session.prompts import secret_line
 from hwci.cli.session.settings import Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
@@ -112,7 +111,7 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
             ),
             column("Created (UTC)", lambda row: tables.moment(row.created_at)),
         ],
-        ("id", "name", "status", "lastSeenAt", "lastReportAt", "createdAt"),
+        "id name status lastSeenAt lastReportAt createdAt",
         "No box yet: hwci boxes create NAME",
     )
 

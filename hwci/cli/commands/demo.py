@@ -216,7 +216,6 @@ def _review(client: Client, org_id: UUID) -> None:
 
 
 def _installed(client: Client, org_id: UUID) -> list[str]:
-    """Make every bench of the story a box; return their keys."""
     from hwci.client import calls
     from hwci.demo.project import BOXES
 
@@ -225,7 +224,6 @@ def _installed(client: Client, org_id: UUID) -> list[str]:
 
 
 def _send_heartbeats(url: str, boxes: Sequence[str]) -> None:
-    """Send a heartbeat of every box."""
     from hwci.client import Client, calls
 
     for key in boxes:
@@ -234,7 +232,6 @@ def _send_heartbeats(url: str, boxes: Sequence[str]) -> None:
 
 
 def _introduce(url: str, account: Account, key: str) -> None:
-    """Print how to go on from another terminal."""
     for line in (
         "",
         f"Server    {url}",

@@ -18,7 +18,7 @@ from hwci.cli.commands.admin.database import sqlite_here
 from hwci.cli.session.reporter import command_context, destination
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import draw, note, safe, say_json, write
+from hwci.cli.terminal.render import draw, note, safe, write, write_json
 from hwci.client.explained import ExitCode
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def doctor(
     context = look_around(JobFlags(), command_context())
     found = [*check_reporting(context, to), sqlite_here()]
     if json:
-        say_json(dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+        write_json(dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
     else:
         for one in found:
             write(f"{one.state:4}  {one.check}: {one.what}")
@@ -74,14 +74,14 @@ def env(*, json: options.Json = False) -> None:
 
     job = describe_job(command_context())
     if json:
-        say_json(_json(job))
+        write_json(_json(job))
         return
     _draw(job)
     missing = [
         f"missing: {field.name}, for {' and '.join(commands)}: {way(field.name)}"
         for field, commands in job.missing
     ]
-    for line in (*job.faults, *missing, *job.notes):
+    for line in (*job.bad_settings, *missing, *job.notes):
         note(line)
 
 
@@ -107,7 +107,7 @@ def _json(job: JobDescription) -> str:
             }
             for field, commands in job.missing
         ],
-        "faults": list(job.faults),
+        "faults": list(job.bad_settings),
         "notes": list(job.notes),
         "isSet": _server(),
     }

@@ -8,8 +8,7 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.command import connected
-from hwci.cli.session.connection import Connection
+from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import evidence, options, render, tables
 from hwci.client.explained import not_empty
 from hwci.engine.vocabulary import Label
@@ -168,11 +167,7 @@ def _review(
 
 
 def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:
-    """Complete an abbreviated id from the failures of the period, all read as of one instant.
-
-    Raises:
-        ExplainedError: not an id, or none or several begin with it.
-    """
+    """Complete an abbreviated id from the failures of the period, all read as of one instant."""
     call = client.calls.list_failures(
         org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX
     )

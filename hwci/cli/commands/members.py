@@ -11,8 +11,7 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.command import connected, listing
-from hwci.cli.session.connection import Connection
+from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.session.prompts import invite_token
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
@@ -53,7 +52,7 @@ def _members_layout(_: tables.View) -> "tables.Layout[MemberAnswer]":
             column("Role", lambda row: row.role),
             column("Joined (UTC)", lambda row: tables.moment(row.joined_at)),
         ],
-        ("user.id", "user.email", "user.name", "role", "joinedAt"),
+        "user.id user.email user.name role joinedAt",
         "No members",
     )
 
@@ -174,7 +173,7 @@ def _invited_layout(_: tables.View) -> "tables.Layout[SentInvite]":
             column("By", lambda row: row.invited_by.email),
             column("Until (UTC)", lambda row: tables.moment(row.expires_at)),
         ],
-        ("id", "email", "role", "invitedBy.email", "createdAt", "expiresAt"),
+        "id email role invitedBy.email createdAt expiresAt",
         "No open invitations",
     )
 
@@ -234,10 +233,7 @@ def _received_layout(_: tables.View) -> "tables.Layout[ReceivedInvite]":
             column("Until (UTC)", lambda row: tables.moment(row.expires_at)),
             column("Token", lambda row: "needed" if row.needs_token else "not needed"),
         ],
-        (
-            *("id", "organization.id", "organization.name", "role", "invitedBy.email"),
-            *("createdAt", "expiresAt", "needsToken"),
-        ),
+        "id organization.id organization.name role invitedBy.email createdAt expiresAt needsToken",
         "No invitation waits for you",
     )
 
@@ -295,11 +291,6 @@ def decline(server: Connection, invitation: Invitation = None) -> None:
 
 
 def _invite_id(server: Connection, wanted: str | None) -> UUID:
-    """Return the id of a waiting invitation.
-
-    Raises:
-        ExplainedError: none waits, or several could be meant.
-    """
     found = list(server.items(client.calls.list_invites(limit=limits.PAGE_LIMIT_MAX)))
     if wanted is not None:
         among = "that waits for you"

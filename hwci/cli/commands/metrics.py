@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hwci.cli.session.command import connected
-from hwci.cli.session.connection import Connection
+from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, tables
 from hwci.cli.terminal.metrics_page import Overview, Scope, TableName, layout, show, view_of
 from hwci.cli.terminal.render import Format
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hwci.client import Call, Client
+    from hwci.wire.base import ListPage
     from hwci.wire.metrics import MetricsPage
 
 LIMIT_DEFAULT = 10
@@ -102,11 +102,14 @@ def _show_whole(
     server: Connection, name: TableName, scope: Scope, form: Format, *, hide_broken: bool
 ) -> None:
     """Write one table with all of its rows, all as of one instant."""
+    from hwci.client import calls
+
     end = scope.as_of or options.now()
     asked = scope._replace(as_of=end)._asdict()
     if hide_broken:
         asked["broken"] = False
-    whole = _whole_table(name)(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
+    table = getattr(calls, name.name.lower())
+    whole: Call[ListPage[Any]] = table(server.org_id(), **asked, limit=limits.PAGE_LIMIT_MAX)
     rows = list(server.items(whole))
     shape = layout(name, view_of(rows, scope, end))
     if hide_broken and _note_broken(server, asked):
@@ -123,15 +126,3 @@ def _note_broken(server: Connection, asked: dict[str, Any]) -> int:
     if hidden:
         render.note(f"{tables.counted(hidden, 'broken test')} left out.")
     return hidden
-
-
-def _whole_table(name: TableName) -> Any:  # noqa: ANN401 - one call of five
-    from hwci.client import calls
-
-    return {
-        TableName.CHECKED_MERGES: calls.checked_merges,
-        TableName.UNCHECKED_MERGES: calls.unchecked_merges,
-        TableName.REAL_BUGS: calls.real_bugs,
-        TableName.OTHER_FAILURES: calls.other_failures,
-        TableName.FLAKIEST_TESTS: calls.flakiest_tests,
-    }[name]

@@ -11,8 +11,7 @@ from uuid import UUID
 import typer
 
 from hwci import client
-from hwci.cli.session.command import connected, listing
-from hwci.cli.session.connection import Connection
+from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
 from hwci.wire import limits
@@ -37,7 +36,7 @@ def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":
             column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
             column("Created (UTC)", lambda row: tables.moment(row.created_at)),
         ],
-        ("id", "name", "role", "ciMetricsEnabled", "createdAt"),
+        "id name role ciMetricsEnabled createdAt",
         "You belong to no organization yet: hwci orgs create NAME",
     )
 
@@ -107,7 +106,7 @@ def _audit_layout(_: tables.View) -> "tables.Layout[AuditEntryAnswer]":
             column("To", lambda row: row.target),
             column("Details", _details),
         ],
-        ("at", "actor.id", "actor.name", "action", "target", "details"),
+        "at actor.id actor.name action target details",
         "Nothing is recorded yet",
     )
 
@@ -175,7 +174,7 @@ def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
             tables.Column("Last used", used),
             tables.Column("State", state),
         ],
-        ("id", "name", "createdAt", "lastUsedAt", "revokedAt"),
+        "id name createdAt lastUsedAt revokedAt",
         "No CI key yet: hwci keys create NAME",
     )
 

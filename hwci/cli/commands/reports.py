@@ -4,9 +4,6 @@
 rule 4). How reports are made and sent is decided in `hwci.ci.reporting`.
 """
 
-from __future__ import annotations
-
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,18 +11,6 @@ import typer
 from hwci.cli.session.reporter import command_context, sending, show
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
-from hwci.cli.terminal.options import (
-    BeforeSha,
-    BodyFile,
-    Branch,
-    DryRun,
-    MergeBranches,
-    NoSummary,
-    RepoKey,
-    Sha,
-    Strict,
-    Suite,
-)
 from hwci.cli.terminal.render import note
 from hwci.client.explained import ExitCode
 
@@ -74,14 +59,14 @@ def report_run(
     *,
     more_junit: MoreJunit = None,
     junit: Junit = None,
-    repo_key: RepoKey = None,
+    repo_key: options.RepoKey = None,
     workflow: options.Workflow = None,
-    suite: Suite = None,
+    suite: options.Suite = None,
     run_id: options.RunId = None,
     run_attempt: options.RunAttempt = None,
     trigger: options.TriggerName = None,
-    branch: Branch = None,
-    sha: Sha = None,
+    branch: options.Branch = None,
+    sha: options.Sha = None,
     started_at: options.StartedAt = None,
     ended_at: options.EndedAt = None,
     conclusion: options.Conclusion = None,
@@ -89,16 +74,16 @@ def report_run(
     hello_cmd: options.HelloCommand = None,
     box: options.Box = None,
     covers_shas: options.CoversShas = None,
-    before_sha: BeforeSha = None,
+    before_sha: options.BeforeSha = None,
     base_sha: options.BaseSha = None,
-    merge_branches: MergeBranches = None,
+    merge_branches: options.MergeBranches = None,
     changes: options.ChangesFile = None,
     no_changes: options.NoChanges = False,
-    body: BodyFile = None,
-    dry_run: DryRun = False,
-    strict: Strict = False,
+    body: options.BodyFile = None,
+    dry_run: options.DryRun = False,
+    strict: options.Strict = False,
     deadline: options.Deadline = options.DEADLINE_S,
-    no_summary: NoSummary = False,
+    no_summary: options.NoSummary = False,
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
@@ -131,43 +116,19 @@ def report_run(
     raise typer.Exit(_report(request, how, command, strict=strict))
 
 
-def _report(request: RunRequest, how: Sending, command: CommandContext, *, strict: bool) -> int:
+def _report(
+    request: "RunRequest", how: "Sending", command: "CommandContext", *, strict: bool
+) -> int:
     """Report the run, after the connectivity check if there is one to run. Return the exit code."""
+    from hwci.bench.run import check_and_report
     from hwci.ci.reporting import report_run
 
     if request.body is not None or request.hello_cmd is None or request.flags.hello_ok is not None:
         show(report_run(request, how, command), strict=strict)
         return ExitCode.OK
-    return _checked(request.hello_cmd, request, how, command, strict=strict)
-
-
-def _checked(
-    hello_cmd: str, request: RunRequest, how: Sending, command: CommandContext, *, strict: bool
-) -> int:
-    """Run the connectivity check, then report the run. A signal that comes meanwhile waits until
-    the report is on the disk. Return the exit code.
-    """
-    from hwci.bench.child import BY_SIGNAL, signals_taken
-    from hwci.bench.hello import reached, run_hello
-    from hwci.ci import reporting
-
-    with signals_taken() as signals:
-        ended = run_hello(hello_cmd, signals, note)
-        answer = reached(ended)
-        if ended.cancelled:
-            note("The hello command was cut short: reporting the run without it.")
-            # Without a file of any test there is no sign that the hardware was reached.
-            answer = None if reporting.times_of(request.files) else False
-            how = how.hurried()
-        request = replace(request, flags=replace(request.flags, hello_ok=answer))
-        if how.to is not None:
-            how = replace(how, when_kept=signals.obeying)
-            show(reporting.report_run(request, how, command), strict=strict)
-    if how.to is None and not ended.cancelled:
-        show(reporting.report_run(request, how, command), strict=strict)
-    if signals.meanwhile is not None:
-        return BY_SIGNAL + signals.meanwhile
-    return ended.code if ended.cancelled else ExitCode.OK
+    ran = check_and_report(request.hello_cmd, request, how, command)
+    show(ran.done, strict=strict)
+    return ran.code
 
 
 MergedAt = Annotated[
@@ -199,16 +160,16 @@ For example:
 
 def merge_announce(
     *,
-    repo_key: RepoKey = None,
-    suite: Suite = None,
-    sha: Sha = None,
-    branch: Branch = None,
+    repo_key: options.RepoKey = None,
+    suite: options.Suite = None,
+    sha: options.Sha = None,
+    branch: options.Branch = None,
     merged_at: MergedAt = None,
-    before_sha: BeforeSha = None,
-    merge_branches: MergeBranches = None,
-    body: BodyFile = None,
-    dry_run: DryRun = False,
-    strict: Strict = False,
+    before_sha: options.BeforeSha = None,
+    merge_branches: options.MergeBranches = None,
+    body: options.BodyFile = None,
+    dry_run: options.DryRun = False,
+    strict: options.Strict = False,
     deadline: options.Deadline = options.DEADLINE_S,
     url: options.Url = None,
     profile: options.Profile = None,

@@ -14,8 +14,7 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.command import connected
-from hwci.cli.session.connection import Connection
+from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
 from hwci.client.explained import ExitCode
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
@@ -163,11 +162,7 @@ def show_run(
 
 
 def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
-    """Complete an abbreviated id from the latest runs.
-
-    Raises:
-        ExplainedError: not an id, or none or several begin with it.
-    """
+    """Complete an abbreviated id from the latest runs."""
     named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Use")
     listed = server.items(client.calls.list_runs(org_id, limit=limits.PAGE_LIMIT_MAX))
     return ids.complete(text, named, lambda: [run.id for run in islice(listed, LATEST)])
@@ -281,7 +276,7 @@ def _show_bar(run: "RunDetail", events: "Iterator[RunEvent]") -> None:
 
 def _show_event(event: "RunEvent", json: bool) -> None:
     if json:
-        render.say_json(event.model_dump_json(exclude_unset=True))
+        render.write_json(event.model_dump_json(exclude_unset=True))
     else:
         run_id = str(event.run_id)[: tables.ID_SHOWN]
         render.write(f"{event.at:%Y-%m-%d %H:%M:%S}  {run_id}  {_event_words(event)}")

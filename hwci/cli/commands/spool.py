@@ -14,7 +14,7 @@ import typer
 from hwci.cli.session.reporter import destination
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit, note, say_json, telling
+from hwci.cli.terminal.render import emit, note, progress, write_json
 from hwci.cli.terminal.tables import View, counted
 from hwci.client.explained import (
     ErrorMessage,
@@ -131,14 +131,16 @@ def flush(
             store.take_in()
             if refused:
                 note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
-            only = None if name is None else _anew(store, name, settings)
-        wanted = sending.Wanted(store, fingerprint, any_server, only)
-        outcome = sending.flush(destination(settings), wanted, deadline, note, telling)
+            only, to = None, destination(settings)
+            if name is not None:
+                only = store.keep_anew(_named(store, name), settings.url, to.key)
+        selected = sending.Selection(store, fingerprint, any_server, only)
+        outcome = sending.flush(to, selected, deadline, note, progress)
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
-    if told := unsent.settled_elsewhere(outcome):
-        note(told)
+    if line := unsent.done_elsewhere(outcome):
+        note(line)
     with _readable():
-        _say_what_stays(store, settings, fingerprint)
+        _note_others(store, settings, fingerprint)
     if left := len(outcome.unsent) + len(outcome.untried):
         total = len(outcome.sent) + left
         raise ExplainedError(unsent.not_sent(NOT_SENT, outcome, total))
@@ -161,7 +163,7 @@ def show(name: One) -> None:
         said = store.body(report).decode()
     if report.reason:
         note(f"{report.state}: {report.reason}")
-    say_json(said)
+    write_json(said)
 
 
 @spool.command("remove")
@@ -180,11 +182,6 @@ def remove(name: One) -> None:
 
 
 def _own_key(settings: Settings) -> str | None:
-    """Return the fingerprint of the key.
-
-    Raises:
-        ExplainedError: there is none to send with.
-    """
     from hwci.client.store import fingerprint_of
 
     to = destination(settings)
@@ -194,12 +191,6 @@ def _own_key(settings: Settings) -> str | None:
 
 
 def _named(store: "BenchStore", name: str) -> "PendingReport":
-    """Return the one report that is named.
-
-    Raises:
-        ExplainedError: wrong usage: it names none, or several.
-        StoreError: the store cannot be read.
-    """
     found = store.find(name)
     if len(found) != 1:
         cause = f"{counted(len(found), 'report')} of {store.folder} are called so"
@@ -208,22 +199,13 @@ def _named(store: "BenchStore", name: str) -> "PendingReport":
     return found[0]
 
 
-def _anew(store: "BenchStore", name: str, settings: Settings) -> "PendingReport":
-    """Make the one report that is named pending for this server and key."""
-    return store.keep_anew(_named(store, name), settings.url, destination(settings).key)
-
-
-def _say_what_stays(store: "BenchStore", settings: Settings, own: str | None) -> None:
+def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> None:
     """Note what this command did not send. `own`: only what waits for this key was its to send."""
     from hwci.client._address import parse_address
     from hwci.client.delivery import unsent
 
-    address = str(parse_address(settings.url))
-    keyed = 0 if own is None else store.others_waiting(address, own)
-    if keyed:
-        note(unsent.for_other_key(keyed))
-    if elsewhere := store.elsewhere(address):
-        note(unsent.for_other_server(elsewhere))
+    for line in unsent.for_others(store, str(parse_address(settings.url)), own):
+        note(line)
     reports = store.reports()
     unopened = [one for one in reports if one.state == "unreadable"]
     if unread := sum(not one.newer for one in unopened):
@@ -236,16 +218,16 @@ def _say_what_stays(store: "BenchStore", settings: Settings, own: str | None) ->
 
 
 def _known_key(settings: Settings) -> str | None:
-    """Return the key, for telling what waits for another; a list needs none."""
+    """Return the key, to show what waits for another; a list needs none."""
     try:
         return settings.ci_key()
     except ExplainedError as fault:
-        note(f"note: What waits for another key is not told: {fault.message.cause}.")
+        note(f"note: What waits for another key is not shown: {fault.message.cause}.")
         return None
 
 
 def _known_address(settings: Settings) -> str | None:
-    """Return the address, for telling what waits for another; a list needs none."""
+    """Return the address, to show what waits for another; a list needs none."""
     from hwci.client._address import parse_address
     from hwci.client.errors import ServerAddressError
 
@@ -268,11 +250,6 @@ def _readable() -> Iterator[None]:
 
 
 def _store(settings: Settings) -> "BenchStore":
-    """Return the store of this machine.
-
-    Raises:
-        ExplainedError: this user has no place for one.
-    """
     from hwci.client.store import bench_store, no_place
 
     found = bench_store(settings.environ)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci import client
-from hwci.cli.session.command import connected
-from hwci.cli.session.connection import Connection
+from hwci.cli.session.connection import Connection, connected
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
@@ -22,10 +21,9 @@ from hwci.wire.hashes import short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hwci.ci.git.path_check import CommitKinds, PathCheck, Tracked
+    from hwci.ci.reporting import CommitKinds, PathCheck
     from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
     from hwci.wire.metrics import RealFwBugs, SuiteConfigPlan
-    from hwci.wire.reports import SuiteConfiguration
 
 suite_config = typer.Typer(
     no_args_is_help=True, help="Suite configurations of products: check, plan, apply."
@@ -53,15 +51,17 @@ def apply(
 
       hwci suite-config apply sensor.json gateway.json --dry-run
     """
-    from hwci.ci.reporting import files_or_found, read_configurations
+    from hwci.ci.reporting import PathCheck, check_repository, files_or_found, read_configurations
     from hwci.client import Client, calls
 
     fix, context = "Correct what is named above; nothing was sent", command_context()
     read = read_configurations(files_or_found(files, context), fix, context)
-    _warn_of_paths(read)
+    found = check_repository(read, context.folder())
+    if isinstance(found, PathCheck):
+        _warn(found)
     if dry_run:
         for config in read:
-            render.say_json((calls.put_suite_config(config).body or b"").decode())
+            render.write_json((calls.put_suite_config(config).body or b"").decode())
         return
     settings = resolve(Flags(url, profile))
     with (
@@ -93,53 +93,31 @@ def check(
 
       hwci suite-config check sensor.json --repository ../firmware --strict
     """
-    from hwci.ci.git.path_check import check_paths
-    from hwci.ci.reporting import files_or_found, read_configurations
+    from hwci.ci.reporting import (
+        PathCheck,
+        check_repository,
+        files_or_found,
+        read_configurations,
+    )
 
     context = command_context()
     named = files_or_found(files, context)
     read = read_configurations(named, "Correct what is named above", context, repository)
-    known = _tracked(repository or (context.folder() if json else None))
-    if known is not None:
-        found = check_paths(read, known)
+    found = check_repository(read, repository or context.folder())
+    if isinstance(found, PathCheck):
         render.emit_json(found) if json else _show(found)
         _warn(found)
         if strict and found.warnings:
             count = tables.counted(len(found.warnings), "warning")
             fix = "Correct what is named above, or leave --strict out"
             raise command_error("The configuration does not fit the repository", count, fix)
+    elif repository is not None or json:
+        fix = found.fix or "Name a checkout: --repository DIR"
+        raise wrong_usage("The repository cannot be looked at", str(found), fix) from found
+    else:
+        render.note(f"note: Only the rules are checked, without a repository: {found}")
     products = tables.counted(len(read), "product")
     render.note(f"{products} in {tables.counted(len(named), 'file')}: ok.")
-
-
-def _tracked(folder: Path | None) -> "Tracked | None":
-    """Look at the checkout; where nobody named one, there need not be one."""
-    from hwci.ci.git.path_check import tracked
-    from hwci.ci.git.repository import GitError, Repository
-
-    try:
-        return tracked(Repository(folder or command_context().folder()))
-    except GitError as fault:
-        if folder is not None:
-            raise wrong_usage(
-                "The repository cannot be looked at",
-                str(fault),
-                fault.fix or "Name a checkout: --repository DIR",
-            ) from fault
-        render.note(f"note: Only the rules are checked, without a repository: {fault}")
-        return None
-
-
-def _warn_of_paths(read: "Sequence[SuiteConfiguration]") -> None:
-    """Warn of what hardly fits the repository of this folder, if it is one."""
-    from hwci.ci.git.path_check import check_paths, tracked
-    from hwci.ci.git.repository import GitError, Repository
-
-    try:
-        known = tracked(Repository(command_context().folder()))
-    except GitError:
-        return
-    _warn(check_paths(read, known))
 
 
 def _warn(found: "PathCheck") -> None:
@@ -174,7 +152,7 @@ def _kinds(commits: int) -> "tables.Layout[CommitKinds]":
                 f"Neither, of {commits} commits", lambda row: str(row.neither), right=True
             ),
         ),
-        keys=("repoKey", "suite", "firmware", "harness", "both", "neither"),
+        fields="repoKey suite firmware harness both neither",
         empty="",
     )
 
@@ -278,7 +256,7 @@ def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[Reclas
     ]
     if any(row.review for row in rows):
         columns.append(tables.Column("Stays", lambda row: _review(row.review)))
-    return tables.Layout("plan", "What would change", columns, keys=(), empty="")
+    return tables.Layout("plan", "What would change", columns, fields="", empty="")
 
 
 def _class(found: "ClassAnswer") -> str:

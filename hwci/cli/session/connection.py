@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way from a command to the server: a client with the right credential, and the organization
-that is meant.
+that is meant; and the flags that the commands of a signed-in person share.
 """
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from hwci.cli.session.credentials import Profile, UnusedError
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
+from hwci.cli.terminal.render import emit
+from hwci.cli.terminal.tables import View
 from hwci.client.explained import (
     SIGN_IN_FIX,
     ExitCode,
@@ -25,6 +28,7 @@ from hwci.client.explained import (
 )
 
 if TYPE_CHECKING:
+    from hwci.cli.terminal.tables import Layout
     from hwci.client import Call, Client
     from hwci.client.errors import HwciError
     from hwci.wire.accounts import OwnOrganization, TokenPair
@@ -52,11 +56,7 @@ class Connection:
         return self.client.items(call)
 
     def org_id(self) -> UUID:
-        """Find the organization that is meant: by id, by name, or the only one.
-
-        Raises:
-            ExplainedError: there is none, or several could be meant.
-        """
+        """Find the organization that is meant: by id, by name, or the only one."""
         from hwci.client import calls
 
         wanted = self.settings.org
@@ -93,11 +93,7 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
 
 @contextmanager
 def signed_in(flags: Flags) -> Iterator[Connection]:
-    """Yield a connection with the token of `HWCI_TOKEN` or of the profile.
-
-    Raises:
-        ExplainedError: not signed in, or whatever the client raises within.
-    """
+    """Yield a connection with the token of `HWCI_TOKEN` or of the profile."""
     settings = resolve(flags)
     with explained(), _client(settings) as client:
         yield Connection(client, settings)
@@ -132,12 +128,7 @@ def _kept_token(settings: Settings, refused: str | None = None) -> str:
 
 
 def _renew(kept: Profile) -> Profile:
-    """Get new tokens for a sign-in whose access token has ended.
-
-    Raises:
-        UnusedError: the refresh token is as good as before.
-        ExplainedError: it is not, or that is unknown.
-    """
+    """Get new tokens for a sign-in whose access token has ended."""
     from hwci.client import Client, calls
     from hwci.client.errors import HwciError
 
@@ -181,3 +172,60 @@ def profile_of(
         expires_at=(began + timedelta(seconds=tokens.expires_in)).timestamp(),
         device_token=device_token,
     )
+
+
+# Commands of a signed-in person: their shared flags, and the connection that they get
+
+
+Command = Callable[..., None]
+
+
+def connected(*, org: bool = True) -> Callable[[Command], Command]:
+    """Make a command of a function whose first argument is the connection: the flags that decide it
+    are added, `--org` if wanted, `--url` and `--profile`.
+    """
+    flags = {"org": options.Org, "url": options.Url, "profile": options.Profile}
+
+    def decorate(function: Command) -> Command:
+        def command(**given: Any) -> None:  # noqa: ANN401 - whatever flags it has
+            named = {name: given.pop(name) for name in flags if name in given}
+            with signed_in(Flags(**named)) as connection:
+                function(connection, **given)
+
+        own = list(inspect.signature(function).parameters.values())[1:]
+        added = [_flag(name, kind) for name, kind in flags.items() if org or name != "org"]
+        return _described(command, function, [*own, *added])
+
+    return decorate
+
+
+def listing(
+    layout: "Callable[[View], Layout[Any]]", *, org: bool = True
+) -> Callable[[Callable[..., Iterable[Any]]], Command]:
+    """Make a command that lists the rows which a function returns, in the form of `--output`."""
+
+    def decorate(function: Callable[..., Iterable[Any]]) -> Command:
+        def show(connection: Connection, **given: Any) -> None:  # noqa: ANN401 - as above
+            form = options.form_of(given.pop("json"), given.pop("output"))
+            emit(layout(View(options.now())), list(function(connection, **given)), form)
+
+        own = inspect.signature(function).parameters.values()
+        added = [_flag("json", options.JsonList, default=False), _flag("output", options.Output)]
+        return connected(org=org)(_described(show, function, [*own, *added]))
+
+    return decorate
+
+
+def _flag(name: str, kind: Any, default: object = None) -> inspect.Parameter:  # noqa: ANN401 - annotated for typer
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, annotation=kind, default=default)
+
+
+def _described(
+    command: Command, function: Callable[..., Any], parameters: list[inspect.Parameter]
+) -> Command:
+    """Set the name, help and parameters of a command, for typer to read."""
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__annotations__ = {}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command

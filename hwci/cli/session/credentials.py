@@ -62,24 +62,18 @@ _FIELDS = tuple(field.name for field in fields(Profile) if field.default is MISS
 
 @dataclass(frozen=True)
 class Credentials:
-    """The file of all profiles. What another version wrote beside our fields stays in it."""
+    """The file of all profiles. What another version wrote beside our fields stays in it. A method
+    raises ExplainedError if the file cannot be read or written, or is not one that this hwci knows.
+    """
 
     path: Path
 
     def profiles(self) -> dict[str, Profile]:
-        """Read every profile; without the file there is none.
-
-        Raises:
-            ExplainedError: the file cannot be read, or is not one that this hwci knows.
-        """
+        """Read every profile; without the file there is none."""
         return _profiles(self._content())
 
     def store(self, name: str, profile: Profile) -> None:
-        """Keep a profile in place of the earlier one of that name.
-
-        Raises:
-            ExplainedError: the file cannot be read or written.
-        """
+        """Keep a profile in place of the earlier one of that name."""
         with self._changing() as kept:
             kept[name] = {**kept.get(name, {}), **asdict(profile)}
 
@@ -124,11 +118,7 @@ class Credentials:
             return fresh
 
     def forget(self, name: str) -> None:
-        """Drop a profile.
-
-        Raises:
-            ExplainedError: the file cannot be read or written.
-        """
+        """Drop a profile."""
         with self._changing() as kept:
             kept.pop(name, None)
 
@@ -230,11 +220,7 @@ def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
 
 
 def default_credentials(environ: Mapping[str, str]) -> Credentials:
-    """Return the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`.
-
-    Raises:
-        ExplainedError: the user has no home, as in a container that runs as any number.
-    """
+    """Return the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`."""
     from hwci.client.files import own_folder
 
     try:

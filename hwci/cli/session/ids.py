@@ -25,11 +25,7 @@ class Named(NamedTuple):
 
 
 def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> UUID:
-    """Complete an id from those listed if it is abbreviated.
-
-    Raises:
-        ExplainedError: not an id, or none or several begin with it.
-    """
+    """Complete an id from those listed if it is abbreviated."""
     prefix = text.lower()
     if len(prefix) == UUID_LENGTH:
         return _uuid(prefix, named)
@@ -42,9 +38,6 @@ def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> U
 def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]]]) -> UUID:
     """Find an id among those listed, each with its name: by the exact name, else by the name in any
     case, else by the id.
-
-    Raises:
-        ExplainedError: it is none of them, or several.
     """
     known = list(listed())
     found = {one for one, name in known if name == text}

@@ -84,11 +84,6 @@ def _show(address: str, title: str, *, open_browser: bool) -> None:
 
 
 def _wait(arrivals: "queue.Queue[Brought]", name: str) -> str:
-    """Wait for the code.
-
-    Raises:
-        ExplainedError: the sign-in was refused, or the browser did not come back.
-    """
     again = f"try again: hwci login --sso {name}"
     try:
         brought = arrivals.get(timeout=WAIT_SECONDS)

@@ -11,11 +11,7 @@ from hwci.client.explained import wrong_usage
 
 
 def asked(what: str, ways: str, *, hidden: bool = False) -> str:
-    """Ask for something at the terminal.
-
-    Raises:
-        ExplainedError: there is no terminal; `ways`: the flags and variables to use.
-    """
+    """Ask for something at the terminal. Without one, the error names `ways`: the flags to use."""
     if not sys.stdin.isatty():
         raise wrong_usage(f"The {what} is missing", "no terminal to ask at", f"Use {ways}")
     return str(typer.prompt(what.capitalize(), hide_input=hidden, err=True))
@@ -27,11 +23,7 @@ def secret_line(what: str, ways: str, *, from_stdin: bool) -> str:
 
 
 def new_password(ways: str, *, from_stdin: bool) -> str:
-    """Read a new password from stdin if a flag asks for it, else at the terminal twice.
-
-    Raises:
-        ExplainedError: there is no terminal, or the two differ.
-    """
+    """Read a new password from stdin if a flag asks for it, else at the terminal twice."""
     password = secret_line("password", ways, from_stdin=from_stdin)
     if not from_stdin and asked("same password again", ways, hidden=True) != password:
         raise wrong_usage(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hwci.cli.session.settings import KEY_FILE, Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.errors import warn
-from hwci.cli.terminal.render import command_line, note, say_json
+from hwci.cli.terminal.render import command_line, note, write_json
 from hwci.client.explained import ExitCode, ExplainedError, explain
 
 if TYPE_CHECKING:
@@ -38,11 +38,7 @@ def command_context() -> CommandContext:
 def sending(
     flags: Flags, deadline_s: float, *, dry_run: bool = False, summary: bool = True
 ) -> Sending:
-    """Return how reports go out.
-
-    Raises:
-        ExplainedError: wrong usage: as `resolve`.
-    """
+    """Return how reports go out."""
     from hwci.ci.reporting import Sending
 
     return Sending(None if dry_run else destination(resolve(flags)), deadline_s, summary)
@@ -85,14 +81,11 @@ def _no_key(fault: Exception, settings: Settings) -> NoKey:
 
 
 def show(done: Done, *, strict: bool) -> None:
-    """Show what came of a command: bodies on stdout, warnings on stderr.
-
-    Raises:
-        ExplainedError: the first warning, if the caller is strict or called the command wrongly; or
-            the error that it ends with.
+    """Show what came of a command: bodies on stdout, warnings on stderr; a strict caller gets the
+    first warning as an error.
     """
     for body in done.bodies:
-        say_json(body.decode())
+        write_json(body.decode())
     strict = strict and done.error is None
     for message in done.messages:
         warn(message, strict=strict or message.wrong_usage)

@@ -63,11 +63,7 @@ class Settings:
         return kept if kept is not None and kept.url == self.url else None
 
     def url_for_key(self, failed: str) -> str:
-        """Return the address, for a command that shows it a key or a token of its environment.
-
-        Raises:
-            ExplainedError: wrong usage: it is not set.
-        """
+        """Return the address, for a command that shows it a key or a token of its environment."""
         if self.guessed:
             raise wrong_usage(failed, NO_URL, NO_URL_FIX)
         return self.url
@@ -78,17 +74,14 @@ class Settings:
 
 
 def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
-    """Find the settings of a command.
-
-    Raises:
-        ExplainedError: a flag is empty; or the sign-ins, which alone could name the server, cannot
-            be read.
-    """
+    """Find the settings of a command."""
     for flag, text in (("--url", flags.url), ("--profile", flags.profile), ("--org", flags.org)):
         not_empty(text, flag)
     env = os.environ if environ is None else environ
     name = flags.profile or env.get("HWCI_PROFILE") or DEFAULT_PROFILE
-    said_url = flags.url or env.get("HWCI_URL") or _kept_url(name, env)
+    said_url = flags.url or env.get("HWCI_URL")
+    if not said_url and (kept := default_credentials(env).profiles().get(name)):
+        said_url = kept.url
     return Settings(
         url=(said_url or DEFAULT_URL).rstrip("/"),
         profile_name=name,
@@ -98,18 +91,10 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     )
 
 
-def _kept_url(name: str, environ: Mapping[str, str]) -> str | None:
-    kept = default_credentials(environ).profiles().get(name)
-    return kept.url if kept else None
-
-
 def secret(name: str, environ: Mapping[str, str]) -> str | None:
     """Read a secret from `NAME` or from the file that `NAME_FILE` names.
 
     An empty value is none: CI systems hand one to jobs that may not see the secret.
-
-    Raises:
-        ExplainedError: the file cannot be read.
     """
     value = environ.get(name, "").strip()
     if value == f"$({name})":  # Azure hands on what a job may not see as its own name

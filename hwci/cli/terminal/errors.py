@@ -20,10 +20,8 @@ def report(message: ErrorMessage, word: str = "error") -> None:
 
 
 def warn(message: ErrorMessage, *, strict: bool) -> None:
-    """Report what went wrong without failing the build that reports (contract, "Command line").
-
-    Raises:
-        ExplainedError: the caller is strict.
+    """Report what went wrong without failing the build that reports, unless the caller is strict:
+    then raise it (contract, "Command line").
     """
     if strict:
         raise ExplainedError(message)

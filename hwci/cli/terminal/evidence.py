@@ -130,20 +130,18 @@ def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
     """Return the sections about a failure: a title and its lines in turn."""
     from rich.text import Text
 
+    failure = found.failure
+    under_test = _commits(found.under_test, found.under_test_total, "not known")
     for title, lines in (
-        (_title(found), list(_facts(found, now))),
+        (f"{failure.test_id} on {failure.box_key} ({failure.id})", list(_facts(found, now))),
         ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),
         ("Checks, in order", list(check_lines(found))),
-        ("Commits under test", list(_under_test(found))),
+        ("Commits under test", list(under_test)),
         ("Commits before the fix", list(_before_fix(found))),
     ):
         if lines:
             yield Text(render.safe(title), style="bold")
             yield Text("\n".join(f"  {render.safe(line)}" for line in lines) + "\n")
-
-
-def _title(found: FailureEvidence) -> str:
-    return f"{found.failure.test_id} on {found.failure.box_key} ({found.failure.id})"
 
 
 def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
@@ -158,11 +156,17 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     if resolved is None:
         return
     commits = counted(resolved.failing_commits, "failing commit")
+    fix, review = resolved.fix, resolved.review
+    passed = f"{fix.sha}, passed {when(fix.started_at, now)} UTC" if fix else "not known"
+    said = _found(resolved)
+    if review is not None:  # a person's word, beside what the checks alone would say
+        word = REVIEW_WORDS[review.action]
+        said = f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
     yield f"group        {commits} with no pass between"
     yield f"broken by    {broken_by(resolved.broken_by)}"
-    yield f"fixed by     {_fix(resolved, now)}"
-    yield f"class        {_class(resolved)}"
-    yield f"status       {_status(resolved)}"
+    yield f"fixed by     {passed}"
+    yield f"class        {said}"
+    yield f"status       {resolved.status}{f', {moment(review.at)} UTC' if review else ''}"
 
 
 def _label(found: FailureEvidence) -> str:
@@ -186,31 +190,12 @@ def blame(found: FailureEvidence) -> str:
     return BLAME_WORDS[found.resolved.failure_class]
 
 
-def _fix(resolved: ResolvedFailureAnswer, now: datetime) -> str:
-    fix = resolved.fix
-    return "not known" if fix is None else f"{fix.sha}, passed {when(fix.started_at, now)} UTC"
-
-
-def _class(resolved: ResolvedFailureAnswer) -> str:
-    """Name the class that counts: a person's word, beside what the checks alone would say."""
-    if resolved.review is None:
-        return _found(resolved)
-    word = REVIEW_WORDS[resolved.review.action]
-    return f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
-
-
 def _found(answer: ClassAnswer) -> str:
     reason = answer.reason_text or "no check speaks against it"
     return f"{CLASS_WORDS[answer.failure_class]}, {reason}"
 
 
-def _status(resolved: ResolvedFailureAnswer) -> str:
-    review = resolved.review
-    return resolved.status if review is None else f"{resolved.status}, {moment(review.at)} UTC"
-
-
 def _mark(commit: EvidenceCommit) -> str:
-    """Return the letter of a commit: passed, failed, or both."""
     passed, failed, both = ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
     if commit.passed and commit.failed:
         return both
@@ -242,10 +227,6 @@ def _subjects(found: FailureEvidence) -> dict[str, str]:
 def _rest(more: int, noun: str) -> Iterator[str]:
     if more > 0:
         yield f"… {counted(more, noun)} not shown"
-
-
-def _under_test(found: FailureEvidence) -> Iterator[str]:
-    yield from _commits(found.under_test, found.under_test_total, "not known")
 
 
 def _before_fix(found: FailureEvidence) -> Iterator[str]:

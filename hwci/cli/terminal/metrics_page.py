@@ -15,7 +15,7 @@ from hwci.cli.terminal.render import Format
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from rich.console import RenderableType
@@ -29,7 +29,9 @@ TILE_HEIGHT = 6
 
 
 class TableName(StrEnum):
-    """The four tables of the page, and the merges that its first tile counts."""
+    """The four tables of the page, and the merges that its first tile counts. `tables` and the
+    client's `calls` have a function of each name.
+    """
 
     CHECKED_MERGES = "checked-merges"
     UNCHECKED_MERGES = "unchecked-merges"
@@ -93,19 +95,15 @@ class Block(NamedTuple):
     def below(self) -> list[str]:
         """The lines below the rows."""
         rest = self.rows.total - len(self.rows.items)
-        return [*_legend(self), *([f"… {rest:,} more: {self.more}"] if rest > 0 else [])]
+        flakiest = self.layout.name == TableName.FLAKIEST_TESTS
+        legend = [BROKEN] if flakiest and any(row.broken for row in self.rows.items) else []
+        return [*legend, *([f"… {rest:,} more: {self.more}"] if rest > 0 else [])]
 
 
 def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
-    """Return the layout of a table."""
-    layouts: dict[TableName, Callable[[tables.View], tables.Layout[Any]]] = {
-        TableName.CHECKED_MERGES: tables.checked_merges,
-        TableName.UNCHECKED_MERGES: tables.unchecked_merges,
-        TableName.REAL_BUGS: tables.real_bugs,
-        TableName.OTHER_FAILURES: tables.other_failures,
-        TableName.FLAKIEST_TESTS: tables.flakiest_tests,
-    }
-    return layouts[name](view)
+    """Return the layout of a table: the function of its name makes it."""
+    found: tables.Layout[Any] = getattr(tables, name.name.lower())(view)
+    return found
 
 
 def show(found: Overview, form: Format, server: str) -> None:
@@ -170,10 +168,6 @@ def tile_rows(found: TilesAnswer) -> list[TileRow]:
     ]
 
 
-def _one_line(tile: Tile) -> Tile:
-    return tile._replace(below=tile.below.replace("\n", " "))
-
-
 def _share(part: int, total: int) -> str:
     return f"{100 * part / total:.1f} %" if total else "none reported"
 
@@ -218,11 +212,6 @@ BROKEN = (
     "broken: it never passed on a retry, and never on the same commit and box"
     " (without these: --table flakiest-tests --hide-broken)"
 )
-
-
-def _legend(block: Block) -> list[str]:
-    flakiest = block.layout.name == TableName.FLAKIEST_TESTS
-    return [BROKEN] if flakiest and any(row.broken for row in block.rows.items) else []
 
 
 def _terminal(found: Overview, server: str) -> None:
@@ -277,7 +266,8 @@ def _csv(found: Overview) -> None:
 def _markdown(found: Overview, server: str) -> None:
     render.write(f"## {render.md(header(found.page, server))}")
     render.write()
-    render.emit_md(["", "", ""], map(_one_line, tiles(found.page.tiles)))
+    rows = [tile._replace(below=tile.below.replace("\n", " ")) for tile in tiles(found.page.tiles)]
+    render.emit_md(["", "", ""], rows)
     for block in _blocks(found):
         render.write()
         render.write(f"### {block.title}")

@@ -163,11 +163,7 @@ DEADLINE_S = 120.0
 
 
 def _number(value: float) -> float:
-    """Read a time. What is no number is no end either.
-
-    Raises:
-        ExplainedError: wrong usage: it is none.
-    """
+    """Read a time. What is no number is no end either."""
     if not math.isnan(value):
         return value
     raise wrong_usage(
@@ -198,11 +194,7 @@ Deadline = Annotated[
 
 
 def form_of(json: bool, output: Format | None) -> Format:
-    """Decide the form of the output.
-
-    Raises:
-        ExplainedError: `--json` beside another form.
-    """
+    """Decide the form of the output."""
     if json and output not in {None, Format.JSON}:
         raise wrong_usage(
             "The output can have one form only",
@@ -213,11 +205,7 @@ def form_of(json: bool, output: Format | None) -> Format:
 
 
 def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | None]:
-    """Return repository and suite. The last colon parts them: a suite holds none, as a rule.
-
-    Raises:
-        ExplainedError: not of the form REPO:SUITE, or two repositories.
-    """
+    """Return repository and suite. The last colon parts them: a suite holds none, as a rule."""
     if product is None:
         return repo, None
     repo_key, colon, suite = product.rpartition(":")
@@ -235,11 +223,7 @@ def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | N
 
 
 def time_of(text: str | None, flag: str) -> datetime | None:
-    """Read a time of a flag.
-
-    Raises:
-        ExplainedError: no date-time with an offset.
-    """
+    """Read a time of a flag."""
     from hwci.wire.base import parse_time
 
     if text is None:
@@ -253,11 +237,7 @@ def time_of(text: str | None, flag: str) -> datetime | None:
 
 
 def one_box(names: Sequence[str] | None) -> str | None:
-    """Return the box of a flag that can be repeated by mistake only.
-
-    Raises:
-        ExplainedError: several are named.
-    """
+    """Return the box of a flag that can be repeated by mistake only."""
     if names and len(set(names)) > 1:
         raise wrong_usage(
             "--box names one box",

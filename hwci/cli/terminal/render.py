@@ -66,17 +66,16 @@ def _visible(text: str) -> str:
     if text.isprintable():  # then no letter is hidden, and most texts are looked at once
         return text
     return "".join(
-        _escape(letter) if unicodedata.category(letter) in _HIDDEN else letter for letter in text
+        letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+        if unicodedata.category(letter) in _HIDDEN
+        else letter
+        for letter in text
     )
-
-
-def _escape(letter: str) -> str:
-    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def write(line: str = "") -> None:
     """Write a line of data."""
-    _write(sys.stdout, line)
+    _put(sys.stdout, safe(line))
 
 
 def note(line: str) -> None:
@@ -84,7 +83,7 @@ def note(line: str) -> None:
     the disk of the log is full, the work goes on: the report matters more.
     """
     try:
-        _write(sys.stderr, line)
+        _put(sys.stderr, safe(line))
     except OSError:
         sys.stderr = nowhere()
 
@@ -103,10 +102,6 @@ def nowhere() -> TextIO:
     return Path(os.devnull).open("w", encoding="utf-8")
 
 
-def _write(stream: TextIO, line: str) -> None:
-    _put(stream, safe(line))
-
-
 def _put(stream: TextIO, line: str) -> None:
     """Write a line in which letters are shown as they are to be: all but CI commands go here."""
     stream.write(_OBEYED_FIRST.sub(r"\1: ", line) + "\n")
@@ -114,7 +109,7 @@ def _put(stream: TextIO, line: str) -> None:
 
 
 @contextmanager
-def telling(told: Callable[[], str]) -> Iterator[None]:
+def progress(shown: Callable[[], str]) -> Iterator[None]:
     """Show the progress of something long, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield
@@ -124,7 +119,7 @@ def telling(told: Callable[[], str]) -> Iterator[None]:
     from rich.text import Text
 
     screen = Console(stderr=True)
-    with Live(get_renderable=lambda: Text(safe(told())), console=screen, transient=True):
+    with Live(get_renderable=lambda: Text(safe(shown())), console=screen, transient=True):
         yield
 
 
@@ -135,10 +130,10 @@ def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
         if isinstance(value, Sequence)
         else value.model_dump(mode="json", by_alias=True)
     )
-    say_json(json.dumps(plain, indent=2, ensure_ascii=False))
+    write_json(json.dumps(plain, indent=2, ensure_ascii=False))
 
 
-def say_json(text: str) -> None:
+def write_json(text: str) -> None:
     """Write JSON: only its strings can hold hidden letters, and each of these can be escaped."""
     for line in _OBEYED.sub(r"#\\u0023", text).split("\n"):
         write(line if line.isprintable() else "".join(map(_json_escape, line)))

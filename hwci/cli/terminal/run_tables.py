@@ -46,27 +46,9 @@ def runs(view: View) -> Layout[RunAnswer]:
             Column("Failed", lambda row: str(row.tests.failed), right=True),
             Column("Retried", lambda row: str(row.tests.retried), right=True),
         ],
-        (
-            "id",
-            "repoKey",
-            "suite",
-            "workflow",
-            "runId",
-            "runAttempt",
-            "boxKey",
-            "trigger",
-            "branch",
-            "sha",
-            "status",
-            "startedAt",
-            "endedAt",
-            "conclusion",
-            "helloOk",
-            "tests.total",
-            "tests.passed",
-            "tests.failed",
-            "tests.retried",
-        ),
+        "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
+        "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "
+        "tests.retried",
         "No run fits. Drop a filter, or report one: hwci report-run",
     )
 
@@ -83,7 +65,7 @@ def tests() -> Layout[RunItem]:
             Column("Duration", _duration, right=True),
             Column("Verdict", lambda row: row.verdict or "", whole=True),
         ],
-        ("id", "outcome", "attempts", "durationS", "verdict"),
+        "id outcome attempts durationS verdict",
         "No test of this run was reported.",
     )
 
@@ -112,7 +94,8 @@ def _duration(item: RunItem) -> str:
 
 def head(run: RunDetail, view: View) -> Iterator[str]:
     """Return the lines about a run and its status."""
-    yield f"status     {_status(run)}"
+    words = STATUS_WORDS[run.status]
+    yield f"status     {words if run.conclusion is None else f'{words}: {run.conclusion}'}"
     yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
     yield f"commit     {run.sha}"
     yield f"run        {run.run_id}, attempt {run.run_attempt}, of {run.workflow} ({run.trigger})"
@@ -124,11 +107,6 @@ def head(run: RunDetail, view: View) -> Iterator[str]:
     yield f"tests      {_counts(run)}"
     if run.covers_shas:
         yield f"covers     {counted(len(run.covers_shas), 'commit')}"
-
-
-def _status(run: RunDetail) -> str:
-    words = STATUS_WORDS[run.status]
-    return words if run.conclusion is None else f"{words}: {run.conclusion}"
 
 
 def _counts(run: RunDetail) -> str:

@@ -65,7 +65,6 @@ def _row(report: PendingReport, key: str | None, address: str | None) -> Spooled
 
 
 def _why(report: PendingReport, key: str | None, address: str | None) -> str:
-    """Return why a report is still here."""
     if report.state == "superseded":
         before = f"; {report.reason}" if report.reason else ""
         return f"a later one came (hwci spool flush {report.label}){before}"
@@ -75,7 +74,7 @@ def _why(report: PendingReport, key: str | None, address: str | None) -> str:
     if key is not None and report.fingerprint != fingerprint_of(key):
         said = f"meant for another key (hwci spool flush --any-key); {said}"
     if report.address == UNKNOWN:
-        said = f"HWCI_URL was not set: it is sent with the first that is told; {said}"
+        said = f"HWCI_URL was not set: it is sent to the first server that is named; {said}"
     elif address is not None and report.address != address:
         said = f"meant for another server (hwci spool flush --any-server); {said}"
     return said
@@ -103,6 +102,6 @@ def layout(view: View) -> Layout[SpooledReport]:
             Column("Tries", lambda row: str(row.tries), right=True),
             Column("Why", lambda row: row.reason),
         ],
-        tuple(SpooledReport.model_fields),
+        " ".join(SpooledReport.model_fields),
         "Nothing waits, and nothing was refused.",
     )

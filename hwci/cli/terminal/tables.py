@@ -75,13 +75,20 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True)
 class Layout(Generic[Row]):
-    """A table: `keys` are the fields of the answer that go into a spreadsheet, by path."""
+    """A table. `fields`: those of the answer that go into a spreadsheet, by path, with blanks
+    between them.
+    """
 
     name: str
     title: str
     columns: Sequence[Column[Row]]
-    keys: Sequence[str]
+    fields: str
     empty: str
+
+    @property
+    def keys(self) -> list[str]:
+        """The header of a spreadsheet."""
+        return self.fields.split()
 
     def headers(self) -> list[str]:
         """Return the headers that people see."""
@@ -169,28 +176,10 @@ def product_columns(view: View) -> list[Column[Any]]:
 
 
 _RESOLVED_KEYS = (
-    "id",
-    "repoKey",
-    "suite",
-    "testId",
-    "boxKey",
-    "branch",
-    "firstFailure.sha",
-    "firstFailure.startedAt",
-    "firstFailure.workflow",
-    "firstFailure.runId",
-    "firstFailure.runAttempt",
-    "lastFailingSha",
-    "failingCommits",
-    "brokenBy.from",
-    "brokenBy.to",
-    "fix.sha",
-    "fix.startedAt",
-    "verdict",
-    "class",
-    "reason",
-    "reasonText",
-    "status",
+    "id repoKey suite testId boxKey branch firstFailure.sha firstFailure.startedAt "
+    "firstFailure.workflow firstFailure.runId firstFailure.runAttempt lastFailingSha "
+    "failingCommits brokenBy.from brokenBy.to fix.sha fix.startedAt verdict class reason "
+    "reasonText status"
 )
 
 
@@ -255,36 +244,15 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
             Column("Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True),
             Column("", lambda row: "broken" if row.broken else ""),
         ],
-        (
-            "repoKey",
-            "suite",
-            "testId",
-            "boxes",
-            "runReports",
-            "attempts",
-            "failedAttempts",
-            "retryPasses",
-            "flakyFailures",
-            "flakeRate",
-        ),
+        "repoKey suite testId boxes runReports attempts failedAttempts retryPasses "
+        "flakyFailures flakeRate",
         "No test of the period had a failed attempt, or none was reported (hwci report-run).",
     )
 
 
 _FAILURE_KEYS = (
-    "id",
-    "repoKey",
-    "suite",
-    "testId",
-    "boxKey",
-    "branch",
-    "sha",
-    "label",
-    "items",
-    "firstStartedAt",
-    "lastStartedAt",
-    "verdict",
-    "groupId",
+    "id repoKey suite testId boxKey branch sha label items firstStartedAt lastStartedAt "
+    "verdict groupId"
 )
 
 
@@ -330,7 +298,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
     )
 
 
-_MERGE_KEYS = ("repoKey", "suite", "sha", "branch", "mergedAt")
+_MERGE_KEYS = "repoKey suite sha branch mergedAt"
 
 
 def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
@@ -365,16 +333,8 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
             ),
             Column("Box", lambda row: row.first_run.box_key),
         ],
-        (
-            *_MERGE_KEYS,
-            "firstRun.runRecordId",
-            "firstRun.runId",
-            "firstRun.runAttempt",
-            "firstRun.suite",
-            "firstRun.boxKey",
-            "firstRun.sha",
-            "firstRun.startedAt",
-        ),
+        f"{_MERGE_KEYS} firstRun.runRecordId firstRun.runId firstRun.runAttempt "
+        "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt",
         "No announced merge of the period ran on hardware, or none was announced"
         " (hwci merge-announce).",
     )

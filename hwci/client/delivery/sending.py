@@ -135,7 +135,7 @@ def keep_early(to: Destination, reports: Sequence[PendingReport]) -> None:
             to.keep(reports)
 
 
-class Wanted(NamedTuple):
+class Selection(NamedTuple):
     """Which of what waits is sent: what is for this server, or for `any_server`, and the key of
     this fingerprint, or None: for any key; or `only` one report.
     """
@@ -148,7 +148,7 @@ class Wanted(NamedTuple):
 
 def flush(
     to: Destination,
-    wanted: Wanted,
+    selection: Selection,
     deadline_s: float,
     notify: Notify,
     progress: Callable[[Callable[[], str]], AbstractContextManager[None]],
@@ -158,11 +158,11 @@ def flush(
     Raises:
         HwciError: the address is none, or the environment names an impossible proxy.
     """
-    store, fingerprint, patience = wanted.store, wanted.fingerprint, Patience(deadline_s)
+    store, fingerprint, patience = selection.store, selection.fingerprint, Patience(deadline_s)
     with Client(to.url, ci_key=to.key, timeout=patience.silence_s, retries=0) as client:
-        _readdress(store, client.address, fingerprint, any_server=wanted.any_server)
+        _readdress(store, client.address, fingerprint, any_server=selection.any_server)
         waiting = store.waiting_for(client.address, fingerprint)
-        reports = waiting if wanted.only is None else [wanted.only]
+        reports = waiting if selection.only is None else [selection.only]
         if reports:
             notify(f"Sending {counted(len(reports), 'report')} to {client.address}.")
 
@@ -221,7 +221,7 @@ def _sent(
                 notify(f"note: {unsent.for_other_key(others)}")
         if store is not None and store.damaged:
             notify(f"warning: {unsent.damaged(store.damaged)}. {unsent.DAMAGED_FIX}.")
-        if line := unsent.settled_elsewhere(outcome):
+        if line := unsent.done_elsewhere(outcome):
             notify(line)
         return outcome, client.server_time
 

@@ -3,7 +3,7 @@
 Whether to send is decided in `hwci.client.delivery.dispatch`; nothing is sent or kept from here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hwci.client.delivery.dispatch import Outcome, Unsent
@@ -22,7 +22,7 @@ from hwci.client.explained import (
     explain,
     shortened,
 )
-from hwci.client.store import PendingReport
+from hwci.client.store import BenchStore, PendingReport
 
 AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
@@ -39,14 +39,20 @@ def for_other_key(count: int) -> str:
     )
 
 
-def for_other_server(count: int) -> str:
-    """Return the note on reports for another address. Only a person knows whether it was wrong, or
-    the server moved.
+def for_others(store: BenchStore, address: str, fingerprint: str | None) -> Iterator[str]:
+    """Return the notes on what waits for another key or server than these. `fingerprint` None: for
+    any key. Only a person knows whether an address was wrong, or the server moved.
+
+    Raises:
+        StoreError: the store cannot be read.
     """
-    return (
-        f"{counted(count, 'report')} {_wait(count)} for another server. If its address was wrong or"
-        " the server moved: hwci spool flush --any-server"
-    )
+    if fingerprint is not None and (keyed := store.others_waiting(address, fingerprint)):
+        yield for_other_key(keyed)
+    if count := store.elsewhere(address):
+        yield (
+            f"{counted(count, 'report')} {_wait(count)} for another server. If its address was"
+            " wrong or the server moved: hwci spool flush --any-server"
+        )
 
 
 def unkept(reports: Sequence[PendingReport]) -> str:
@@ -108,7 +114,7 @@ def superseded(older: Sequence[PendingReport]) -> str:
     )
 
 
-def settled_elsewhere(outcome: Outcome) -> str:
+def done_elsewhere(outcome: Outcome) -> str:
     """Return the note on what another process of this machine did meanwhile, or an empty text."""
     count = len(outcome.elsewhere)
     what = f"{counted(count, 'report')} sent by another process, or superseded there"

@@ -24,6 +24,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 from hwci.client._address import parse_address
 from hwci.client._call import Call, Credential
@@ -32,7 +33,7 @@ from hwci.client.files import locked, state_home
 from hwci.client.store import memory
 from hwci.client.store.file import StoreError, StoreFile
 from hwci.client.store.memory import PastRuns, RunSeries, facts_of
-from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, call_of, checksum
+from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, call_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
 from hwci.wire.reports import RunReport
 
@@ -54,8 +55,8 @@ def bench_store(environ: Mapping[str, str]) -> "BenchStore | None":
     """
     home = state_home(environ)
     state = Path(environ["HWCI_STATE_DIR"]) if environ.get("HWCI_STATE_DIR") else home
-    if told := environ.get("HWCI_SPOOL_DIR"):
-        return BenchStore(Path(told), state)
+    if folder := environ.get("HWCI_SPOOL_DIR"):
+        return BenchStore(Path(folder), state)
     older = () if home is None or home == state else (home / "spool",)
     return None if state is None else BenchStore(state / "spool", state, older)
 
@@ -73,7 +74,8 @@ def fingerprint_of(key: str) -> str:
 
 class BenchStore(StoreFile):
     """The store in a folder. `state`, `older`: where older versions keep what they remember, and
-    reports elsewhere.
+    reports elsewhere. A method raises StoreError if the store cannot be read or written, unless it
+    says otherwise.
     """
 
     def __init__(
@@ -158,11 +160,7 @@ class BenchStore(StoreFile):
     # Looking: it changes nothing
 
     def reports(self) -> list[PendingReport]:
-        """Return all reports, in their order.
-
-        Raises:
-            StoreError: they cannot be read.
-        """
+        """Return all reports, in their order."""
         stored = self.read(self._stored) or []
         numbers = {one.number for one in stored}
         older = [one for one in self._older.reports() if one.number not in numbers]
@@ -208,11 +206,7 @@ class BenchStore(StoreFile):
         return sum(one.fingerprint != fingerprint for one in self.waiting_for(address, None))
 
     def elsewhere(self, address: str) -> int:
-        """Count what waits for other servers than this.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Count what waits for other servers than this."""
         waiting = (one for one in self.reports() if one.state == "waiting")
         return sum(one.address not in {address, UNKNOWN} for one in waiting)
 
@@ -225,22 +219,14 @@ class BenchStore(StoreFile):
         return left if left <= ASKED_MAX_S else 0.0  # else the clock of the bench was set back
 
     def found(self, report: PendingReport) -> PendingReport | None:
-        """Return a report as it stands now, or the later one that waits in its place.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return a report as it stands now, or the later one that waits in its place."""
         later = "number > ? AND identity = ? AND address = ? AND state = 'waiting'"
         which = (f"number = ? OR ({later})", report.number, report.number)
         rows = self.read(lambda db: _rows(db, *which, report.identity, report.address))
         return self._report(rows[0]) if rows else None
 
     def body(self, report: PendingReport) -> bytes:
-        """Return the body of a report, as JSON.
-
-        Raises:
-            StoreError: it cannot be read, or is damaged.
-        """
+        """Return the body of a report, as JSON."""
         if report.call is None:
             call = self.read(lambda db: _call(db, report.number))
         else:
@@ -278,9 +264,6 @@ class BenchStore(StoreFile):
         """Yield the call that sends a report, and lock it for other processes meanwhile. None if it
         is not pending any more, another process sends one of its identity right now, or the server
         asked for a pause, which another process may have noted.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         with ExitStack() as held:
             try:
@@ -290,16 +273,14 @@ class BenchStore(StoreFile):
             yield self._to_send(report) if mine else None
 
     def sent(self, report: PendingReport) -> None:
-        """Delete a report that the server has, and remember its run.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
+        """Delete a report that the server has, and remember its run."""
 
         def settle(db: sqlite3.Connection) -> None:
             if not report.kept and report.facts is not None:
                 number = _next_number(db, self._clock())
-                memory.remember(db, report.identity, number, report.facts)
+                facts = report.facts
+                memory.settle(db, memory.begin(db, facts), tested=facts.tested)
+                memory.know(db, report.identity, number, facts.tests, facts.product)
             for row in _rows(db, "number = ? AND run IS NOT NULL", report.number):
                 memory.settle(db, row["run"], tested=row["tested"])
                 memory.know(db, row["identity"], row["number"], row["tests"], row["product"])
@@ -372,20 +353,12 @@ class BenchStore(StoreFile):
     # By a person
 
     def find(self, name: str) -> list[PendingReport]:
-        """Return the reports that a name means: a number, how it begins, or a file that is listed.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return the reports that a name means: a number, how it begins, or a listed file."""
         begins = Path(name).name
         return [one for one in self.reports() if begins and one.label.startswith(begins)]
 
     def put_back(self) -> int:
-        """Make refused reports pending again, in their order. Return how many.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
+        """Make refused reports pending again, in their order. Return how many."""
 
         def change(db: sqlite3.Connection) -> int:
             rows = _rows(db, "state = 'refused'")
@@ -399,9 +372,6 @@ class BenchStore(StoreFile):
     def keep_anew(self, report: PendingReport, address: str, key: str) -> PendingReport:
         """Make a report that a person names pending as the latest of its identity, for this server
         and this key, whatever its state and destination were.
-
-        Raises:
-            StoreError: it cannot be read, or not be kept.
         """
         self.body(report)
         server = str(parse_address(address))
@@ -411,8 +381,8 @@ class BenchStore(StoreFile):
             now = self._clock()
             number = _next_number(db, now)
             meant = {"address": server, "fingerprint": fingerprint, "created": now}
-            told = {"state": "waiting", "tries": 0, "reason": "", "not_before": 0.0}
-            _update(db, report.number, number=number, overtaken="[]", **meant, **told)
+            fresh = {"state": "waiting", "tries": 0, "reason": "", "not_before": 0.0}
+            _update(db, report.number, number=number, overtaken="[]", **meant, **fresh)
             [row] = _rows(db, "number = ?", number)
             kept = self._report(row)
             _overtake(db, kept)
@@ -421,11 +391,7 @@ class BenchStore(StoreFile):
         return self._change(change)
 
     def remove(self, report: PendingReport) -> None:
-        """Delete a report.
-
-        Raises:
-            StoreError: it is not in the store, or the store cannot be written.
-        """
+        """Delete a report."""
         self._change(
             lambda db: db.execute("DELETE FROM reports WHERE number = ?", (report.number,))
         )
@@ -433,11 +399,7 @@ class BenchStore(StoreFile):
     # What older versions kept
 
     def take_in(self) -> None:
-        """Take in what older versions kept, as each change does once.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
+        """Take in what older versions kept, as each change does once."""
         if not self._taken_in and self._older.hold_any():
             with self._older.locked(self.folder):
                 self.write(lambda db: self._older.take(db, partial(self._import, db)), self._clear)
@@ -467,8 +429,8 @@ def _rows(db: sqlite3.Connection, which: str, *values: object) -> list[sqlite3.R
 
 
 def _update(db: sqlite3.Connection, report: int, **now: object) -> None:
-    told = ", ".join(f"{name} = ?" for name in now)
-    db.execute(f"UPDATE reports SET {told} WHERE number = ?", (*now.values(), report))  # noqa: S608
+    fields = ", ".join(f"{name} = ?" for name in now)
+    db.execute(f"UPDATE reports SET {fields} WHERE number = ?", (*now.values(), report))  # noqa: S608
 
 
 def _put(db: sqlite3.Connection, report: PendingReport) -> None:
@@ -501,6 +463,6 @@ def _call(db: sqlite3.Connection, number: int) -> Call[None] | None:
     """Return the call that sends a report; None if it is gone or damaged."""
     select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
     for path, body, compressed, expected in db.execute(select, (number,)):
-        if checksum(body) == expected:
+        if crc32(body) == expected:
             return call_of(path, body, compressed=bool(compressed))
     return None

@@ -87,7 +87,7 @@ class StoreFile:
                 try:
                     done = self._transact(work)
                 except sqlite3.DatabaseError as fault:
-                    if not _is_damage(fault):
+                    if getattr(fault, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
                         raise
                     self._set_aside()
                     done = self._transact(work)
@@ -173,10 +173,6 @@ class StoreFile:
         self._transact(lambda db: _put(db, rows))
         many = sum(table == "reports" for table, _ in rows)
         self.damaged.append(f"{aside} ({many:,} reports of it could be read, and are kept)")
-
-
-def _is_damage(fault: sqlite3.Error) -> bool:
-    return getattr(fault, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
 def _why(fault: Exception) -> str:

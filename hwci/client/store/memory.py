@@ -145,12 +145,6 @@ def begin(db: sqlite3.Connection, facts: RunFacts) -> int:
     return int(row["id"])
 
 
-def remember(db: sqlite3.Connection, identity: str, number: int, facts: RunFacts) -> None:
-    """Remember a report that was sent and could not be kept before."""
-    settle(db, begin(db, facts), tested=facts.tested)
-    know(db, identity, number, facts.tests, facts.product)
-
-
 def settle(db: sqlite3.Connection, run: int, *, tested: bool) -> None:
     """Remember of a run that a report of it was sent."""
     db.execute(

@@ -10,12 +10,12 @@ import hashlib
 import json
 import re
 import sqlite3
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args
+from zlib import crc32
 
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import packed
@@ -46,11 +46,6 @@ def identity_of(path: str, content: Mapping[str, object]) -> str:
     names = _IDENTITIES.get(path, sorted(content))
     words = json.dumps([path, [content.get(name) for name in names]])
     return hashlib.sha256(words.encode()).hexdigest()[:40]
-
-
-def checksum(body: bytes) -> int:
-    """Return the checksum of a body, which shows damage by the disk."""
-    return zlib.crc32(body)
 
 
 def call_of(path: str, body: bytes, *, compressed: bool) -> Call[None]:
@@ -109,8 +104,8 @@ class PendingReport:
     def of_body(cls, name: str, call: Call[None], content: Mapping[str, Any]) -> "PendingReport":
         """Build a pending report of a body; `content`: its JSON as a value."""
         names = ("repo_key", "run_id", "run_attempt", "sha")
-        told: dict[str, Any] = {key: content.get(key) for key in names}
-        return cls(name, call.path, identity_of(call.path, content), packed(call), **told)
+        known: dict[str, Any] = {key: content.get(key) for key in names}
+        return cls(name, call.path, identity_of(call.path, content), packed(call), **known)
 
     @classmethod
     def of_row(cls, row: sqlite3.Row, file: Path) -> "PendingReport":
@@ -119,8 +114,8 @@ class PendingReport:
             number = row["number"] if isinstance(row["number"], int) else 0
             reason = "the disk has damaged it"
             return cls(str(row["name"]), number=number, state="damaged", reason=reason, file=file)
-        told = {name: row[name] for name in _COLUMNS}
-        return cls(**told, overtaken=tuple(json.loads(row["overtaken"])), file=file)
+        known = {name: row[name] for name in _COLUMNS}
+        return cls(**known, overtaken=tuple(json.loads(row["overtaken"])), file=file)
 
     def row(self) -> dict[str, Any]:
         """Return what the store keeps of a report in hand; the run is not among it."""
@@ -132,7 +127,7 @@ class PendingReport:
             **{name: getattr(self.facts, name, None) for name in known},
             "overtaken": json.dumps(self.overtaken),
             "compressed": self.call.compressed,
-            "checksum": checksum(body),
+            "checksum": crc32(body),
             "body": body,
         }
 

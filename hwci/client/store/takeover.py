@@ -157,7 +157,6 @@ def _is_unfinished(path: Path) -> bool:
 
 
 def _reports_in(spool: Path) -> list[tuple[State, Path]]:
-    """List the reports of all folders in their order."""
     found = [
         (state, path)
         for name, state in _FOLDERS.items()
@@ -178,11 +177,7 @@ def _readable_in(spool: Path, taken: Taken) -> Iterator[PendingReport]:
 
 
 def _seen(path: Path, state: State) -> PendingReport:
-    """Read a report, or why it cannot be read.
-
-    Raises:
-        FileNotFoundError: it is not there any more.
-    """
+    """Read a report, or why it cannot be read."""
     changed = path.lstat().st_mtime
     aside: State = "unreadable" if state == "waiting" else state
     newer = False
@@ -203,13 +198,7 @@ def _seen(path: Path, state: State) -> PendingReport:
 
 
 def _read(path: Path, state: State) -> PendingReport:
-    """Read a file: a line of JSON and then the compressed body, or one JSON document.
-
-    Raises:
-        OSError: it cannot be opened.
-        NewerFormatError: a newer hwci wrote it.
-        ValueError: it is damaged; or another of `_UNREADABLE`.
-    """
+    """Read a file: a line of JSON and then the compressed body, or one JSON document."""
     content = path.read_bytes()
     if path.suffix == ".json":
         head = json.loads(content)
@@ -224,11 +213,11 @@ def _read(path: Path, state: State) -> PendingReport:
         raise ValueError("not a report")
     call = call_of(str(head["target"]), body, compressed=False)
     report = PendingReport.of_body(str(head["name"]), call, json.loads(body))
-    told: dict[str, Any] = {name: head[name] for name in ("address", "fingerprint", "created")}
-    told |= {name: head[name] for name in ("tries", "reason", "not_before") if name in head}
+    known: dict[str, Any] = {name: head[name] for name in ("address", "fingerprint", "created")}
+    known |= {name: head[name] for name in ("tries", "reason", "not_before") if name in head}
     return replace(
         report,
-        **told,
+        **known,
         number=int(path.name[:20]),
         state=state,
         overtaken=tuple(head.get("overtaken", ())),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli.commands.admin.operator import ask, is_default, operator_errors
+from hwci.cli.commands.admin.database import ask, is_default, operator_errors
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.prompts import new_password, password_in
 from hwci.cli.terminal import options
@@ -17,7 +17,6 @@ from hwci.client.explained import wrong_usage
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from hwci.server.services.operator.commands import CreateUser
 
 Model = TypeVar("Model", bound="BaseModel")
 
@@ -60,8 +59,17 @@ def create_user(
 
       hwci admin create-user --email cy@example.org --database new.db --create
     """
-    command = _command(email, _password(password_stdin, password_file), name, organization)
+    ways = "--password-stdin or --password-file"
+    password = (
+        password_in(password_file)
+        if password_file is not None
+        else new_password(ways, from_stdin=password_stdin)
+    )
+    fields = {"email": email, "password": password, "name": name, "organization": organization}
     with operator_errors(NOT_CREATED, "Use another --email"):
+        from hwci.server.app import CreateUser
+
+        command = _checked(CreateUser, NOT_CREATED, **fields)
         made = ask(database, command, may_create=create or is_default(database))
     if json:
         emit_json(made)
@@ -128,13 +136,6 @@ def _switch(email: str, database: str | None, *, enabled: bool) -> int:
     return done.sessions_ended or 0
 
 
-def _command(email: str, password: str, name: str | None, organization: str | None) -> "CreateUser":
-    from hwci.server.app import CreateUser
-
-    fields = {"email": email, "password": password, "name": name, "organization": organization}
-    return _checked(CreateUser, NOT_CREATED, **fields)
-
-
 def _checked(model: "type[Model]", what: str, **fields: object) -> "Model":
     """Return a command of what the flags say. Raises `ExplainedError`: wrong usage."""
     from pydantic import ValidationError
@@ -149,17 +150,6 @@ def _checked(model: "type[Model]", what: str, **fields: object) -> "Model":
             "; ".join(f"{issue.path[1]}: {issue.message}" for issue in issues_of(fault, "flags")),
             "Correct what is named above, then try again",
         ) from fault
-
-
-def _password(from_stdin: bool, path: str | None) -> str:
-    """Read the password of a new user: from stdin, a file, or twice from a terminal.
-
-    Raises:
-        ExplainedError: there is nothing to read it from.
-    """
-    if path is not None:
-        return password_in(path)
-    return new_password("--password-stdin or --password-file", from_stdin=from_stdin)
 
 
 CHECK_ID = "Check the id, and the --database"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
+from hwci.cli.commands.admin.database import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit_json, note, telling, write
+from hwci.cli.terminal.render import emit_json, note, progress, write
 from hwci.client.explained import ErrorMessage, ExplainedError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _report(
 
     if export_file is not None:
         return verify_export(export_file, key or beside(database_of(database)), head)
-    with telling(lambda: "Looking at the audit log"):
+    with progress(lambda: "Looking at the audit log"):
         report = ask(database, VerifyAudit(head=head)).audit
     assert report is not None
     return report

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci admin` for the database as a whole: backup, restore, migrate and check; and what
-`hwci doctor` finds about the SQLite of this machine.
+"""`hwci admin` for the database as a whole: backup, restore, migrate and check; how each command of
+the operator reaches the database; and what `hwci doctor` finds about the SQLite of this machine.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +13,11 @@ from uuid import UUID
 
 import typer
 
-from hwci.cli.commands.admin.operator import ask, database_of, operator_errors
 from hwci.cli.commands.serve import Database, server_errors
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit_json, note, telling, write
+from hwci.cli.terminal.render import emit_json, note, progress, write
 from hwci.cli.terminal.tables import counted
-from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError
+from hwci.client.explained import ErrorMessage, ExitCode, ExplainedError, command_error
 
 if TYPE_CHECKING:
     from hwci.bench.checks import Finding
@@ -41,7 +42,9 @@ def backup(
         from hwci.server.app import BackUp, audit_key_of, copy_progress
 
         where = database_of(database)
-        with telling(lambda: "Copying: {} of {}".format(*map(mebibytes, copy_progress(where, to)))):
+        with progress(
+            lambda: "Copying: {} of {}".format(*map(mebibytes, copy_progress(where, to)))
+        ):
             ask(database, BackUp(to=to))
     note(f"The backup is whole: {mebibytes(to.stat().st_size)}.")
     key = audit_key_of(str(to))
@@ -68,7 +71,7 @@ def restore(
         from hwci.server.app import restore as put_back
 
         where = database_of(database)
-        with telling(lambda: f"Restoring {where}"):
+        with progress(lambda: f"Restoring {where}"):
             done = put_back(where, backup_file.absolute())
     note(f"{where} is what {backup_file} was.")
     if done.former is not None:
@@ -139,7 +142,7 @@ def check(json: options.Json = False, database: Database = None) -> None:
 
         where = database_of(database)
         copied = "Checking {}: {} of {} copied".format
-        with telling(lambda: copied(where, *map(mebibytes, copy_progress(where)))):
+        with progress(lambda: copied(where, *map(mebibytes, copy_progress(where)))):
             found = look(where)
     if json:
         emit_json(found)
@@ -169,7 +172,6 @@ def sqlite_here() -> "Finding":
 
 
 def _next_steps(where: str, found: "CheckResult") -> list[str]:
-    """Return what to do next, the most urgent first."""
     if found.damage:
         return [
             f"{where} is damaged. Next: stop the server, then: hwci admin restore BACKUP",
@@ -212,8 +214,56 @@ def rebuild(
         org_ids = [org_id] if org_id else ask(database, ListOrganizations()).org_ids or ()
         for number, one in enumerate(org_ids, 1):
             place = f"{number} of {len(org_ids)}: organization {one}"
-            with telling(partial(str, place)):
+            with progress(partial(str, place)):
                 ask(database, Rebuild(org_id=one))
             note(f"{place} is computed anew.")
     if not org_ids:
         note("There is no organization yet.")
+
+
+# How a command reaches the database: while a server runs, over the socket beside the file, as two
+# processes never write one file.
+
+if TYPE_CHECKING:
+    from hwci.server.services.operator.commands import Command, CommandResult
+
+
+def database_of(flag: str | None) -> str:
+    """Return the database of the flag, else of the settings."""
+    from hwci.server.settings import read_settings
+
+    return flag or read_settings(os.environ).database
+
+
+def is_default(flag: str | None) -> bool:
+    """Return whether the database is the default, whose name cannot be mistyped."""
+    from hwci.server.settings import Settings
+
+    return flag is None and database_of(flag) == Settings().database
+
+
+def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "CommandResult":
+    """Have a command carried out, by the server that has the database or else here."""
+    from hwci.server.app import operate
+    from hwci.server.settings import read_settings
+
+    settings = read_settings(os.environ)
+    return operate(
+        database_of(flag),
+        command,
+        may_create=may_create,
+        secret_key_file=settings.secret_key_file,
+        base_url=settings.base_url,
+    )
+
+
+@contextmanager
+def operator_errors(what: str, fix: str) -> Iterator[None]:
+    """Explain the errors of the server; `fix`: what to do when it refuses."""
+    with server_errors(what):
+        from hwci.server.errors import RefusedError
+
+        try:
+            yield
+        except RefusedError as fault:
+            raise command_error(what, str(fault), fix) from fault
