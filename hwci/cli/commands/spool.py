@@ -26,6 +26,7 @@ from hwci.client.explained import (
 )
 
 if TYPE_CHECKING:
+    from hwci.client.delivery.sending import Destination
     from hwci.client.store import BenchStore, PendingReport
 
 NOT_SENT = "Not all that waits was sent"
@@ -121,7 +122,7 @@ def flush(
 
     settings = resolve(Flags(url, profile))
     store = _store(settings)
-    fingerprint = _own_key(settings)
+    to, fingerprint = destination(settings), _own_key(settings)
     settings.url_for_key(NOT_SENT)
     if any_key:
         fingerprint = None
@@ -131,9 +132,7 @@ def flush(
             store.take_in()
             if refused:
                 note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
-            only, to = None, destination(settings)
-            if name is not None:
-                only = store.keep_anew(_named(store, name), settings.url, to.key)
+            only = None if name is None else _anew(store, name, to)
         selected = sending.Selection(store, fingerprint, any_server, only)
         outcome = sending.flush(to, selected, deadline, note, progress)
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
@@ -197,6 +196,11 @@ def _named(store: "BenchStore", name: str) -> "PendingReport":
         fix = "Take a number that `hwci spool list --json` shows"
         raise wrong_usage(f"It is not clear which report {name!r} is", cause, fix)
     return found[0]
+
+
+def _anew(store: "BenchStore", name: str, to: "Destination") -> "PendingReport":
+    """Make the one report that is named pending for this server and key."""
+    return store.keep_anew(_named(store, name), to.url, to.key)
 
 
 def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> None:
