@@ -58,7 +58,7 @@ def test_what_was_kept_for_no_server_goes_out_with_the_next_report_that_names_on
 ) -> None:
     in_ci("report-run", "--body", "-", stdin=body(31), **NOWHERE)
     [waiting] = json.loads(in_ci("spool", "list", "--json").out)
-    assert waiting["reason"].startswith("HWCI_URL was not set: it is sent with the first that is")
+    assert waiting["reason"].startswith("HWCI_URL was not set: it is sent to the first server")
 
     done = in_ci("report-run", "--body", "-", stdin=body(32))
 
