@@ -21,7 +21,7 @@ COPIES = [
     ("pages/metrics/heat.js", r"const SLOTS_MAX = (\d+);", [SLOTS_MAX]),
     ("parts/field.js", r"minlength: (\d+)", [limits.PASSWORD_MIN]),
     ("parts/field.js", r"(\d+) characters or more", [limits.PASSWORD_MIN]),
-    ("pages/runs.js", r"Give (\d+) or more", [limits.SHA_START_MIN]),
+    ("pages/runs.js", r"Enter (\d+) or more", [limits.SHA_START_MIN]),
     ("pages/runs/filters.js", r"\{(\d+),(\d+)\}", [limits.SHA_START_MIN, limits.SHA_MAX]),
     ("pages/runs/filters.js", r'maxlength="(\d+)"', [*[limits.NAME_MAX] * 2, limits.SHA_MAX]),
     ("pages/runs/filters.js", r"From (\d+) digits", [limits.SHA_START_MIN]),
