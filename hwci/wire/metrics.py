@@ -197,8 +197,8 @@ class FlakyTestAnswer(Answer):
 
     @property
     def broken(self) -> bool:
-        """Whether the test is broken rather than flaky. Not sent: it follows from the row."""
-        return is_broken(self.retry_passes, self.flaky_failures)
+        """Whether the test never passed in the period. Not sent: it follows from the row."""
+        return is_broken(self.attempts, self.failed_attempts)
 
 
 class MetricsPage(Answer):

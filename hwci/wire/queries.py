@@ -235,7 +235,7 @@ class OthersQuery(ResolvedQuery):
 
 
 class FlakyQuery(SearchQuery[FlakyColumn]):
-    """Query of "Flakiest tests". `broken`: those that are broken rather than flaky, or others."""
+    """Query of "Flakiest tests". `broken`: those that never passed in the period, or others."""
 
     sort: Annotated[Sort[FlakyColumn], _SortBy(FlakyColumn)] | None = None
     broken: Flag | None = None

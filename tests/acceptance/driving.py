@@ -109,6 +109,18 @@ class Tenant:
         )
         return [in_common_form(self._row(row)) for row in rows]
 
+    async def broken_tests(self, view: Json) -> set[tuple[str, str, str]]:
+        """Give the tests of `flakiest-tests?broken=true`."""
+        rows = await self.rows(
+            "ci-metrics/flakiest-tests",
+            days=view["days"],
+            asOf=view["as_of"],
+            repoKey=view.get("repo_key"),
+            suite=view.get("suite"),
+            broken="true",
+        )
+        return {(row["repoKey"], row["suite"], row["testId"]) for row in rows}
+
     async def failures(self, view: Json, label: str | None = None) -> list[Json]:
         """Give `ci-failures` in the common form."""
         rows = await self.rows(

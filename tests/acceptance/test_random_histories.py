@@ -107,6 +107,8 @@ async def compare(tenant: Tenant, told: list[Any], story: Story) -> None:
         assert await tenant.checked_merges(view) == checked, (story.seed, view)
         assert page["tiles"]["mergesChecked"]["checked"] == len(checked)
 
+        assert await tenant.broken_tests(view) == brute.broken_tests(told, **view), story.seed
+
         failures = [of_reference(row) for row in brute.failures(told, **view)]
         found = await tenant.failures(view)
         assert ordered(found, "firstStartedAt") == ordered(failures, "firstStartedAt"), (

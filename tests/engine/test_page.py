@@ -315,11 +315,27 @@ def test_flakiest_tests_stand_by_rate_then_failed_attempts_then_name() -> None:
     assert flakiest_tests(past.read(BOARD), FlakySelection(offset=1, limit=1)).total == 5
 
 
-def test_a_test_that_is_broken_rather_than_flaky_says_so() -> None:
-    (row,) = seen("box-1 | a:F b:F").page().flakiest_tests.items
+@pytest.mark.parametrize(
+    ("runs", "broken"),
+    [
+        ("box-1 | a:F b:F", True),
+        ("box-1 | a:F3", True),
+        ("box-1 | a:F b:P", False),
+        ("box-1 | a:F b:F\nbox-2 | b:P", False),
+        ("box-1 | a:P2", False),
+    ],
+)
+def test_a_test_is_broken_when_it_never_passed_in_the_period(runs: str, broken: bool) -> None:
+    (row,) = seen(runs).page().flakiest_tests.items
 
-    assert (row.flaky_failures, row.retry_passes, row.flake_rate) == (0, 0, 100)
-    assert row.broken
+    assert row.broken is broken
+
+
+def test_a_test_that_passed_before_the_period_only_is_broken_in_it() -> None:
+    past = seen("box-1 | a:P a:F")
+    (row,) = past.page(ALL, Period(minute(0.5), EVER.end)).flakiest_tests.items
+
+    assert (row.flaky_failures, row.broken) == (1, True)
 
 
 def test_broken_tests_are_left_out_or_alone_when_asked() -> None:

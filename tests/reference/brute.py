@@ -155,6 +155,25 @@ def checked_merges(
     ]
 
 
+def broken_tests(
+    events: list[Event],
+    days: int,
+    as_of: str,
+    repo_key: str | None = None,
+    suite: str | None = None,
+) -> set[tuple[str, str, str]]:
+    """Every test with a failed attempt in the period and without a pass there (§9.3)."""
+    view = View(days, as_of, repo_key, suite)
+    passed: set[tuple[str, str, str]] = set()
+    failed: set[tuple[str, str, str]] = set()
+    for report in replay(events).reports.values():
+        if report.hello_ok and view.shows(report.repo, report.suite, report.started):
+            for item in report.items:
+                into = failed if item.failed else passed
+                into.add((report.repo, report.suite, item.test))
+    return failed - passed
+
+
 def newest_first(groups: list[Group]) -> list[Group]:
     ordered = sorted(groups, key=lambda one: one.failures[0].key)
     return sorted(ordered, key=lambda one: one.first_hit[0].started, reverse=True)

@@ -3,6 +3,7 @@
 
 import pytest
 
+from tests.reference import brute
 from tests.reference.brute import ReviewRefusedError
 from tests.reference.cases import (
     AS_OF,
@@ -341,6 +342,18 @@ def test_the_flake_rate_counts_attempts() -> None:
 
 def test_a_test_without_a_failed_attempt_is_not_listed() -> None:
     assert page(run("a", 1, "pass"))["flakiestTests"] == []
+
+
+def test_a_test_is_broken_when_it_never_passed_in_the_period() -> None:
+    events = [
+        run("a", 1, "fail", suite="never"),
+        run("b", 2, "fail", suite="never", attempts=3),
+        run("a", 3, "fail", suite="once"),
+        run("b", 4, "pass", suite="once"),
+        run("a", 5, "pass", suite="retried", attempts=2),
+    ]
+
+    assert brute.broken_tests(events, 1, AS_OF) == {("fw", "never", "t")}
 
 
 def test_the_flakiest_come_first_then_those_with_more_failed_attempts() -> None:

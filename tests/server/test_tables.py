@@ -34,6 +34,7 @@ RUNS = [
     run("4", 5, {"usb": "pass"}),
     run("5", 6, {"boot": "fail", "usb": "fail", "adc": "pass"}, "docs/notes.md"),
     run("6", 7, {"boot": "pass", "usb": "pass", "adc": "fail"}, "src/usb.c"),
+    run("6", 8, {"flash": "fail"}),
 ]
 MERGES = [("a", "main", "hardware"), ("b", "topic", None), ("c", "main", None), ("d", "old", "app")]
 MERGES += [("1", "main", "hardware"), ("4", "topic", None), ("6", "old", "hardware")]
@@ -104,7 +105,7 @@ def test_a_table_stands_by_each_column_of_its_rows_either_way(
         ("ci-metrics/checked-merges", "dddd", 0),
         ("ci-metrics/real-bugs", "adc", 1),
         ("ci-metrics/other-failures", "ACME%20boot", 2),
-        ("ci-metrics/flakiest-tests", "%20hardware%20", 3),
+        ("ci-metrics/flakiest-tests", "%20hardware%20", 4),
         ("ci-metrics/flakiest-tests", "u", 1),
         ("ci-metrics/flakiest-tests", "nowhere", 0),
         ("ci-failures", "USB%20bench-1", 4),
@@ -125,8 +126,8 @@ def test_a_page_is_cut_from_what_matches_in_the_order_asked_for(told: RunningSer
     query = "search=hardware&sort=testId&limit=2&page=2"
     answer = reply(told, "ci-metrics/flakiest-tests", query).json
 
-    assert [row["testId"] for row in answer["items"]] == ["usb"]
-    assert (answer["total"], answer["page"], answer["limit"]) == (3, 2, 2)
+    assert [row["testId"] for row in answer["items"]] == ["flash", "usb"]
+    assert (answer["total"], answer["page"], answer["limit"]) == (4, 2, 2)
 
 
 def test_failures_are_narrowed_by_test_and_label_before_they_are_searched(

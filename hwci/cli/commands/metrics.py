@@ -118,7 +118,7 @@ def _show_whole(
 
 
 def _note_broken(server: Connection, asked: dict[str, Any]) -> int:
-    """Note how many tests are left out as broken rather than flaky, and return that number."""
+    """Note how many tests are left out as broken, and return that number."""
     from hwci.client import calls
 
     others = calls.flakiest_tests(server.org_id(), **{**asked, "broken": True}, limit=1)

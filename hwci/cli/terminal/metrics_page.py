@@ -209,8 +209,7 @@ def pending_command(scope: Scope) -> str:
 
 
 BROKEN = (
-    "broken: it never passed on a retry, and never on the same commit and box"
-    " (without these: --table flakiest-tests --hide-broken)"
+    "broken: it never passed in this period (without these: --table flakiest-tests --hide-broken)"
 )
 
 

@@ -13,11 +13,9 @@ from hwci.engine.history import ItemGroup, TestRuns
 from hwci.engine.vocabulary import Outcome
 
 
-def is_broken(retry_passes: int, flaky_failures: int) -> bool:
-    """Whether "a test that never passed on a retry and has no flake is broken rather than flaky"
-    applies.
-    """
-    return retry_passes == 0 and flaky_failures == 0
+def is_broken(attempts: int, failed_attempts: int) -> bool:
+    """Whether "a test that never passed in the period is broken" applies."""
+    return failed_attempts == attempts
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,8 @@ class FlakyTest:
 
     @property
     def broken(self) -> bool:
-        """Whether the test is broken rather than flaky."""
-        return is_broken(self.retry_passes, self.flaky_failures)
+        """Whether the test never passed in the period."""
+        return is_broken(self.attempts, self.failed_attempts)
 
 
 def flakiest(tests: Iterable[TestRuns], flaky: Mapping[TestKey, int]) -> list[FlakyTest]:

@@ -25,8 +25,8 @@ const FIGURES = [
 ];
 
 const NONE = "No attempt of a test failed in this period. Try a longer one.";
-const ALL_BROKEN = "Each test with a failed attempt is broken rather than flaky; they are hidden.";
-const BROKEN = "It never passed on a retry, nor on the same commit and box: broken rather than flaky";
+const ALL_BROKEN = "Each test with a failed attempt is broken; they are hidden.";
+const BROKEN = "It never passed in this period";
 const NEAR = "400px"; // below the visible part
 
 /** The table. The strips are asked for when it comes near, once for each page of it. */
@@ -81,8 +81,7 @@ function useNear() {
 function Broken({ hidden }) {
   const turn = () => change({ "flaky.broken": hidden ? null : "false", "flaky.page": null });
   return html`<p class="pending"><button type="button" aria-pressed=${hidden ? "true" : "false"} onClick=${turn}>Hide broken tests</button>
-    ${" "}<span class="quiet">A test is broken rather than flaky when it never passed on a retry, nor on the same
-      commit and box.</span></p>`;
+    ${" "}<span class="quiet">A test is broken when it never passed in this period.</span></p>`;
 }
 
 function keyOf({ repoKey, suite, testId }) {
@@ -93,7 +92,7 @@ function keyOf({ repoKey, suite, testId }) {
 function test({ repoKey, suite, testId, ...row }, { params }, { days, asOf }) {
   const failures = addressOf("failures", params, { days, asOf, repoKey, suite, testId });
   // It follows from the row (semantics, 9.3).
-  const broken = row.retryPasses === 0 && row.flakyFailures === 0;
+  const broken = row.failedAttempts === row.attempts;
   return html`<a href=${failures}><${LongName} name=${testId} /></a>
     ${broken && html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`}`;
 }
