@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
 
 .PHONY: demo test quick soak check lint types contracts js clocks docs screenshots mutation clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
-demo: $(STAMP)
+demo: $(SERVER)
 	$(BIN)/hwci demo
 
 ## Pass all tests: checks first, then every test; those in a browser in a process of their own.
@@ -60,11 +61,18 @@ docs: $(STAMP)
 screenshots: $(STAMP)
 	$(BIN)/python -m docs.screenshots
 
-$(STAMP): pyproject.toml
+## What a server needs, without the tools of developers. Python compiles what is imported, no more.
+$(SERVER): pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --editable '.[server]'
+	touch $@
+
+$(STAMP): pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@ $(SERVER)
+
+$(BIN)/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hwci needs Python 3.11 or newer: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache mutants

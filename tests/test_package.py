@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel runs without the checkout, and an index shows its README with links that work."""
 
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from zipfile import ZipFile
 
 import pytest
 
+import hwci
 import hwci.server.web
 
 ROOT = Path(__file__).parents[1]
@@ -142,3 +144,53 @@ def test_the_installed_server_is_healthy_and_sends_the_page_with_its_modules(ser
     assert got("/healthz")
     assert len(modules) > 1
     assert all(got(path) for path in modules)
+
+
+WITHOUT_SERVER = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(",")))  # as if they were not installed
+from hwci.cli.main import main
+main()
+"""
+OF_SERVER = "aiohttp,argon2,jiter,jwt,limits,passlib,sqlite_utils"
+"""What only the extra `server` brings, and aiohttp, which only asynchronous programs need."""
+
+
+def on_a_bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command where hwci is installed without its extra `server`."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_SERVER, OF_SERVER, *arguments],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"HOME": str(folder), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+    )
+
+
+def test_a_bench_reports_without_what_a_server_needs(tmp_path: Path) -> None:
+    (tmp_path / "r.xml").write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+    fields = ["--repo-key=r", "--suite=s", "--box=b", f"--sha={'a' * 40}", "--branch=main"]
+    done = on_a_bench(tmp_path, "report-run", *fields, "--junit=r.xml", "--dry-run")
+    examined = on_a_bench(tmp_path, "doctor", "--json")
+
+    assert (done.returncode, '"outcome"' in done.stdout) == (0, True), done.stderr
+    assert "installed without a server" in examined.stdout, examined.stderr
+
+
+@pytest.mark.parametrize("command", [["serve"], ["demo"], ["admin", "check"]], ids=" ".join)
+def test_a_command_of_servers_names_the_install_it_lacks(
+    command: list[str], tmp_path: Path
+) -> None:
+    done = on_a_bench(tmp_path, *command)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"fix: Run: {sys.executable} -m pip install 'hwci[server]=={hwci.__version__}'"
+    )
+
+
+def test_what_a_bench_needs_excludes_no_newer_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert all(re.fullmatch(r"[a-z]+>=[\d.]+", one) for one in project["dependencies"])

@@ -4,7 +4,11 @@
 Messages tell the caller what to do, and never contain a secret, a path or a query.
 """
 
+import shlex
+import sys
 from typing import Self
+
+from hwci import __version__
 
 _THEN = "; "
 
@@ -130,3 +134,10 @@ class ListenError(MendableError):
 
 class OperatorUnreachableError(MendableError):
     """A server holds the database and its operator socket gives no answer."""
+
+
+def pip_install(extra: str) -> str:
+    """Return the command that adds an extra to this installation. It names the version that is
+    here, so that pip takes no other hwci from an index.
+    """
+    return f"{shlex.quote(sys.executable)} -m pip install 'hwci[{extra}]=={__version__}'"

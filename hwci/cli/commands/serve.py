@@ -90,13 +90,16 @@ def serve(
 
 @contextmanager
 def server_errors(what: str) -> Iterator[None]:
-    """Explain the errors of the server; `what`: the action that failed. Wrong settings are wrong
-    usage.
+    """Explain the errors of the server, and that it is not installed; `what`: the action that
+    failed. Wrong settings are wrong usage.
     """
-    from hwci.server.errors import HwciServerError, MendableError, SettingsError
+    from hwci.server.errors import HwciServerError, MendableError, SettingsError, pip_install
 
     try:
         yield
+    except ModuleNotFoundError as fault:
+        cause = f"{fault.name} is missing: this hwci was installed without what a server needs"
+        raise command_error(what, cause, f"Run: {pip_install('server')}") from fault
     except HwciServerError as fault:
         cause, fix = str(fault), "correct that, then try again"
         if isinstance(fault, MendableError):

@@ -11,7 +11,7 @@ from time import perf_counter
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from hwci.server.errors import SettingsError
+from hwci.server.errors import SettingsError, pip_install
 from hwci.server.http.connections.runner import AROUND, Handle
 
 PATH = "/metrics"
@@ -30,7 +30,7 @@ class Figures:
         except ImportError as fault:
             raise SettingsError(
                 "HWCI_PROMETHEUS is set, and the client of Prometheus is not installed",
-                "run: pip install 'hwci[prometheus]'",
+                f"run: {pip_install('prometheus')}",
             ) from fault
         self._write = prometheus.generate_latest
         self._type = prometheus.CONTENT_TYPE_LATEST

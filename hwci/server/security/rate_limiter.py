@@ -16,7 +16,7 @@ from limits.aio.strategies import MovingWindowRateLimiter
 from limits.errors import StorageError
 
 from hwci.server.clock import Clock
-from hwci.server.errors import LimiterError, SettingsError
+from hwci.server.errors import LimiterError, SettingsError, pip_install
 
 VALKEY_SECONDS = 1.0
 """The longest wait for Valkey."""
@@ -121,7 +121,7 @@ def _in_valkey(url: str) -> tuple[RedisStorage, Pool]:
     except ImportError as fault:
         raise SettingsError(
             "HWCI_VALKEY_URL is set, and the client of Valkey is not installed",
-            "run: pip install 'hwci[valkey]'",
+            f"run: {pip_install('valkey')}",
         ) from fault
     try:
         pool = ConnectionPool.from_url(
