@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured by hand, on a quiet machine: no test depends on a time."""
+"""Benchmarks, run by hand on an idle machine; no test checks a duration."""

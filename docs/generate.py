@@ -122,7 +122,7 @@ def variables() -> str:
 
 
 def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - typer's own
-    """Give every command that does something, with its whole name."""
+    """Return every command that does something, with its whole name."""
     inner = getattr(command, "commands", None)
     if not inner:
         yield path, command

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The key of the box that this machine is, in a file of its own (contract, "Command line"). A lost
-key cannot be recovered, so room for it is made before it is asked for. What cannot be read or
+"""The box key of this machine, in a file of its own (contract, "Command line"). A lost key cannot
+be recovered, so its file is reserved before it is requested. What cannot be read or
 written is an `ExplainedError`.
 """
 
@@ -89,7 +89,7 @@ def place_for_key(path: Path) -> Iterator[Callable[[BoxKey], None]]:
         with replacing(path) as file:
             file.write(b" " * _ROOM)
             file.flush()
-            os.fsync(file.fileno())  # a full disk says so now
+            os.fsync(file.fileno())  # a full disk fails here
             file.seek(0)
 
             def keep(key: BoxKey) -> None:
@@ -171,7 +171,7 @@ class BoxCredential(NamedTuple):
 
 
 def kept_credential(path: Path, wanted_url: str | None) -> BoxCredential:
-    """Read the key file, whose key only its own server may see."""
+    """Read the key file. Its key is sent to its own server only."""
     kept = read_key(path)
     wanted = (wanted_url or kept.url).rstrip("/")
     if wanted != kept.url:

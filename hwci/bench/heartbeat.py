@@ -49,17 +49,17 @@ def send_heartbeats(
     """
     with _client(box, retries=0) as client:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-        failures, heard = 0, False
+        failures, reached = 0, False
         try:
             while True:
                 fault = _beat(client)
-                if fault is None and not heard:
+                if fault is None and not reached:
                     notify(f"Heartbeats reach {box.url}, one every {every} s.")
                 if fault is not None and not failures:
                     message = explain(fault, _NOT_SENT)
                     warn(replace(message, fix=f"Nothing yet: it keeps trying. {message.fix}"))
-                heard = fault is None
-                failures = 0 if heard else failures + 1
+                reached = fault is None
+                failures = 0 if reached else failures + 1
                 time.sleep(pause(every, failures, random.random(), fault))  # noqa: S311 - no secret
         except KeyboardInterrupt:
             notify("The heartbeats end.")

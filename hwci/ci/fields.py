@@ -99,7 +99,7 @@ FIELDS: tuple[Field, ...] = (
     _field("sha", str, "Commit: a full hash, or a name that git has for it."),
     _field("started_at", _time, "Start of the run, with an offset."),
     _field("ended_at", _time, "End of the run, with an offset."),
-    _field("conclusion", str, "Result as the CI says it."),
+    _field("conclusion", str, "Result as the CI reports it."),
     _field("hello_ok", hello, "Did the connectivity check before the tests pass?", "--hello"),
     _field("box_key", str, "Box or bench that ran the tests.", "--box"),
     _field("covers_shas", listed, "Every commit of the push that started the run."),

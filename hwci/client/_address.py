@@ -49,7 +49,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy. `headers`: the credentials for it, which nobody else may see."""
+    """A proxy. `headers`: the credentials for it, which no other server may see."""
 
     address: ServerAddress
     headers: Mapping[str, str] = field(repr=False)

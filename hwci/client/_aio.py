@@ -47,7 +47,14 @@ NOT_SENT = (
 
 
 class AsyncFollowing:
-    """Events of runs, as `Following` has them, with `async with` and `async for`."""
+    """Events of runs, as they come, with `async with` and `async for`. Inside `async with` it has
+    begun when the block does: no event of the block's own time is missed.
+
+    Raises:
+        HwciError: see `hwci.client.errors`. `UnauthorizedError`: the token has ended and the client
+            was given no other. `ConflictError`: the events to resume from are no longer kept; list
+            the runs, then follow again.
+    """
 
     def __init__(
         self,
@@ -88,7 +95,7 @@ class AsyncFollowing:
         try:
             if self._line is None:
                 await self._begin()
-            elif chunk := await _heard(self._line):
+            elif chunk := await _next_chunk(self._line):
                 self._follower.take(chunk)
             else:
                 self.close()
@@ -106,7 +113,7 @@ class AsyncFollowing:
             await self._sleep(self._follower.pause_after(outcome, self._retries, _chance()))
 
 
-async def _heard(line: aiohttp.ClientResponse) -> bytes:
+async def _next_chunk(line: aiohttp.ClientResponse) -> bytes:
     """Return what has come; nothing once the stream has ended or was cut."""
     try:
         return await line.content.readany()
@@ -115,7 +122,9 @@ async def _heard(line: aiohttp.ClientResponse) -> bytes:
 
 
 class AsyncClient:
-    """Sends calls, also several at once, in one event loop. Its arguments are those of `Client`."""
+    """Sends calls, also several at once, in one event loop. Its arguments are those of `Client`:
+    `timeout` is in seconds of silence, `token` may be a function.
+    """
 
     def __init__(
         self,
@@ -178,7 +187,9 @@ class AsyncClient:
     def follow(
         self, org_id: Id, run_id: Id | None = None, last_event_id: str | None = None
     ) -> AsyncFollowing:
-        """Return the events of an organization's runs as they come, as `Client.follow` does."""
+        """Return the events of an organization's runs as they come, or of one run; `last_event_id`:
+        first those after this event. Raises `InvalidCallError`: an id is malformed.
+        """
         follower = Follower(org_id, run_id, last_event_id)
         return AsyncFollowing(follower, self._dial, self._retries, self._sleep)
 

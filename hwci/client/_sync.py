@@ -71,7 +71,7 @@ class Following:
     Raises:
         HwciError: see `hwci.client.errors`. `UnauthorizedError`: the token has ended and the client
             was given no other. `ConflictError`: the events to resume from are not kept any more;
-            list the runs, then follow anew.
+            list the runs, then follow again.
     """
 
     def __init__(

@@ -88,7 +88,7 @@ def not_empty(text: str | None, flag: str) -> str | None:
     if text is None or text.strip():
         return text
     raise wrong_usage(
-        f"{flag} says nothing",
+        f"{flag} is empty",
         "its value is empty",
         f"Give it a value (is the variable behind it set?), or leave {flag} out",
     )
@@ -141,7 +141,7 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
         ),
         (errors.BadRequestError, failed, "Correct what is named above, then try again"),
         (errors.NotFoundError, failed, "Check the id, and the organization (--org or HWCI_ORG)"),
-        (errors.ConflictError, failed, "Look at how it stands now, then decide anew"),
+        (errors.ConflictError, failed, "Look at its present state, then decide again"),
         (errors.TooLargeError, failed, "Send less at once"),
         (errors.RateLimitedError, failed, "Wait a minute, then try again"),
         (errors.ServerError, failed, "Try again; if it stays, give the operator the request id"),

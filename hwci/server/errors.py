@@ -91,7 +91,7 @@ class DamagedError(StorageError):
     """The database is damaged: its content is not what was written."""
 
     def __init__(
-        self, cause: str, fix: str = "run `hwci admin check`, it says what to do next"
+        self, cause: str, fix: str = "run `hwci admin check`, it shows what to do next"
     ) -> None:
         super().__init__(cause, fix)
 

@@ -34,7 +34,12 @@ class Line:
         return await asyncio.wrap_future(self.hand_over(job, most, refusal))
 
     def hand_over(self, job: Callable[[], Result], most: int, refusal: str) -> Future[Result]:
-        """Queue a job. Raises `OverloadedError`: `most` are not done; or `LineClosedError`."""
+        """Queue a job; it can be cancelled until it starts.
+
+        Raises:
+            OverloadedError: `most` jobs are not done yet; its message is `refusal`.
+            LineClosedError: the line is closed.
+        """
         if self._undone >= most:
             raise OverloadedError(refusal)
         try:

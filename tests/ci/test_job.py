@@ -237,7 +237,9 @@ def test_what_is_no_commit_here_is_named_and_not_guessed(name: str) -> None:
     assert [bool(job.bad_settings) for job in (here, nowhere)] == [not hint, not hint]
     why = "that is no full hash, and git knows no such commit"
     assert said_here.startswith(f"{flag} is 'abc': {why}")
-    assert said_nowhere.startswith(f"{flag} is 'abc': that is no hash, and here is no repository")
+    assert said_nowhere.startswith(
+        f"{flag} is 'abc': that is not a hash, and there is no repository"
+    )
     [fault] = find_job({"covers_shas": (HEAD, "x", "y")}, {}, Desk(), None).bad_settings
     assert fault.startswith("--covers-shas is 'x', 'y': ")
 

@@ -48,7 +48,7 @@ def test_a_backup_is_made_by_the_server_and_its_name_is_printed(
     assert (again.code, again.out) == (1, "")
     assert again.err.splitlines() == [
         "error: No backup was made",
-        f"cause: There is something at {tmp_path / 'copy.db'} already",
+        f"cause: {tmp_path / 'copy.db'} exists already",
         "fix: Name a new file",
     ]
 
@@ -132,10 +132,10 @@ def test_all_organizations_are_computed_anew_one_by_one(
     assert (every.code, every.out) == (0, "")
     assert sorted(line.split(":")[0] for line in every.err.splitlines()) == ["1 of 2", "2 of 2"]
     for org_id in (server.org_id, second):
-        assert f"organization {org_id} is computed anew." in every.err
-    assert one.err == f"1 of 1: organization {second} is computed anew.\n"
+        assert f"organization {org_id} is rebuilt." in every.err
+    assert one.err == f"1 of 1: organization {second} is rebuilt.\n"
     assert none.code == 1
-    assert none.err.splitlines()[0] == "error: The organization was not computed anew"
+    assert none.err.splitlines()[0] == "error: The organization was not rebuilt"
 
 
 def test_a_service_without_organizations_has_nothing_to_compute(
@@ -180,7 +180,7 @@ def test_a_key_file_of_the_settings_is_the_one_that_is_changed(
     error, cause, fix = done.err.splitlines()
     assert (done.code, error) == (1, "error: The signing key was not changed")
     assert "openssl rand -hex 32" in cause
-    assert fix == "fix: Change the file as said above"
+    assert fix == "fix: Change the file as described above"
 
 
 def test_a_mistyped_database_makes_none_and_a_new_one_is_made_when_it_is_meant(

@@ -295,5 +295,5 @@ class TestBackup:
         done = cli("admin", "backup", "copy.db", "--database", str(free))
 
         assert done.code == 1
-        assert "There is something at " in done.err
+        assert " exists already" in done.err
         assert not (tmp_path / "copy.db").exists()

@@ -60,7 +60,7 @@ def test_an_empty_test_is_wrong_usage(signed_in: Command) -> None:
     code, out, err = signed_in("failures", "list", "--test", "")
 
     assert (code, out) == (2, "")
-    assert "--test says nothing" in err
+    assert "--test is empty" in err
 
 
 def test_the_list_is_paged_and_says_how_to_go_on(signed_in: Command) -> None:

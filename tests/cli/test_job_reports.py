@@ -401,15 +401,15 @@ def test_a_job_of_no_merge_announces_nothing_and_says_so(
     code, out, err = in_ci("merge-announce", HWCI_URL=NOWHERE, **recorded(name))
 
     assert (code, out) == (0, "")
-    assert err.startswith("Nothing is announced: this job is of no merge: its trigger is ")
-    assert "If it is of one, set HWCI_TRIGGER=merge" in err
+    assert err.startswith("Nothing is announced: this job is not of a merge: its trigger is ")
+    assert "If it is, set HWCI_TRIGGER=merge" in err
 
 
 def test_a_merge_that_a_queue_only_tries_is_not_announced(in_ci: Command) -> None:
     code, out, err = in_ci("merge-announce", HWCI_URL=NOWHERE, **recorded("github-merge-group"))
 
     assert (code, out) == (0, "")
-    assert err == "Nothing is announced: a merge queue only tries this merge.\n"
+    assert err == "Nothing is announced: a merge queue is only testing this merge.\n"
 
 
 def test_who_names_the_commit_says_that_it_is_a_merge(in_ci: Command, checkout: Path) -> None:
@@ -591,7 +591,9 @@ def test_a_merge_commit_tells_itself_what_was_merged(
     answer = in_ci("merge-announce", "-n", **pushed_by(name, sha, {}, products))
 
     assert [item["suite"] for item in bodies(answer)] == suites
-    only_the_last = "note: The commits of the push are not known: only what its last one, a merge,"
+    only_the_last = (
+        "note: The commits of the push are not known: only the files that its last one, a merge,"
+    )
     assert (only_the_last in answer.err) == (name == "azure-ci")
     told = in_ci("merge-announce", "-n", "--before-sha=HEAD~1", "--sha", sha)
     assert only_the_last not in told.err

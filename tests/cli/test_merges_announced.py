@@ -43,7 +43,7 @@ def test_a_branch_that_nothing_is_merged_into_is_not_announced(
 
     assert (by_default.code, by_default.out) == (told.code, told.out) == (0, "")
     assert by_default.err == (
-        "Nothing is announced: feature/x is no branch that is merged into: none is set, so main "
+        "Nothing is announced: merges do not go to feature/x: none is set, so main "
         "and master are assumed. If it is, name it by --merge-branches (or "
         "HWCI_MERGE_BRANCHES).\n"
     )

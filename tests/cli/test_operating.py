@@ -247,7 +247,7 @@ def test_an_error_of_the_server_is_told_with_the_fix_that_it_carries(
         (
             ("admin", "rebuild"),
             {"HWCI_REGISTRATION": "maybe"},
-            "The organization was not computed anew",
+            "The organization was not rebuilt",
             "HWCI_REGISTRATION is 'maybe'",
             "It may be open, invite, closed",
         ),

@@ -129,14 +129,14 @@ def test_a_missing_or_broken_flag_is_wrong_usage(in_ci: Command) -> None:
 
     code, _, err = in_ci("merge-announce", *ANNOUNCED, "--sha", "xyz")
     assert code == 2
-    assert "cause: --sha is 'xyz': that is no hash" in err
+    assert "cause: --sha is 'xyz': that is not a hash" in err
 
 
 def test_a_body_and_a_flag_of_a_field_exclude_each_other(in_ci: Command) -> None:
     code, _, err = in_ci("merge-announce", "--body", "-", "--sha", "abcdef0", stdin="{}")
 
     assert code == 2
-    assert "--sha stands beside it" in err
+    assert "--sha is set as well" in err
 
 
 @pytest.mark.parametrize("command", ["merge-announce", "report-run"])
@@ -237,7 +237,7 @@ def test_a_job_without_a_home_and_with_a_server_that_is_away_is_told_what_is_los
     assert code == 0
     assert "The merge was not announced, and nothing is kept of " in err
     assert "; and on the disk: HOME is not set, and this user has no home folder\n" in err
-    assert "Set HWCI_SPOOL_DIR to a folder that outlives the job. Then report anew: " in err
+    assert "Set HWCI_SPOOL_DIR to a folder that outlives the job. Then report again: " in err
 
 
 def test_a_job_without_a_home_and_with_an_impossible_server_is_wrong_usage(
@@ -601,7 +601,7 @@ def test_only_hello_failed_says_that_a_box_was_not_reached(
         (("--junit", "one.xml", "--box", "b", "--sha", "zz"), "--sha"),
         (("--junit", "one.xml", "--box", "b", "--started-at", "noon"), "--started-at"),
         (("--junit", "one.xml", "--box", "b", "--trigger", "cron"), "--trigger"),
-        (("--body", "x.json"), "--repo-key stands beside it"),
+        (("--body", "x.json"), "--repo-key is set as well"),
     ],
 )
 def test_wrong_usage_is_never_forgiven(
@@ -641,7 +641,7 @@ def test_a_merge_is_not_announced_by_a_flag_that_says_nothing(in_ci: Command, fl
 
     code, _, err = in_ci("merge-announce", *(() if flag == "--body" else (*head, *when)), flag, "")
 
-    assert (code, err.startswith(f"error: {flag} says nothing\n")) == (2, True)
+    assert (code, err.startswith(f"error: {flag} is empty\n")) == (2, True)
 
 
 def test_several_boxes_are_told_how_to_be_named(in_ci: Command, results: Path) -> None:
@@ -668,7 +668,7 @@ def test_a_fault_names_a_flag_that_there_is(in_ci: Command, results: Path) -> No
     _, _, err = in_ci(*run, "--box", "x" * 256)
     assert "cause: --box: String should have at most 255 characters\n" in err
     _, _, err = in_ci(*run, "--box", "b", "--covers-shas", "abcdef0,no")
-    assert "cause: --covers-shas is 'no': that is no hash" in err
+    assert "cause: --covers-shas is 'no': that is not a hash" in err
 
 
 def test_each_field_of_a_report_has_its_flag() -> None:

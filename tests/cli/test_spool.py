@@ -355,7 +355,7 @@ def test_what_is_neither_sent_nor_kept_is_said_to_be_lost(
     assert cause.startswith(f"cause: No answer from {away['HWCI_URL']}: ")
     assert cause.endswith("; and on the disk: file/spool cannot be written: Not a directory")
     assert "Set HWCI_SPOOL_DIR to a folder that this user may write" in fix
-    assert "Then report anew: what is not kept is lost." in fix
+    assert "Then report again: what is not kept is lost." in fix
     assert (code, strictly.code) == (0, 5)
 
 
@@ -370,7 +370,7 @@ def test_what_is_lost_is_named_beside_what_waits(tmp_path: Path) -> None:
     assert message.what == "Not sent: 0 of 2 were sent, and nothing is kept of one"
     assert message.cause == "1 report not taken, 1 not tried; and on the disk: spool is full"
     assert f"What waits is kept in {tmp_path}; " in message.fix
-    assert message.fix.endswith("Send what waits. Then report anew: what is not kept is lost")
+    assert message.fix.endswith("Send what waits. Then report again: what is not kept is lost")
 
 
 def test_a_report_without_a_key_that_cannot_be_kept_is_said_to_be_lost(

@@ -109,7 +109,7 @@ async def test_who_says_no_at_the_provider_is_not_waited_for(
             stop = await other.open(address_of(process))
         err = process.communicate(timeout=60)[1]
 
-    refusal = "Acme did not sign you in (access_denied); begin it again"
+    refusal = "Acme did not sign you in (access_denied); sign in again"
     assert stop.body.decode() == (
         f"The sign-in to hwci failed: {refusal}. You may close this window.\n"
     )

@@ -184,7 +184,7 @@ def test_a_run_that_is_lost_ends_with_exit_code_1(
             out, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (1, "")
-    assert "lost: its box was not heard of for 10 minutes" in out.splitlines()[-1]
+    assert "lost: its box sent nothing for 10 minutes" in out.splitlines()[-1]
 
 
 def test_watching_outlives_an_access_token(

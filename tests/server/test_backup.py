@@ -132,7 +132,7 @@ def test_a_backup_that_cannot_be_made_says_why_the_same_way_server_or_not(
     database = tmp_path / "hwci.db"
 
     def refused() -> None:
-        with pytest.raises(StorageError, match=r"There is something at .*hwci\.db already"):
+        with pytest.raises(StorageError, match=r"hwci\.db exists already"):
             operate(str(database), BackUp(to=database))
         with pytest.raises(StorageError, match=r"There is no folder .*missing; make it"):
             operate(str(database), BackUp(to=tmp_path / "missing" / "copy.db"))

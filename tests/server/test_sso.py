@@ -136,7 +136,7 @@ async def test_who_says_no_at_the_provider_stays_out(server: RunningServer) -> N
         browser.presses = "action"
         stop = await browser.open(server.url + LOGIN)
 
-    assert stop.message == (403, "Acme did not sign you in (access_denied); begin it again")
+    assert stop.message == (403, "Acme did not sign you in (access_denied); sign in again")
 
 
 async def test_without_an_invitation_a_stranger_stays_out(by_invitation: RunningServer) -> None:
@@ -260,7 +260,7 @@ async def test_a_wrong_state_is_refused(server: RunningServer, state: str | None
         refused = await browser.open(f"{server.url}{CALLBACK}?{query}")
 
         assert refused.message[0] == 401
-        assert "begin it again" in refused.message[1]
+        assert "sign in again" in refused.message[1]
         assert "hwci_rt" not in browser.cookies()
 
 

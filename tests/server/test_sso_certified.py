@@ -44,4 +44,4 @@ async def test_a_replayed_callback_is_refused(server: RunningServer) -> None:
         browser.http.cookie_jar.update_cookies({"hwci_sso": ticket})
         replayed = await browser.open(stop.url)
 
-    assert replayed.message == (401, "Acme gave no proof of who you are; begin the sign-in again")
+    assert replayed.message == (401, "Acme gave no proof of who you are; sign in again")

@@ -21,7 +21,7 @@ from tests.support.running import Hands, RunningServer, running_in_thread
 VERIFIER = "v" * 43
 PORT = 40_404
 LOGIN = f"/api/auth/sso/crooked/login?port={PORT}&challenge={challenge_of(VERIFIER)}"
-REFUSED = (401, "The code is not valid, has expired or was used before; begin the sign-in again")
+REFUSED = (401, "The code is not valid, has expired or was used before; sign in again")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ async def test_a_refusal_goes_to_who_waits_for_a_code(
     words = "Crooked cannot be reached now; try again in a minute"
     if at == "the provider":
         provider.back = {"code": None, "error": "access_denied"}
-        words = "Crooked did not sign you in (access_denied); begin it again"
+        words = "Crooked did not sign you in (access_denied); sign in again"
     else:
         provider.discovery = {"token_endpoint": None}
     try:

@@ -23,7 +23,7 @@ from tests.support.providers import CLIENT, SECRET, sso_file
 from tests.support.running import PASSWORD, Hands, RunningServer, running_in_thread
 
 LOGIN = "/api/auth/sso/crooked/login"
-NO_PROOF = (401, "Crooked gave no proof of who you are; begin the sign-in again")
+NO_PROOF = (401, "Crooked gave no proof of who you are; sign in again")
 UNREACHABLE = (401, "Crooked cannot be reached now; try again in a minute")
 Bend = Callable[[Crooked], None]
 
@@ -366,7 +366,7 @@ async def test_only_a_plain_code_of_a_providers_error_is_repeated(
     provider.back = {"code": None, "error": said}
 
     code = said if said == "access_denied" else "error"
-    assert await refused(server) == (403, f"Crooked did not sign you in ({code}); begin it again")
+    assert await refused(server) == (403, f"Crooked did not sign you in ({code}); sign in again")
 
 
 DISCOVERY: dict[str, dict[str, Any]] = {

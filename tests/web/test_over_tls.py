@@ -20,7 +20,7 @@ from tests.support.running import EMAIL, NAME, PASSWORD, Hands, in_thread, runni
 
 NO_PROVIDER = "/api/auth/sso/none/login"
 SAID = "Provider not found; GET /api/auth/sso lists those there are"
-LOST = "You were not signed in; begin it again"
+LOST = "You were not signed in; sign in again"
 
 
 @pytest.fixture(scope="module")

@@ -214,7 +214,7 @@ def test_who_says_no_at_the_provider_reads_so_on_the_page(
     page.get_by_role("link", name="Sign in with Acme").click()
     page.get_by_role("button", name="Deny").click()
 
-    said = "Acme did not sign you in (access_denied); begin it again"
+    said = "Acme did not sign you in (access_denied); sign in again"
     expect(page.get_by_role("alert")).to_have_text(said)
 
 
@@ -229,7 +229,7 @@ def test_a_provider_that_is_away_is_said_on_the_page(page: Page, provided: Runni
 def test_a_link_cannot_put_words_on_the_page(page: Page, provided: RunningServer) -> None:
     page.goto(f"{provided.url}/sign-in?sso=Send+your+password+to+eve")
 
-    said = "You were not signed in; begin it again"
+    said = "You were not signed in; sign in again"
     expect(page.get_by_role("alert")).to_have_text(said)
 
 

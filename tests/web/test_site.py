@@ -71,7 +71,7 @@ def test_the_policy_loads_our_own_files_and_lets_nothing_stand_in_the_document()
 
     assert rules["default-src"] == rules["base-uri"] == rules["frame-ancestors"] == "'none'"
     assert set(rules.values()) == {"'none'", "'self'", "'script'"}
-    for file in (SITE.nothing, *SITE.documents.values()):
+    for file in (SITE.not_found, *SITE.documents.values()):
         document = file.plain.decode()
         assert re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", document) == []
         assert document.count("$") == 0, "every name is filled in"
@@ -221,7 +221,7 @@ def test_an_address_of_no_page_tells_people_on_a_page_and_programs_in_json(
 ) -> None:
     person = get(server, path, HTML, ("If-None-Match", "*"), ("Accept-Encoding", "gzip"))
     assert person.status == 404
-    assert gzip.decompress(person.body) == SITE.nothing.plain
+    assert gzip.decompress(person.body) == SITE.not_found.plain
     assert person.headers["content-security-policy"] == POLICY
 
     for headers in ((), (("Accept", "*/*"),), (("Accept", "application/json"),)):

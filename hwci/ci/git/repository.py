@@ -216,7 +216,9 @@ class Repository:
         return self.run("rev-list", *options, given=given).decode().split() if shas else []
 
     def is_ancestor(self, sha: str, of: str) -> bool:
-        """Return whether a commit is an ancestor of another, or the same, by this clone."""
+        """Return whether a commit is an ancestor of another, or the same, by this clone, which
+        must have both.
+        """
         try:
             self.run("merge-base", "--is-ancestor", sha, of)
         except GitError as fault:
@@ -254,7 +256,7 @@ class Repository:
         return found
 
     def fetch(self, *words: str, seconds: float, given: bytes = b"") -> None:
-        """Fetch from the remote, and from no submodule's."""
+        """Fetch from the clone's remote, and not for submodules. It must have a remote."""
         remote = self.remote()
         if remote is None:
             raise GitError("the clone has no remote")

@@ -38,7 +38,7 @@ def bad_fields(fault: ValidationError, sources: Mapping[str, Sourced[Any]]) -> E
     issues = issues_of(fault, "fields")
     lines = [f"{_source(issue.path[1:], sources)}: {issue.message}" for issue in issues]
     return wrong_usage(
-        "The fields make no valid report",
+        "The fields are not a valid report",
         "; ".join(lines),
         "Correct what is named; hwci env shows where each field comes from",
     )
@@ -54,8 +54,8 @@ def _source(path: Sequence[str | int], sources: Mapping[str, Sourced[Any]]) -> s
 
 
 def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, object]) -> Read:
-    """Read a whole body from a file, or from stdin for `-`. `read` makes of its JSON what is to be
-    sent; `beside`: flags of fields, which may not stand beside it.
+    """Read a whole body from a file, or from stdin for `-`. `read` parses it; `beside`: the flags
+    of fields, which exclude it.
 
     Raises:
         ExplainedError: wrong usage: it cannot be read, or breaks the field rules, as a flag may.
@@ -64,7 +64,7 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
     if doubled:
         raise wrong_usage(
             "--body is the whole body",
-            f"{flag_of(doubled[0])} stands beside it",
+            f"{flag_of(doubled[0])} is set as well",
             "Leave one of them out",
         )
     not_empty(path, "--body")
@@ -80,7 +80,7 @@ def from_file(read: Callable[[bytes], Read], path: str, beside: Mapping[str, obj
         ) from fault
 
 
-# Fields that a report cannot do without: one rule and one wording for all commands
+# Required fields: one rule and one wording for all commands
 
 OF_RESULTS = ("started_at", "ended_at", "conclusion", "hello_ok", "tests")
 """What result files set if nothing else does."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which merges the job of this command announces: one per product whose suite a merge starts (spec,
-"CI report endpoints", rule 4; semantics, 1.8). A job of something else than a merge announces
-nothing, unless a person names the commit; nor does one of a branch that is not merged into, where a
-person names those that are, or what started the job is unknown.
+"CI report endpoints", rule 4; semantics, 1.8). A job that is not of a merge announces nothing
+unless a person sets the commit. A job of a branch that merges do not go to announces nothing if a
+person set the branches that they go to, or if it is unknown what started the job.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ from hwci.wire.reports import MergeAnnouncement
 
 NOT_ANNOUNCED = "The merge was not announced"
 ONLY_THE_LAST = (
-    "The commits of the push are not known: only what its last one, a merge, brought is looked at, "
-    "and no commit that was pushed with it"
+    "The commits of the push are not known: only the files that its last one, a merge, changed are "
+    "checked, and no commit that was pushed with it"
 )
 
 
@@ -66,7 +66,7 @@ def announce_merges(
 def _warn_of_times(
     merges: Sequence[MergeAnnouncement], server_time: datetime | None, command: CommandContext
 ) -> None:
-    """Warn of a time that can hardly be: such a merge stands on no page, or on another's."""
+    """Warn of an improbable time: the merge would count in the wrong period, or in none."""
     for merged_at in {one.merged_at for one in merges}:
         times = {"merged_at": merged_at}
         for doubt in clock.doubtful(times, server_time, command.clock()):
@@ -106,21 +106,21 @@ def _no_merge(job: Job) -> str | None:
     elsewhere = None if job.is_of_a_merge_branch() else _elsewhere(job)
     if elsewhere is not None and "merge_branches" in job.fields:
         return elsewhere
-    if _said_by_people(job, "sha"):
+    if _set_by_people(job, "sha"):
         return None
     trigger = job.fields["trigger"]
     if trigger.source == DEFAULT:
         return elsewhere
     if trigger.value is not Trigger.MERGE:
         return (
-            f"this job is of no merge: its trigger is {trigger.value} ({trigger.source}). "
-            "If it is of one, set HWCI_TRIGGER=merge, or name its branch by --merge-branches"
+            f"this job is not of a merge: its trigger is {trigger.value} ({trigger.source}). "
+            "If it is, set HWCI_TRIGGER=merge, or name its branch by --merge-branches"
         )
-    return "a merge queue only tries this merge" if job.queued else None
+    return "a merge queue is only testing this merge" if job.queued else None
 
 
 def _elsewhere(job: Job) -> str:
-    """Return that nothing is merged into the branch of this job."""
+    """Return the reason that merges do not go to the branch of this job."""
     into = job.merge_branches
     names = " and ".join(into.value)
     who = (
@@ -129,16 +129,16 @@ def _elsewhere(job: Job) -> str:
         else f"merges go to {names} ({into.source})"
     )
     fix = "If it is, name it by --merge-branches (or HWCI_MERGE_BRANCHES)"
-    return f"{job.value('branch')} is no branch that is merged into: {who}. {fix}"
+    return f"merges do not go to {job.value('branch')}: {who}. {fix}"
 
 
-def _said_by_people(job: Job, field: str) -> bool:
+def _set_by_people(job: Job, field: str) -> bool:
     return field in job.fields and job.fields[field].source.startswith(PEOPLE)
 
 
 def _suites(context: JobContext) -> Sequence[str | None]:
-    """Return the products that a merge starts; None stands for whichever product checks it."""
-    if _said_by_people(context.job, "suite"):
+    """Return the products that a merge starts; None: any product."""
+    if _set_by_people(context.job, "suite"):
         if (notice := context.product_notice()) is not None:
             context.command.warn(f"{notice.what}. {notice.fix}")
         return [context.job.value("suite")]
@@ -165,7 +165,7 @@ def _touched(context: JobContext) -> Sequence[str] | None:
     job = context.job
     push = Push(job.before_sha.value if job.before_sha else None, job.pushed_shas, job.batched)
     if context.repository is None:
-        why = ""  # a warning has it
+        why = ""  # the warning about git has the reason
     else:
         try:
             paths = touched(context.repository, job.value("sha"), push)

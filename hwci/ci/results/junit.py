@@ -43,7 +43,7 @@ OUTPUT = {"system-out", "system-err"}
 NOT_RUN = {"notrun", "disabled", "skipped", "suppressed"}
 """`status` or `result` of a test that GoogleTest or CTest listed and did not run."""
 VAGUE_TYPES = {"", "failure", "error"}
-"""Types that say no more than the element that bears them."""
+"""Types that add nothing to the name of their element."""
 TEARDOWN = "failed on teardown with"
 """How pytest begins the message of an error of a test's teardown."""
 VERDICT_PROPERTY = "hwci.verdict"

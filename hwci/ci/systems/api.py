@@ -67,7 +67,7 @@ def get_json(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 -
         except Exception as fault:  # noqa: BLE001 - raised again where the answer is awaited
             answer.set_exception(fault)
 
-    # A socket's time-out starts anew with each byte, so a thread waits. It holds up no exit.
+    # A socket's time-out starts again with each byte, so a thread waits. It holds up no exit.
     Thread(target=wait, daemon=True).start()
     try:
         return answer.result(SECONDS)

@@ -132,7 +132,7 @@ def flush(
             store.take_in()
             if refused:
                 note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
-            only = None if name is None else _anew(store, name, to)
+            only = None if name is None else _kept_again(store, name, to)
         selected = sending.Selection(store, fingerprint, any_server, only)
         outcome = sending.flush(to, selected, deadline, note, progress)
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
@@ -198,9 +198,9 @@ def _named(store: "BenchStore", name: str) -> "PendingReport":
     return found[0]
 
 
-def _anew(store: "BenchStore", name: str, to: "Destination") -> "PendingReport":
+def _kept_again(store: "BenchStore", name: str, to: "Destination") -> "PendingReport":
     """Make the one report that is named pending for this server and key."""
-    return store.keep_anew(_named(store, name), to.url, to.key)
+    return store.keep_again(_named(store, name), to.url, to.key)
 
 
 def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> None:

@@ -37,8 +37,8 @@ LABEL_WORDS = {
 BLAME_WORDS = {
     FailureClass.REAL_FW_BUG: "The firmware is to blame: this was a real firmware bug.",
     FailureClass.BENCH_OR_HARNESS: "The bench or the harness is to blame, not the firmware.",
-    FailureClass.AMBIGUOUS: "Nobody can be blamed: what was reported does not decide it.",
-    FailureClass.DISMISSED: "An admin said that this was no firmware bug.",
+    FailureClass.AMBIGUOUS: "The reports do not show what caused it.",
+    FailureClass.DISMISSED: "An admin decided that this is not a firmware bug.",
 }
 UNRESOLVED_WORDS = {
     Label.FLAKE: "The test is flaky here: the same commit passed and failed on this box.",
@@ -51,7 +51,7 @@ REVIEW_WORDS = {
 VERDICT_WORDS = {
     Verdict.DEVICE: "device: the harness blamed the device under test",
     Verdict.INFRA: "infra: the harness blamed the bench",
-    Verdict.UNKNOWN: "unknown: the harness blamed nobody",
+    Verdict.UNKNOWN: "unknown: the harness blamed neither the device nor the bench",
 }
 
 

@@ -198,7 +198,7 @@ def form_of(json: bool, output: Format | None) -> Format:
     if json and output not in {None, Format.JSON}:
         raise wrong_usage(
             "The output can have one form only",
-            f"--json stands beside --output {output}",
+            f"--json is set as well as --output {output}",
             "Leave one of them out",
         )
     return Format.JSON if json else output or Format.TABLE

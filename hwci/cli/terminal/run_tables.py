@@ -21,7 +21,7 @@ COMMITS_SHOWN = 12
 _PLAIN = 3  # the rank of a pass at the first attempt, which comes last
 STATUS_WORDS = {
     RunStatus.RUNNING: "running",
-    RunStatus.LOST: "lost: its box was not heard of for 10 minutes, and no report came",
+    RunStatus.LOST: "lost: its box sent nothing for 10 minutes, and no report came",
     RunStatus.REPORTED: "reported",
 }
 

@@ -41,7 +41,7 @@ class SpooledReport(BaseModel):
 def rows(
     reports: Iterable[PendingReport], key: str | None, address: str | None
 ) -> list[SpooledReport]:
-    """Return a row for each report, by state. A report for another `key` or `address` says so."""
+    """Return a row for each report, by state. The reason names another `key` or `address`."""
     found = [_row(one, key, address) for one in reports]
     return sorted(found, key=lambda row: STATES.index(row.state))
 
@@ -70,18 +70,18 @@ def _why(report: PendingReport, key: str | None, address: str | None) -> str:
         return f"a later one came (hwci spool flush {report.label}){before}"
     if report.state != "waiting":
         return report.reason
-    said = report.reason or "not tried yet"
+    reason = report.reason or "not tried yet"
     if key is not None and report.fingerprint != fingerprint_of(key):
-        said = f"meant for another key (hwci spool flush --any-key); {said}"
+        reason = f"meant for another key (hwci spool flush --any-key); {reason}"
     if report.address == UNKNOWN:
-        said = f"HWCI_URL was not set: it is sent to the first server that is named; {said}"
+        reason = f"HWCI_URL was not set: it is sent to the first server that is named; {reason}"
     elif address is not None and report.address != address:
-        said = f"meant for another server (hwci spool flush --any-server); {said}"
-    return said
+        reason = f"meant for another server (hwci spool flush --any-server); {reason}"
+    return reason
 
 
 def _what(row: SpooledReport) -> str:
-    """Return what tells a report from others of its box: its run and attempt, or its commit."""
+    """Return what distinguishes the reports of a box: run and attempt, or the commit."""
     if row.run_id is not None:
         return f"{row.run_id} #{row.run_attempt}"
     return short(row.sha) if row.sha else ""

@@ -26,7 +26,7 @@ from hwci.client.store import BenchStore, PendingReport
 
 AGAIN = "once its cause is gone, `hwci spool flush --refused` sends what was refused again"
 BY_NAME = "`hwci spool flush NAME` sends a superseded one all the same"
-DAMAGED_FIX = "Check the disk; report what was in it anew, from the results of its job"
+DAMAGED_FIX = "Check the disk; report what was in it again, from the results of its job"
 
 
 def for_other_key(count: int) -> str:
@@ -184,7 +184,7 @@ def _with_lost(message: ErrorMessage, unsent: Sequence[PendingReport]) -> ErrorM
         message,
         what=f"{message.what}, and nothing is kept of {', '.join(name for name, _ in lost)}",
         cause=f"{message.cause}; and on the disk: {why}",
-        fix=f"{message.fix}. {why.fix}. Then report anew: what is not kept is lost",
+        fix=f"{message.fix}. {why.fix}. Then report again: what is not kept is lost",
     )
 
 

@@ -369,7 +369,7 @@ class BenchStore(StoreFile):
 
         return self._change(change)
 
-    def keep_anew(self, report: PendingReport, address: str, key: str) -> PendingReport:
+    def keep_again(self, report: PendingReport, address: str, key: str) -> PendingReport:
         """Make a report that a person names pending as the latest of its identity, for this server
         and this key, whatever its state and destination were.
         """

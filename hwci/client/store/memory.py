@@ -127,7 +127,7 @@ def facts_of(report: RunReport) -> RunFacts:
 
 
 def begin(db: sqlite3.Connection, facts: RunFacts) -> int:
-    """Give a run its place among those of its series, and return its id. The changes of its first
+    """Insert a run in the order of its series, and return its id. The changes of its first
     report stay.
     """
     run = (facts.series, facts.run_id, facts.sha)

@@ -118,7 +118,7 @@ def _first_touch(
 _BLAMED = {
     Verdict.DEVICE: "The harness blamed the device under test",
     Verdict.INFRA: "The harness blamed the bench",
-    Verdict.UNKNOWN: "The harness blamed nobody",
+    Verdict.UNKNOWN: "The harness blamed neither the device nor the bench",
 }
 
 

@@ -49,7 +49,12 @@ class ReviewPlan:
 
 
 def plan_review(history: History, failure_id: UUID, action: ReviewAction | None) -> ReviewPlan:
-    """Plan a review (None: a reset). Raises `FailureUnknownError`, `ReviewRefusedError`."""
+    """Plan a review of the group of a failure; `action` None is a reset.
+
+    Raises:
+        FailureUnknownError: there is no such failure.
+        ReviewRefusedError: its present state does not allow the action.
+    """
     failure = history.failure(failure_id)
     if failure is None:
         raise FailureUnknownError(failure_id)

@@ -123,7 +123,7 @@ def _begin_audit_anew(location: Location) -> int | None:
     def entry(org_id: UUID) -> AuditEntry:
         return operator_entry("audit_log.new_key", org_id, system_clock())
 
-    return opening.begin_audit_anew(location.written, entry)
+    return opening.restart_audit_log(location.written, entry)
 
 
 def audit_key_of(database: str) -> Path:

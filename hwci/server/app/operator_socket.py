@@ -34,7 +34,7 @@ def listen(path: Path) -> socket.socket:
         listener.close()
         raise ListenError(
             f"Cannot make the operator socket {path}: {fault.strerror or fault}",
-            "give the database a folder that its owner, and nobody else, may write to",
+            "put the database into a folder that only its owner may write to",
         ) from fault
     finally:
         os.umask(mask)

@@ -122,7 +122,7 @@ def run(settings: Settings, announce: Callable[[str], None], *, access_log: bool
 
 
 def _keep_memory_together() -> None:
-    """Let all threads share arenas of glibc's memory, so that freed memory is of use to all."""
+    """Make all threads share the arenas of glibc, so that each can reuse freed memory."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, _ARENAS)
 

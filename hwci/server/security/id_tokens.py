@@ -59,7 +59,12 @@ def published_keys(document: bytes) -> Sequence[Key]:
 def read_id_token(
     token: str, keys: Sequence[Key], expected: Expected, now: datetime
 ) -> Mapping[str, Any]:
-    """Return the claims. Raises `UnknownKeyError`: a newer key may fit; else `ProviderError`."""
+    """Return the claims of an ID token.
+
+    Raises:
+        UnknownKeyError: none of the keys signed it; a newer one may have.
+        ProviderError: it is not valid, or not an answer to us; the message names the claim.
+    """
     try:
         header = jwt.get_unverified_header(token)
         algorithm = header["alg"]

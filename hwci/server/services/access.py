@@ -96,7 +96,7 @@ class Access:
 
         return await self._storage.read(admit, short=True)
 
-    async def stands(self, member: Member) -> None:
+    async def check_member(self, member: Member) -> None:
         """Check that a member may go on: the session has not ended, and they are still a member, in
         any role.
 
@@ -129,7 +129,12 @@ class Access:
 
 
 def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
-    """Return a member's role in this transaction. Raises `NotFoundError`, `ForbiddenError`."""
+    """Return the present role of a member, in the transaction that depends on it.
+
+    Raises:
+        NotFoundError: they are no longer a member.
+        ForbiddenError: their role is none of `roles`.
+    """
     role = _membership(reader, member.org_id, member.user).role
     _require_role(role, roles)
     return role

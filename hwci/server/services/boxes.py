@@ -114,5 +114,5 @@ def _answer(box: Box, reported_at: datetime | None, now: datetime) -> wire.BoxAn
 def _status(box: Box, now: datetime) -> BoxStatus:
     if box.last_seen_at is None:  # an install is the first time that a box is seen
         return BoxStatus.NEW
-    heard_lately = now - box.last_seen_at <= limits.BOX_ONLINE_FOR
-    return BoxStatus.ONLINE if heard_lately else BoxStatus.OFFLINE
+    seen_lately = now - box.last_seen_at <= limits.BOX_ONLINE_FOR
+    return BoxStatus.ONLINE if seen_lately else BoxStatus.OFFLINE

@@ -24,7 +24,13 @@ class Health:
         return HealthAnswer()
 
     async def ready(self) -> HealthAnswer:
-        """Return if it can serve. Raises `StoppingError`, `StorageError`, `LimiterError`."""
+        """Return if the server can serve.
+
+        Raises:
+            StoppingError: it is stopping.
+            StorageError: its database cannot be used.
+            LimiterError: its rate limits cannot be counted.
+        """
         if self._leaving:
             raise StoppingError(
                 "The server is stopping; ask another one, or again in a few seconds"

@@ -93,7 +93,7 @@ class AccountsWriter(Accounts, Protocol):
         """Keep a reset link of a user, in place of an earlier one."""
 
     def set_disabled(self, user_id: UUID, at: datetime | None) -> None:
-        """Disable a user, whose reset link stops working, or with None enable them."""
+        """Disable a user, whose reset link stops working; `at` None: enable them."""
 
     def add_organization(self, organization: Organization) -> None:
         """Keep a new organization."""

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from uuid import UUID
 
-Heard = Callable[[UUID], None]
+Listener = Callable[[UUID], None]
 
 
 class Listeners:
     """The listeners of one store."""
 
     def __init__(self) -> None:
-        self._listening: dict[object, tuple[asyncio.AbstractEventLoop, Heard]] = {}
+        self._listening: dict[object, tuple[asyncio.AbstractEventLoop, Listener]] = {}
 
-    def listen(self, heard: Heard) -> Callable[[], None]:
-        """Call `heard` in the present event loop; return the function that stops it."""
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` in the present event loop; return the function that stops it."""
         key = object()
-        self._listening[key] = (asyncio.get_running_loop(), heard)
+        self._listening[key] = (asyncio.get_running_loop(), listener)
 
         def end() -> None:
             self._listening.pop(key, None)

@@ -10,7 +10,7 @@ from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
-from hwci.server.storage.sqlite.audit import begin_anew
+from hwci.server.storage.sqlite.audit import restart
 from hwci.server.storage.sqlite.audit_key import key_file, put_back_key, read_audit_key
 from hwci.server.storage.sqlite.checking import check, damage_of_sent
 from hwci.server.storage.sqlite.condition import Condition, note_damage
@@ -20,12 +20,12 @@ from hwci.server.storage.sqlite.locking import check_header, database_lock, refu
 from hwci.server.storage.sqlite.store import SqliteStorage
 
 __all__ = [
-    "begin_audit_anew",
     "check_storage",
     "driver_doubt",
     "missing_steps",
     "open_storage",
     "read_audit_key",
+    "restart_audit_log",
     "restore_storage",
 ]
 
@@ -83,9 +83,10 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
         return kept
 
 
-def begin_audit_anew(where: str | Path, told: Callable[[UUID], AuditEntry]) -> int | None:
-    """Continue the audit log of a database under a new key; `told` makes the entry about it for an
-    organization. Return the number of the first row; None if the present key fits.
+def restart_audit_log(where: str | Path, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
+    """Continue the audit log of a database under a new key; `entry_for` makes the
+    entry about it for an organization. Return the number of the first row; None if the present key
+    fits.
 
     Raises:
         StorageLockedError: another process, usually a running server, holds the file.
@@ -95,7 +96,7 @@ def begin_audit_anew(where: str | Path, told: Callable[[UUID], AuditEntry]) -> i
     check_header(path, known_version())
     with database_lock(path) as note:
         Condition(path, note)  # a damaged one is refused
-        return begin_anew(path, told)
+        return restart(path, entry_for)
 
 
 def _file(location: Location) -> Path:

@@ -112,23 +112,23 @@ class BoxesWriter(Boxes, Protocol):
 
 
 class Runs(Protocol):
-    """Run records and their events, for reading. `heard_since`: a live run whose box sent
+    """Run records and their events, for reading. `seen_since`: a live run whose box sent
     nothing since then is lost.
     """
 
     def runs(
-        self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
+        self, org_id: UUID, wanted: RunFilter, seen_since: datetime, offset: int, limit: int
     ) -> Listing[RunRecord]:
         """List run records, latest start first. One in parts is listed once its first part is
         there.
         """
 
     def run_record(
-        self, org_id: UUID, run_record_id: UUID, heard_since: datetime
+        self, org_id: UUID, run_record_id: UUID, seen_since: datetime
     ) -> RunRecord | None:
         """Return one run record as the list shows it."""
 
-    def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
+    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
         """Return a run record with all that was reported of it."""
 
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
@@ -137,7 +137,7 @@ class Runs(Protocol):
     def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
         """Count the tests that a box has reported of a live run."""
 
-    def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
+    def lost_runs(self, seen_since: datetime) -> Sequence[LiveRun]:
         """Return the lost live runs of all organizations whose loss has no event yet."""
 
     def events(
@@ -298,8 +298,8 @@ class Storage(Protocol):
         more than `seconds`, not at all. `organization`, and what it raises: as `read`.
         """
 
-    def listen(self, heard: Callable[[UUID], None]) -> Callable[[], None]:
-        """Call `heard`, in the event loop, with an organization's id after each commit that
+    def listen(self, listener: Callable[[UUID], None]) -> Callable[[], None]:
+        """Call `listener`, in the event loop, with an organization's id after each commit that
         appended events of it, whichever server made it. Return the function that stops it.
         """
 

@@ -199,7 +199,7 @@ class LiveRun:
     head: RunHead
     covers_shas: tuple[str, ...]
     changes: Changes | None
-    heard_at: datetime
+    last_seen_at: datetime
     lost: bool = False
 
 

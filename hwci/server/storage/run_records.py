@@ -51,7 +51,7 @@ def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
     return RunWhole(record, first.covers_shas, first.changes, items=items)
 
 
-def live(run: LiveRun, tests: Sequence[LiveTest], heard_since: datetime) -> RunWhole:
+def live(run: LiveRun, tests: Sequence[LiveTest], seen_since: datetime) -> RunWhole:
     """Return the record of a live run, with its tests as they stand."""
     counts = TestCounts(
         total=len(tests),
@@ -59,15 +59,15 @@ def live(run: LiveRun, tests: Sequence[LiveTest], heard_since: datetime) -> RunW
         failed=sum(test.outcome is Outcome.FAIL for test in tests),
         retried=sum(test.attempts is not None and test.attempts > 1 for test in tests),
     )
-    record = RunRecord(run.id, run.head, live_status(run, heard_since), counts)
+    record = RunRecord(run.id, run.head, live_status(run, seen_since), counts)
     return RunWhole(record, run.covers_shas, run.changes, live=tuple(tests))
 
 
-def live_status(run: LiveRun, heard_since: datetime) -> RunStatus:
+def live_status(run: LiveRun, seen_since: datetime) -> RunStatus:
     """Return whether a live run is lost: once its loss has an event, until its box sends something
     of it again.
     """
-    lost = run.lost or run.heard_at <= heard_since
+    lost = run.lost or run.last_seen_at <= seen_since
     return RunStatus.LOST if lost else RunStatus.RUNNING
 
 

@@ -27,7 +27,7 @@ from hwci.server.web.modules import joined, loaded_with
 _ORGANIZATION = "/orgs/{orgId}"
 
 PAGES: Mapping[str, str] = {
-    "/": "metrics",  # a signed-in person goes on to their organization's
+    "/": "metrics",  # leads a signed-in person to their organization's metrics
     "/sign-in": "sign_in",
     "/setup": "set_up",
     "/reset": "reset",
@@ -61,7 +61,7 @@ POLICY = "; ".join(
         "trusted-types 'none'",
     )
 )
-"""What the document may load: our own files, and nothing that stands inside of it."""
+"""What the document may load: our own files, and no inline script or style."""
 
 _TYPES = {
     ".css": "text/css",
@@ -71,21 +71,21 @@ _TYPES = {
     ".txt": "text/plain",
 }
 _FOREVER = "public, max-age=31536000, immutable"
-_ASK_EACH_TIME = "no-cache"
+_REVALIDATE = "no-cache"
 _DOCUMENT = "index.html"
 _START = ("js/begin.js", "js/main.js")
 _VENDOR = "vendor/"
 _NAMES_VENDORED = "js/html.js"
-"""The one module that imports what others wrote; they, and so it, are sent as they are."""
+"""The one module that imports vendored modules; it and they are served unchanged."""
 _STYLE = "style.css"
 STYLES = tuple(
     f"css/{name}.css"
     for name in ("tokens", "layout", "parts", "values", "pages", "failure", "runs")
 )
-"""Sent as one file, in this order: each file more would be a request more before a page is seen."""
+"""Sent as one file, in this order: each further file would delay a page by a request."""
 _HASH_CHARACTERS = 16
 
-_OF_PROGRAMS = ("/api/", "/static/")
+_FOR_PROGRAMS = ("/api/", "/static/")
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -101,7 +101,7 @@ class File:
 
     @classmethod
     def of(cls, name: str, data: bytes) -> "File":
-        """Make a file of what it holds; its name says its type."""
+        """Return a file; the suffix of its name decides its type."""
         suffix = name[name.rindex(".") :]
         digest = hashlib.sha256(data).hexdigest()[:_HASH_CHARACTERS]
         return cls(_TYPES[suffix], data, gzip.compress(data, mtime=0), digest)
@@ -122,7 +122,7 @@ class Site:
         served = {name: File.of(name, data) for name, data in sources.items()}
         self.base = f"/static/{_version(served)}/"
         self.files: Mapping[str, File] = served
-        self.nothing = self._document(page, _START)
+        self.not_found = self._document(page, _START)
         self.documents: Mapping[str, File] = {
             drawn_by: self._document(page, (*_START, f"js/pages/{drawn_by}.js"))
             for drawn_by in PAGES.values()
@@ -147,13 +147,13 @@ def add_site(app: web.Application) -> None:
     """Serve the dashboard's pages and files, and the document to people at an unknown address."""
     site = the_site()
     for path, drawn_by in PAGES.items():
-        page = _sender(site.documents[drawn_by], _ASK_EACH_TIME, policy=POLICY)
+        page = _sender(site.documents[drawn_by], _REVALIDATE, policy=POLICY)
         for address in {path, path.rstrip("/") + "/"}:  # with a slash at its end: the same page
             app.router.add_get(address, page)
     for name, file in site.files.items():
         app.router.add_get(site.base + name, _sender(file, _FOREVER))
-    nothing = _sender(site.nothing, _ASK_EACH_TIME, policy=POLICY, status=HTTPStatus.NOT_FOUND)
-    app.middlewares.append(_page_for_people(nothing))
+    not_found = _sender(site.not_found, _REVALIDATE, policy=POLICY, status=HTTPStatus.NOT_FOUND)
+    app.middlewares.append(_page_for_people(not_found))
 
 
 def _page_for_people(page: Handler) -> Middleware:
@@ -162,7 +162,7 @@ def _page_for_people(page: Handler) -> Middleware:
         try:
             return await handler(request)
         except web.HTTPNotFound:
-            if request.path.startswith(_OF_PROGRAMS) or not takes_page(request):
+            if request.path.startswith(_FOR_PROGRAMS) or not takes_page(request):
                 raise
         return await page(request)
 
@@ -191,7 +191,9 @@ def _sender(
 
 
 def _has(request: web.Request, tag: str) -> bool:
-    """Return whether the browser has it. Both codings have one tag; `Vary` keeps them apart."""
+    """Return whether the browser has this version. Both codings have one tag; `Vary` separates
+    them.
+    """
     known = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
     return any(one.strip().removeprefix("W/") in {tag, "*"} for one in known.split(","))
 
@@ -215,6 +217,6 @@ def _walk(folder: Traversable, prefix: str) -> "list[tuple[str, bytes]]":
 
 
 def _version(served: Mapping[str, File]) -> str:
-    """Name the state of all files: modules name each other, so they change their names together."""
+    """Return a hash of all files: modules import each other, so all addresses change together."""
     state = "".join(f"{name} {file.tag}\n" for name, file in sorted(served.items()))
     return hashlib.sha256(state.encode()).hexdigest()[:_HASH_CHARACTERS]

@@ -369,7 +369,7 @@ def test_a_report_that_is_named_waits_as_the_latest_for_this_server_and_key(
     [aside] = store.find(named.label)
     said = store.body(aside)
 
-    anew = store.keep_anew(aside, ADDRESS, KEY)
+    anew = store.keep_again(aside, ADDRESS, KEY)
 
     assert anew.number > later.number
     assert (anew.state, anew.fingerprint) == ("waiting", fingerprint_of(KEY))

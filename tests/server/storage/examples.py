@@ -75,5 +75,5 @@ FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
 REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)
 RUN_HEAD = RunHead("fw", "hil", "nightly", 7, 1, "b1", Trigger.NIGHTLY, "main", "bbbbbbb", NOON)
 LIVE_RUN = LiveRun(
-    UUID(int=61), ACME.id, BOX.id, RUN_HEAD, ("bbbbbbb", "ccccccc"), CHANGES, heard_at=NOON
+    UUID(int=61), ACME.id, BOX.id, RUN_HEAD, ("bbbbbbb", "ccccccc"), CHANGES, last_seen_at=NOON
 )

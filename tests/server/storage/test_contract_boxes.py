@@ -148,7 +148,7 @@ async def test_a_sign_of_a_box_keeps_its_live_runs_alive_but_not_lost_ones(
     await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, LATER))
     await storage.write(lambda w: w.touch_box(ACME.id, BOX.id, NOON))
 
-    alive = replace(RUN, heard_at=LATER)
+    alive = replace(RUN, last_seen_at=LATER)
     assert await storage.read(lambda r: r.live_run(ACME.id, RUN.id)) == alive
     assert await storage.read(lambda r: r.live_run(ACME.id, lost.id)) == lost
     assert await storage.read(lambda r: r.live_run(ACME.id, elsewhere.id)) == elsewhere

@@ -339,7 +339,7 @@ class TestList:
             writer.put_report(ACME.id, replace(REPORT, run_id=8))
             writer.put_live_run(LIVE)
             writer.put_live_run(replace(LIVE, id=UUID(int=62), lost=True))
-            writer.put_live_run(replace(LIVE, id=UUID(int=63), heard_at=BEFORE))
+            writer.put_live_run(replace(LIVE, id=UUID(int=63), last_seen_at=BEFORE))
 
         await storage.write(work)
         for status, count in ((RunStatus.REPORTED, 1), (RunStatus.RUNNING, 1), (RunStatus.LOST, 2)):
@@ -420,8 +420,10 @@ class TestLive:
         assert [record.tests.total for record in await listed(storage)] == [0, 1]
 
 
-def seen_since(heard_since: datetime, reader: Reader) -> tuple[RunRecord | None, Sequence[LiveRun]]:
-    return reader.run_record(ACME.id, LIVE.id, heard_since), reader.lost_runs(heard_since)
+def status_and_lost(
+    seen_since: datetime, reader: Reader
+) -> tuple[RunRecord | None, Sequence[LiveRun]]:
+    return reader.run_record(ACME.id, LIVE.id, seen_since), reader.lost_runs(seen_since)
 
 
 class TestLoss:
@@ -430,8 +432,8 @@ class TestLoss:
     ) -> None:
         await open_runs(storage, LIVE)
 
-        for heard_since, status in ((NOON - TICK, RunStatus.RUNNING), (NOON, RunStatus.LOST)):
-            record, lost = await storage.read(partial(seen_since, heard_since))
+        for seen_since, status in ((NOON - TICK, RunStatus.RUNNING), (NOON, RunStatus.LOST)):
+            record, lost = await storage.read(partial(status_and_lost, seen_since))
             assert record is not None
             assert record.status is status
             assert list(lost) == ([LIVE] if status is RunStatus.LOST else [])
@@ -457,7 +459,7 @@ class TestLoss:
             writer.hear_run(OTHER.id, LIVE.id, NOON)
 
         await storage.write(work)
-        heard = replace(LIVE, heard_at=NOON + TICK)
+        heard = replace(LIVE, last_seen_at=NOON + TICK)
         assert await storage.read(lambda r: r.live_run(ACME.id, LIVE.id)) == heard
 
     async def test_losses_of_all_organizations_are_given(self, storage: Storage) -> None:
@@ -476,7 +478,7 @@ class TestLoss:
         self, storage: Storage
     ) -> None:
         lost = [replace(LIVE, id=UUID(int=70 + n), lost=True) for n in range(3)]
-        later = replace(LIVE, id=UUID(int=80), lost=True, heard_at=NOON + TICK)
+        later = replace(LIVE, id=UUID(int=80), lost=True, last_seen_at=NOON + TICK)
 
         def work(writer: Writer) -> None:
             for run in (LIVE, later, *lost):

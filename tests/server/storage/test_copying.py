@@ -134,7 +134,7 @@ async def test_a_copy_takes_the_place_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for taken in ("mine", "link", "hwci.db"):
-        with pytest.raises(StorageError, match=r"There is something at .* name a new file"):
+        with pytest.raises(StorageError, match=r"exists already.* name a new file"):
             await storage.backup(tmp_path / taken)
     with pytest.raises(StorageError, match=r"There is no folder .*/missing; make it"):
         await storage.backup(tmp_path / "missing" / "copy.db")

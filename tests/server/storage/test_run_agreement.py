@@ -132,15 +132,15 @@ class Story:
             *(report.repo_key, report.suite, report.workflow, number, 1, report.box_key),
             *(report.trigger, report.branch, report.sha, report.started_at),
         )
-        heard_at = NOON + timedelta(minutes=self.random.randrange(-1, 2))
+        seen_at = NOON + timedelta(minutes=self.random.randrange(-1, 2))
         lost = self.random.random() < 0.2
-        run = LiveRun(UUID(int=number), ACME.id, BOX.id, head, (), None, heard_at, lost)
+        run = LiveRun(UUID(int=number), ACME.id, BOX.id, head, (), None, seen_at, lost)
         outcomes = [self.random.choice((None, *Outcome)) for _ in range(self.random.randrange(4))]
         tests = [LiveTest(f"t{at}", outcome, 1 + at) for at, outcome in enumerate(outcomes)]
         for writer in self.writers:
             writer.put_live_run(run)
             writer.put_live_tests(ACME.id, run.id, tests)
-        status = RunStatus.LOST if lost or heard_at <= NOON else RunStatus.RUNNING
+        status = RunStatus.LOST if lost or seen_at <= NOON else RunStatus.RUNNING
         told = (outcomes.count(Outcome.PASS), outcomes.count(Outcome.FAIL))
         counts = (len(tests), *told, max(len(tests) - 1, 0))
         self.live.append(

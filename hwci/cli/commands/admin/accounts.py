@@ -198,7 +198,7 @@ def rotate_secret(
 
       hwci admin rotate-secret --now
     """
-    with operator_errors("The signing key was not changed", "Change the file as said above"):
+    with operator_errors("The signing key was not changed", "Change the file as described above"):
         from hwci.server.app import RotateSecret
 
         ask(database, RotateSecret(drop_former=drop_former))

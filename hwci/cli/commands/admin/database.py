@@ -199,7 +199,7 @@ def rebuild(
     ] = None,
     database: Database = None,
 ) -> None:
-    """Compute everything that is derived from run reports anew, also while the server runs.
+    """Rebuild everything that is derived from run reports, also while the server runs.
 
     Reports and reviews stay as they are. While an organization is computed, new reports wait.
 
@@ -209,9 +209,7 @@ def rebuild(
 
       hwci admin rebuild 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52
     """
-    with operator_errors(
-        "The organization was not computed anew", "Check the id, and the --database"
-    ):
+    with operator_errors("The organization was not rebuilt", "Check the id, and the --database"):
         from hwci.server.app import ListOrganizations, Rebuild
 
         org_ids = [org_id] if org_id else ask(database, ListOrganizations()).org_ids or ()
@@ -219,7 +217,7 @@ def rebuild(
             place = f"{number} of {len(org_ids)}: organization {one}"
             with progress(partial(str, place)):
                 ask(database, Rebuild(org_id=one))
-            note(f"{place} is computed anew.")
+            note(f"{place} is rebuilt.")
     if not org_ids:
         note("There is no organization yet.")
 

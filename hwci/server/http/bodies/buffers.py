@@ -30,7 +30,7 @@ _FULL = "Too many large bodies arrive at once; try again in a few seconds"
 
 @dataclass(eq=False, slots=True)
 class _Share:
-    """What an organization or key holds. `turns`: its large bodies parsed since it holds any."""
+    """What an organization or key holds. `turns`: large bodies parsed since it last held none."""
 
     held: int = 0
     buffers: int = 0
@@ -71,7 +71,12 @@ class BodyBuffer:
 
     @asynccontextmanager
     async def wait_at_most(self, seconds: float) -> AsyncIterator[asyncio.Timeout]:
-        """Wait for the block, or its eviction. Raises `OverloadedError`, `TimeoutError`."""
+        """Run the block for so many seconds at most; the body may be evicted meanwhile.
+
+        Raises:
+            OverloadedError: it was evicted.
+            TimeoutError: the time is up.
+        """
         try:
             async with asyncio.timeout(seconds) as self._waiting:
                 self._bodies.movable.add(self)

@@ -20,7 +20,12 @@ _GZIP_WINDOW = zlib.MAX_WBITS | 16
 
 
 def read_model(plain: bytes, model: type[Model]) -> Model:
-    """Return the model of a body. Raises `InvalidRequestError`, `TooManyValuesError`."""
+    """Return the model of a body that is not compressed.
+
+    Raises:
+        InvalidRequestError: it breaks the rules of JSON, or those of the model.
+        TooManyValuesError: it holds more values than any report.
+    """
     value = read_json(plain)
     try:
         # By the names of the contract alone: the models' own names are for Python.
@@ -45,7 +50,12 @@ def _form(model: type[BaseModel]) -> TypeAdapter[BaseModel]:
 
 
 def inflate(data: bytes, limit: int) -> bytes:
-    """Inflate one whole gzip member. Raises `TooLargeError`, `InvalidRequestError`."""
+    """Inflate one gzip member, never to more than `limit` bytes.
+
+    Raises:
+        TooLargeError: it inflates to more.
+        InvalidRequestError: it is not one whole member with nothing after it.
+    """
     inflator = zlib.decompressobj(_GZIP_WINDOW)
     try:
         plain = inflator.decompress(data, limit + 1)

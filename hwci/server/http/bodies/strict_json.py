@@ -35,7 +35,12 @@ _Path = list[str | int]
 
 
 def read_json(plain: bytes) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the value of JSON text. Raises `TooManyValuesError`, `InvalidRequestError`."""
+    """Return the value of a JSON document.
+
+    Raises:
+        TooManyValuesError: it holds more values than any report; found before it is parsed.
+        InvalidRequestError: it is not JSON, or an object has a name twice.
+    """
     _refuse_many_values(plain)
     try:
         return jiter.from_json(plain, catch_duplicate_keys=True)

@@ -34,20 +34,20 @@ PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
     web.RequestHandler: ("_current_request", "_messages", "_request_count", "_upgraded", "_waiter"),
     web_protocol: ("_ErrInfo",),
 }
-"""What we use of the framework's inside, which it may change (docs/adr/0016, 0036)."""
+"""Private names of the framework that we use, which it may change (docs/adr/0016, 0036)."""
 CUT_SECONDS = 0.5
-"""For a handler to end by itself once its connection is cut, and again to be cancelled."""
+"""Seconds for a handler to end once its connection is cut, and again once it is cancelled."""
 
 Handle = connection.Handle
 Around = Callable[[Handle], Handle]
 AROUND: web.AppKey[Around] = web.AppKey("around")
-"""What an application does around all handling, before there is a route: its rate limits."""
+"""What an application wraps around all handling, before routing: its rate limits."""
 LEAVING: web.AppKey[Callable[[], None]] = web.AppKey("leaving")
-"""What an application does first when its server begins to leave: it says that it is not ready."""
+"""What an application does first when its server stops: it reports that it is not ready."""
 
 
 class SpecRunner(web.AppRunner):
-    """Runs an application on such a server. `https`: people reach it by an https address."""
+    """Runs an application on a `SpecServer`. `https`: people reach it by an https address."""
 
     def __init__(self, app: web.Application, *, https: bool = False) -> None:
         super().__init__(
@@ -126,7 +126,7 @@ class SpecRunner(web.AppRunner):
 
 def require_hardened() -> None:
     """Refuse the parser that is written in Python, which is lenient where the one in C is not, and
-    a framework that lacks what we use of its inside. Raises `RuntimeError`.
+    a framework without the private names that we use. Raises `RuntimeError`.
     """
     if HttpRequestParser is HttpRequestParserPy:
         raise RuntimeError(
@@ -140,8 +140,9 @@ def require_hardened() -> None:
     ]
     if missing:
         raise RuntimeError(
-            f"aiohttp {version} lacks {', '.join(missing)}, by which slow callers are cut and a"
-            " stop answers what was taken; install a version of aiohttp that pyproject.toml allows"
+            f"aiohttp {version} lacks {', '.join(missing)}, which hwci needs to cut off slow"
+            " callers and to answer open requests at a stop; install a version of aiohttp that"
+            " pyproject.toml allows"
         )
 
 

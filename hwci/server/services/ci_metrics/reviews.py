@@ -29,7 +29,12 @@ class Reviews(Service):
     async def review(
         self, member: Member, failure_id: UUID | None, action: ReviewAction | None
     ) -> ResolvedFailureAnswer:
-        """Review a failure (None: a reset). Raises `NotFoundError`, `ConflictError`."""
+        """Review a failure (`action` None: a reset) and return it as it is now.
+
+        Raises:
+            NotFoundError: there is no such failure.
+            ConflictError: its present state does not allow the action.
+        """
         if failure_id is None:
             raise NotFoundError("Failure not found")
         known_id, now, org_id = failure_id, self._clock(), member.org_id

@@ -188,7 +188,7 @@ class Operator:
         now = self._clock()
         # No token of any kind lives longer than an access token.
         until = None if command.drop_former else now + limits.ACCESS_TOKEN_LIFETIME
-        async with self._rotating:  # the file is read, then written anew
+        async with self._rotating:  # the file is read, then written again
             keys = await asyncio.to_thread(rotate_keys, self._secret.file, now, until)
             if self._secret.signer is not None:
                 self._secret.signer.change_keys(keys)

@@ -97,7 +97,7 @@ class Accounts:
         return self._tokens.device(tokens, email_key)
 
     async def login(self, body: wire.Login, client: str) -> wire.SignedIn:
-        """Sign in. Raises one `UnauthenticatedError` for wrong data and a disabled user."""
+        """Sign in. Raises the same `UnauthenticatedError` for wrong data and a disabled user."""
         key = email_key(body.email)
         user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
         kept = None if user is None else user.password_hash

@@ -94,7 +94,12 @@ class Invitations(Service):
         return await self._storage.read(work)
 
     async def withdraw(self, member: Member, invite_id: UUID | None) -> None:
-        """End an open invitation. Raises `NotFoundError`; `ForbiddenError`: it is an owner's."""
+        """End an open invitation of the organization.
+
+        Raises:
+            ForbiddenError: only an owner ends the invitation of an owner.
+            NotFoundError: the organization has no such open invitation.
+        """
         now = self._clock()
 
         def work(writer: Writer) -> None:

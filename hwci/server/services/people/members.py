@@ -39,7 +39,13 @@ class Members(Service):
     async def change(
         self, member: Member, user_id: UUID | None, body: wire.RoleChange
     ) -> wire.MemberAnswer:
-        """Change a role, at once. Raises `ForbiddenError`, `NotFoundError`, `ConflictError`."""
+        """Change a member's role, with effect at once.
+
+        Raises:
+            ForbiddenError: only an owner makes or unmakes owners.
+            NotFoundError: there is no such member.
+            ConflictError: it is the last owner.
+        """
         now = self._clock()
 
         def work(writer: Writer) -> wire.MemberAnswer:

@@ -52,9 +52,9 @@ _CODE_CLAIMS = ("sub", "sid", "challenge")
 _ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
 
 _NOT_STARTED = (
-    "This sign-in was not started in this browser, or more than 10 minutes ago; begin it again"
+    "This sign-in was not started in this browser, or more than 10 minutes ago; sign in again"
 )
-_NO_CODE = "The code is not valid, has expired or was used before; begin the sign-in again"
+_NO_CODE = "The code is not valid, has expired or was used before; sign in again"
 _UNVERIFIED = (
     "Your provider does not say that your e-mail is verified; verify it there, then sign in again"
 )
@@ -116,7 +116,12 @@ class Sso:
         )
 
     async def begin(self, name: str, query: wire.SsoLoginQuery) -> SignInStart:
-        """Begin a sign-in. Raises `NotFoundError`; in a browser `UnauthenticatedError`."""
+        """Start a sign-in.
+
+        Raises:
+            NotFoundError: there is no such provider.
+            UnauthenticatedError: it cannot be reached; a waiting command line is sent this instead.
+        """
         party = self._party(name)
         binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
         claims = {
@@ -167,7 +172,7 @@ class Sso:
         if not same_token(query.state, claims["state"]):
             raise UnauthenticatedError(_NOT_STARTED)
         binding = Binding(claims["state"], claims["nonce"], claims["verifier"])
-        with _provider_faults(party, "gave no proof of who you are; begin the sign-in again"):
+        with _provider_faults(party, "gave no proof of who you are; sign in again"):
             await party.require_issuer(query.iss)
             if query.code is None:
                 raise ProviderError("the browser came back with neither code nor error")
@@ -242,7 +247,7 @@ def _refusal_url(refusal: HwciServerError, claims: Mapping[str, str]) -> str:
 def _require_consent(party: RelyingParty, error: str | None) -> None:
     if error is not None:
         code = error if _ERROR_CODE.fullmatch(error) else "error"
-        raise ForbiddenError(f"{party.provider.title} did not sign you in ({code}); begin it again")
+        raise ForbiddenError(f"{party.provider.title} did not sign you in ({code}); sign in again")
 
 
 @contextmanager

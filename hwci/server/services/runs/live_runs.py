@@ -13,7 +13,7 @@ from hwci.engine.vocabulary import RunEventType, RunStatus
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import live_box
-from hwci.server.services.runs.records import heard_since, run_content, test_content
+from hwci.server.services.runs.records import run_content, seen_since, test_content
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
 from hwci.server.storage.run_records import record_id_of
@@ -49,7 +49,12 @@ class LiveRuns(Service):
         return wire.OpenedRun(id=run.id)
 
     async def feed(self, box: Box, run_record_id: UUID | None, body: wire.RunEvents) -> None:
-        """Record which tests began or ended. Raises `NotFoundError`, `ConflictError`."""
+        """Record which tests of a live run began or ended.
+
+        Raises:
+            NotFoundError: the box has no such run.
+            ConflictError: it was reported, or would have too many tests.
+        """
         now = self._clock()
         tests = [LiveTest(event.id, event.outcome, event.attempts) for event in body.events]
 
@@ -68,7 +73,7 @@ class LiveRuns(Service):
         now = self._clock()
 
         def work(writer: Writer) -> None:
-            for run in writer.lost_runs(heard_since(now)):
+            for run in writer.lost_runs(seen_since(now)):
                 writer.mark_lost(run.org_id, run.id)
                 _add_event(writer, run.org_id, run.id, RunEventType.LOST, now, {})
 
@@ -95,7 +100,7 @@ def _live_run(box: Box, body: wire.RunHead, now: datetime) -> LiveRun:
         head=head,
         covers_shas=tuple(body.covers_shas or ()),
         changes=None if body.changes is None else body.changes.fact(),
-        heard_at=now,
+        last_seen_at=now,
     )
 
 
@@ -125,7 +130,7 @@ def _keep_tests(writer: Writer, run: LiveRun, tests: Sequence[LiveTest], now: da
 
 
 def _add_start(writer: Writer, run: LiveRun, now: datetime) -> None:
-    record = writer.run_record(run.org_id, run.id, heard_since(now))
+    record = writer.run_record(run.org_id, run.id, seen_since(now))
     assert record is not None, "it was kept in this transaction"
     _add_event(writer, run.org_id, run.id, RunEventType.STARTED, now, run_content(record))
 

@@ -23,7 +23,7 @@ class Runs(Service):
 
     async def listed(self, member: Member, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
         """List run records."""
-        since = heard_since(self._clock())
+        since = seen_since(self._clock())
         given = query.model_dump(exclude={"page", "limit", "sha"}, by_alias=False)
         wanted = RunFilter(**given, sha_start=query.sha)
 
@@ -35,7 +35,7 @@ class Runs(Service):
 
     async def show(self, member: Member, run_record_id: UUID | None) -> wire.RunDetail:
         """Show one run record. Raises `NotFoundError`."""
-        since = heard_since(self._clock())
+        since = seen_since(self._clock())
 
         def work(reader: Reader) -> wire.RunDetail:
             found = (
@@ -48,7 +48,7 @@ class Runs(Service):
         return await self._storage.read(work, organization=member.org_id)
 
 
-def heard_since(now: datetime) -> datetime:
+def seen_since(now: datetime) -> datetime:
     """Return the time since when a live run must have sent something, else it is lost."""
     return now - limits.RUN_LOST_AFTER
 

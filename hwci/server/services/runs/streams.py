@@ -110,7 +110,7 @@ class Stream:
         if self._left() <= 0:
             raise UnauthenticatedError(_TOKEN_ENDED)
         if _seconds() >= self._check_at:
-            await self._streams.access.stands(self.member)
+            await self._streams.access.check_member(self.member)
             self._check_at = _seconds() + CHECK_SECONDS
 
     def _left(self) -> float:

@@ -72,7 +72,7 @@ class MemoryBoxes:
         self._state.boxes[org_id, box_id] = replace(box, last_seen_at=_later(box.last_seen_at, at))
         for key, run in list(self._state.live_runs.items()):
             if (run.org_id, run.box_id) == (org_id, box_id) and not run.lost:
-                self._state.live_runs[key] = replace(run, heard_at=max(run.heard_at, at))
+                self._state.live_runs[key] = replace(run, last_seen_at=max(run.last_seen_at, at))
 
     def _boxes_of(self, org_id: UUID) -> list[Box]:
         return [box for box in self._state.boxes.values() if box.org_id == org_id]

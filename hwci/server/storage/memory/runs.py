@@ -31,11 +31,11 @@ class MemoryRuns:
         self._state = state
 
     def runs(
-        self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
+        self, org_id: UUID, wanted: RunFilter, seen_since: datetime, offset: int, limit: int
     ) -> Listing[RunRecord]:
         found = [
             whole.record
-            for whole in self._all(org_id, heard_since)
+            for whole in self._all(org_id, seen_since)
             if _fits(whole.record, wanted) and _tells(whole, wanted)
         ]
         found.sort(key=lambda record: record.id)
@@ -43,13 +43,13 @@ class MemoryRuns:
         return slice_of(found, offset, limit)
 
     def run_record(
-        self, org_id: UUID, run_record_id: UUID, heard_since: datetime
+        self, org_id: UUID, run_record_id: UUID, seen_since: datetime
     ) -> RunRecord | None:
-        whole = self.run(org_id, run_record_id, heard_since)
+        whole = self.run(org_id, run_record_id, seen_since)
         return None if whole is None else whole.record
 
-    def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
-        found = {whole.record.id: whole for whole in self._all(org_id, heard_since)}
+    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
+        found = {whole.record.id: whole for whole in self._all(org_id, seen_since)}
         return found.get(run_record_id)
 
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
@@ -58,9 +58,9 @@ class MemoryRuns:
     def live_tests(self, org_id: UUID, run_record_id: UUID) -> int:
         return sum(key[:2] == (org_id, run_record_id) for key in self._state.live_tests)
 
-    def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
+    def lost_runs(self, seen_since: datetime) -> Sequence[LiveRun]:
         runs = self._state.live_runs.values()
-        return [run for run in runs if not run.lost and run.heard_at <= heard_since]
+        return [run for run in runs if not run.lost and run.last_seen_at <= seen_since]
 
     def put_live_run(self, run: LiveRun) -> None:
         self._state.live_runs[run.org_id, run.id] = run
@@ -72,7 +72,7 @@ class MemoryRuns:
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
         run = self.live_run(org_id, run_record_id)
         if run is not None:
-            self.put_live_run(replace(run, heard_at=max(run.heard_at, at), lost=False))
+            self.put_live_run(replace(run, last_seen_at=max(run.last_seen_at, at), lost=False))
 
     def mark_lost(self, org_id: UUID, run_record_id: UUID) -> None:
         run = self.live_run(org_id, run_record_id)
@@ -87,12 +87,12 @@ class MemoryRuns:
 
     def drop_lost_runs(self, before: datetime, most: int) -> int:
         runs = self._state.live_runs.values()
-        lost = [run for run in runs if run.lost and run.heard_at <= before][:most]
+        lost = [run for run in runs if run.lost and run.last_seen_at <= before][:most]
         for run in lost:
             self.drop_live_run(run.org_id, run.id)
         return len(lost)
 
-    def _all(self, org_id: UUID, heard_since: datetime) -> Iterator[RunWhole]:
+    def _all(self, org_id: UUID, seen_since: datetime) -> Iterator[RunWhole]:
         by_record: dict[UUID, list[Report]] = defaultdict(list)
         for report in self._state.sent.get(org_id, Sent()).reports.values():
             by_record[run_records.record_id_of(org_id, report)].append(report)
@@ -102,7 +102,7 @@ class MemoryRuns:
                 yield whole
         for run in self._state.live_runs.values():
             if run.org_id == org_id:
-                yield run_records.live(run, self._live_tests(run), heard_since)
+                yield run_records.live(run, self._live_tests(run), seen_since)
 
     def _live_tests(self, run: LiveRun) -> list[LiveTest]:
         return [

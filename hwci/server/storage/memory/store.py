@@ -16,7 +16,7 @@ from uuid import UUID
 
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import StorageError
-from hwci.server.storage.listening import Heard, Listeners
+from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.memory.accounts import MemoryAccounts
 from hwci.server.storage.memory.audit import MemoryAudit
@@ -87,8 +87,8 @@ class MemoryStorage(Storage):
         deadline = Deadline(min(seconds, ANSWER_SECONDS))
         return await self._writing.run(lambda: self._write(work), deadline, organization)
 
-    def listen(self, heard: Heard) -> Callable[[], None]:
-        return self._listeners.listen(heard)
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        return self._listeners.listen(listener)
 
     async def backup(self, to: Path) -> None:
         raise StorageError(f"{MEMORY} is not kept, so no copy of it goes to {to}", "use a file")

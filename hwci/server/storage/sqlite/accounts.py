@@ -3,7 +3,7 @@
 """Accounts, keys and the audit log in SQLite.
 
 This module decides no policy: it keeps rows and refuses a unique value that is taken.
-Secrets arrive here as digests and are never anything else.
+Secrets arrive here as digests only.
 """
 
 from collections.abc import Sequence

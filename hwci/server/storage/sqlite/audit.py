@@ -66,7 +66,7 @@ class AuditRows(Rows):
         _append(self._connection, org_id, entry)
 
 
-def begin_anew(database: Path, told: Callable[[UUID], AuditEntry]) -> int | None:
+def restart(database: Path, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
     """Continue under a new key if the present one does not fit, with an entry about it for each
     organization. Return the number of the first row; None if the present key fits. The lock of the
     database must be held.
@@ -74,12 +74,12 @@ def begin_anew(database: Path, told: Callable[[UUID], AuditEntry]) -> int | None
     try:
         with closing(open_writer(database)) as connection:
             connection.audit_key = audit_key.open_key(connection.raw, database)
-            return _begin_anew(connection, told)
+            return _restart(connection, entry_for)
     except sqlite3.Error as error:
         raise storage_error(error, database) from error
 
 
-def _begin_anew(connection: Connection, told: Callable[[UUID], AuditEntry]) -> int | None:
+def _restart(connection: Connection, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
     raw = connection.raw
     if audit_key.fits(raw, connection.audit_key):
         return None
@@ -88,7 +88,7 @@ def _begin_anew(connection: Connection, told: Callable[[UUID], AuditEntry]) -> i
     first = audit_key.tip_of(raw).number + 1
     raw.execute("BEGIN IMMEDIATE")
     for (org,) in connection.rows("SELECT id FROM organization ORDER BY id"):
-        _append(connection, UUID(bytes=org), told(UUID(bytes=org)))
+        _append(connection, UUID(bytes=org), entry_for(UUID(bytes=org)))
     audit_key.seal_head(raw, key)
     raw.execute("COMMIT")
     return first

@@ -86,16 +86,16 @@ class BoxRows(Rows):
         return installed.rowcount == 1
 
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
-        heard = (to_micros(at), org_id.bytes, box_id.bytes)
+        seen = (to_micros(at), org_id.bytes, box_id.bytes)
         self._connection.execute(
             "UPDATE box SET last_seen_at = max(coalesce(last_seen_at, ?1), ?1)"
             " WHERE org_id = ?2 AND id = ?3",
-            heard,
+            seen,
         )
         self._connection.execute(
             "UPDATE live_run SET heard_at = max(heard_at, ?1)"
             " WHERE org_id = ?2 AND box_id = ?3 AND lost = 0",
-            heard,
+            seen,
         )
 
 

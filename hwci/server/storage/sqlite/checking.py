@@ -199,11 +199,11 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
     writer.execute("BEGIN IMMEDIATE")
     reader.execute("BEGIN")
     try:
-        ingest.derive_anew(writer, org)
+        ingest.rederive(writer, org)
         for table, (key, columns) in _DERIVED.items():
             statement = f"SELECT {columns}, {key} FROM {table} WHERE org_id = ? ORDER BY {key}"
             pairs = zip_longest(*(c.execute(statement, (org,)) for c in (reader, writer)))
-            if any(there != anew for there, anew in pairs):
+            if any(stored != computed for stored, computed in pairs):
                 found.stale.append(f"{table} of organization {_shown(org)}")
     finally:
         writer.roll_back()

@@ -31,7 +31,7 @@ VERDICTS = (Verdict.UNKNOWN, Verdict.DEVICE, Verdict.INFRA)
 VERDICT_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 
 
-class Told(NamedTuple):
+class ItemResult(NamedTuple):
     """The result of a test item."""
 
     outcome: Outcome
@@ -39,7 +39,7 @@ class Told(NamedTuple):
     verdict: Verdict
 
 
-_PLAIN = Told(Outcome.PASS, 1, Verdict.UNKNOWN)
+_PLAIN = ItemResult(Outcome.PASS, 1, Verdict.UNKNOWN)
 """The result of most items: such an item has no row, as the report's test list holds it."""
 
 Stamp = tuple[int, int, int, str]
@@ -110,18 +110,18 @@ def unpack_durations(packed: bytes) -> tuple[float, ...]:
 
 def pack_item(item: TestItem) -> tuple[int, int, int] | None:
     """Return outcome, attempts and verdict as columns; None for an item without a row."""
-    told = Told(item.outcome, item.attempts, item.verdict)
-    if told == _PLAIN:
+    result = ItemResult(item.outcome, item.attempts, item.verdict)
+    if result == _PLAIN:
         return None
-    return OUTCOME_NUMBERS[told.outcome], told.attempts, VERDICT_NUMBERS[told.verdict]
+    return OUTCOME_NUMBERS[result.outcome], result.attempts, VERDICT_NUMBERS[result.verdict]
 
 
-def unpack_item(columns: Sequence[int] | None) -> Told:
+def unpack_item(columns: Sequence[int] | None) -> ItemResult:
     """Return the result of an item from its row; None: it has no row."""
     if columns is None:
         return _PLAIN
     outcome, attempts, verdict = columns
-    return Told(OUTCOMES[outcome], attempts, VERDICTS[verdict])
+    return ItemResult(OUTCOMES[outcome], attempts, VERDICTS[verdict])
 
 
 def mask_of(numbers: Sequence[int]) -> int:

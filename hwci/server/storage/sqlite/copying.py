@@ -3,8 +3,8 @@
 
 This module decides when a copy is good: it is read back whole before it has its name. A copy is
 made from a reader's snapshot, so it holds all that was committed before and disturbs no writer, and
-no second connection checkpoints (`connections.py`). It never overwrites or
-removes the only copy of anything.
+no second connection checkpoints (`connections.py`). It never overwrites or removes the only copy of
+anything.
 """
 
 import os
@@ -24,7 +24,7 @@ from hwci.server.storage.sqlite.locking import FORMER, check_header
 
 _PAGES_PER_STEP = 1_024
 STEPS_PER_LOOK = 100_000
-STOPPED = ("This was stopped before its end, and nothing is left of it", "do it again")
+STOPPED = ("The copy was stopped before its end, and removed", "try again")
 
 Stopped = Callable[[], bool]
 
@@ -50,7 +50,7 @@ def back_up(path: Path, to: Path, stopped: Stopped) -> None:
 
 def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]]) -> Path | None:
     """Put a copy in the place of the database at `path`, whose lock must be held. Return the new
-    name of its former file, None if there was none. At no moment is there no database.
+    name of its former file, None if there was none. There is a database at every moment.
 
     Raises:
         StorageError: it is not a whole database of ours, or newer, or cannot be written, or
@@ -118,12 +118,12 @@ def _part(to: Path) -> Iterator[Path]:
             "the process that has the database may write",
         ) from fault
     finally:
-        if os.path.isdir(part.parent):  # noqa: PTH112 - it is asked of a folder out of reach, too
+        if os.path.isdir(part.parent):  # noqa: PTH112 - the folder may be out of reach
             part.unlink(missing_ok=True)
 
 
 def _copy_pages(source: Connection, part: Path, stopped: Stopped) -> None:
-    """Copy page by page from one snapshot, so that a writer does not make it begin again."""
+    """Copy page by page from one snapshot, so that a writer does not restart it."""
 
     def look(_status: int, _remaining: int, _total: int) -> None:
         if stopped():
@@ -170,10 +170,10 @@ def _require_copy(path: Path, copy: Path) -> None:
 
 
 def _keep_former(path: Path) -> Path | None:
-    """Keep a database under a second name, and leave it under its own until the copy takes that.
+    """Keep a database under a second name; it also keeps its own until the copy replaces it.
 
-    No log may stand beside the copy, which would be read as its own: the last writes go from the
-    log into the file before. A file that is too damaged for this is kept with its log.
+    A log beside the copy would be read as the copy's, so it is first written into its own file. A
+    file that is too damaged for this is kept with its log.
     """
     log = path.with_name(path.name + "-wal")
     if not path.exists() and not log.exists():
@@ -216,7 +216,7 @@ def _give_second_name(path: Path, kept: Path) -> None:
 
 
 def _give_to_owner(part: Path) -> None:
-    """Give what root restores to the owner of the folder, as a service has its own user."""
+    """Make the owner of the folder the owner of what root restores, as a service has its user."""
     if os.geteuid() == 0:
         folder = part.parent.stat()
         os.chown(part, folder.st_uid, folder.st_gid)
@@ -225,4 +225,4 @@ def _give_to_owner(part: Path) -> None:
 def refuse_taken(to: Path) -> None:
     """Raise `StorageError` when there is something at `to`."""
     if os.path.lexists(to):
-        raise StorageError(f"There is something at {to} already", "name a new file")
+        raise StorageError(f"{to} exists already", "name a new file")

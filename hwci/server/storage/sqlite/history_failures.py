@@ -227,15 +227,15 @@ def _first_commits(
 
 def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
     durations, at, ci_run_id, run_attempt, workflow, branch, *columns = row[2:]
-    told = codec.unpack_item(None if columns[0] is None else columns)
+    result = codec.unpack_item(None if columns[0] is None else columns)
     return LaneRun(
         started_at=codec.from_micros(at),
         ci_run_id=ci_run_id,
         run_attempt=run_attempt,
         workflow=workflow,
         branch=branch,
-        outcome=told.outcome,
-        attempts=told.attempts,
-        verdict=told.verdict,
+        outcome=result.outcome,
+        attempts=result.attempts,
+        verdict=result.verdict,
         duration_s=codec.unpack_durations(durations)[index],
     )

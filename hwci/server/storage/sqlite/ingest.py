@@ -32,7 +32,7 @@ def put_report(connection: Connection, org: bytes, report: Report) -> None:
     derivation.settle()
 
 
-def derive_anew(connection: Connection, org: bytes) -> None:
+def rederive(connection: Connection, org: bytes) -> None:
     """Delete everything derived of an organization and compute it from the kept reports: whole
     tables, and the derived columns of reports and items.
     """
@@ -46,7 +46,7 @@ def derive_anew(connection: Connection, org: bytes) -> None:
         changes = reports.load_changes(connection, org, number)
         names.index_changes(connection, org, repo_key, number, changes)
     derivations: dict[str, Derivation] = {}
-    for kept in reports.derived_anew(connection, org):
+    for kept in reports.rederived(connection, org):
         repo_key = kept.report.repo_key
         if repo_key not in derivations:
             derivations[repo_key] = Derivation(connection, org, repo_key)

@@ -41,9 +41,9 @@ class LiveRunRows(Rows):
         assert found is not None
         return int(found[0])
 
-    def lost_runs(self, heard_since: datetime) -> Sequence[LiveRun]:
+    def lost_runs(self, seen_since: datetime) -> Sequence[LiveRun]:
         statement = f"{_LIVE_RUN} WHERE l.lost = 0 AND l.heard_at <= ? ORDER BY l.heard_at, l.id"
-        rows = self._connection.rows(statement, (codec.to_micros(heard_since),))
+        rows = self._connection.rows(statement, (codec.to_micros(seen_since),))
         return [_live_run(row) for row in rows]
 
     def put_live_run(self, run: LiveRun) -> None:
@@ -69,7 +69,7 @@ class LiveRunRows(Rows):
                 codec.to_micros(head.started_at),
                 codec.pack_shas(run.covers_shas),
                 *_changes_columns(changes),
-                codec.to_micros(run.heard_at),
+                codec.to_micros(run.last_seen_at),
                 run.lost,
             ),
         )
@@ -142,7 +142,7 @@ def head_of(row: tuple[Any, ...]) -> RunHead:
 
 
 def _live_run(row: tuple[Any, ...]) -> LiveRun:
-    org_id, run, box_id, covers, base_sha, truncated, commits, heard_at, lost = row[HEAD_COLUMNS:]
+    org_id, run, box_id, covers, base_sha, truncated, commits, seen_at, lost = row[HEAD_COLUMNS:]
     return LiveRun(
         id=UUID(bytes=run),
         org_id=UUID(bytes=org_id),
@@ -150,7 +150,7 @@ def _live_run(row: tuple[Any, ...]) -> LiveRun:
         head=head_of(row),
         covers_shas=codec.unpack_shas(covers),
         changes=None if commits is None else codec.unpack_changes(base_sha, truncated, commits),
-        heard_at=codec.from_micros(heard_at),
+        last_seen_at=codec.from_micros(seen_at),
         lost=bool(lost),
     )
 

@@ -86,7 +86,7 @@ class RecordRows(Rows):
         self._changed(org_id)
 
     def rebuild(self, org_id: UUID) -> None:
-        ingest.derive_anew(self._connection, org_id.bytes)
+        ingest.rederive(self._connection, org_id.bytes)
         self._add_digests(org_id.bytes)
         self._changed(org_id)
 

@@ -173,7 +173,7 @@ def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
         names.drop_unused_changes(connection, org, kept.report.repo_key, kept.changes_id, changes)
 
 
-def derived_anew(connection: Connection, org: bytes) -> Iterator[KeptReport]:
+def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
     """Rewrite the derived columns and the items of every report; yield each, in order of arrival.
 
     A report that the version before kept without a digest gets one.

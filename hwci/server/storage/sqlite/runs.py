@@ -74,29 +74,29 @@ class RunRows(LiveRunRows):
     """Run records, reported and live."""
 
     def runs(
-        self, org_id: UUID, wanted: RunFilter, heard_since: datetime, offset: int, limit: int
+        self, org_id: UUID, wanted: RunFilter, seen_since: datetime, offset: int, limit: int
     ) -> Listing[RunRecord]:
-        queries = self._keys(org_id.bytes, wanted, codec.to_micros(heard_since))
+        queries = self._keys(org_id.bytes, wanted, codec.to_micros(seen_since))
         if not queries:
             return Listing([], 0)
         statement = " UNION ALL ".join(query.statement for query in queries)
         values = tuple(value for query in queries for value in query.values)
         keys = self._slice(_key, f"{statement} ORDER BY 1 DESC, 2", values, offset, limit)
-        found = self._records(org_id, keys.items, heard_since)
+        found = self._records(org_id, keys.items, seen_since)
         return Listing([found[key.record_id] for key in keys.items], keys.total)
 
     def run_record(
-        self, org_id: UUID, run_record_id: UUID, heard_since: datetime
+        self, org_id: UUID, run_record_id: UUID, seen_since: datetime
     ) -> RunRecord | None:
         of_one = (org_id.bytes, run_record_id.bytes)
         rows = self._connection.rows(
             f"{_REPORTED_KEYS} AND r.record_id = ? UNION ALL {_LIVE_KEYS} AND l.id = ?",
             of_one + of_one,
         )
-        found = self._records(org_id, [_key(row) for row in rows[:1]], heard_since)
+        found = self._records(org_id, [_key(row) for row in rows[:1]], seen_since)
         return found.get(run_record_id)
 
-    def run(self, org_id: UUID, run_record_id: UUID, heard_since: datetime) -> RunWhole | None:
+    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
         parts = reports.load_record(self._connection, org_id.bytes, run_record_id.bytes)
         whole = run_records.reported(run_record_id, parts)
         if whole is not None:
@@ -104,9 +104,9 @@ class RunRows(LiveRunRows):
         live = self.live_run(org_id, run_record_id)
         if live is None:
             return None
-        return run_records.live(live, self._live_tests(org_id, run_record_id), heard_since)
+        return run_records.live(live, self._live_tests(org_id, run_record_id), seen_since)
 
-    def _keys(self, org: bytes, wanted: RunFilter, heard_since: int) -> Sequence[Query]:
+    def _keys(self, org: bytes, wanted: RunFilter, seen_since: int) -> Sequence[Query]:
         """Return the queries for the keys of all records that match."""
         queries = []
         if wanted.status in {None, RunStatus.REPORTED}:
@@ -120,16 +120,16 @@ class RunRows(LiveRunRows):
         of_reports = wanted.hello_ok is not None or wanted.test_id is not None
         if wanted.status is not RunStatus.REPORTED and not of_reports:
             query = _where("l", _LIVE_KEYS, org, _tests(wanted) | {"suite =": wanted.suite})
-            queries.append(_of_status(query, wanted.status, heard_since))
+            queries.append(_of_status(query, wanted.status, seen_since))
         return queries
 
     def _records(
-        self, org_id: UUID, keys: Sequence["_Key"], heard_since: datetime
+        self, org_id: UUID, keys: Sequence["_Key"], seen_since: datetime
     ) -> dict[UUID, RunRecord]:
         """Return the records of a few rows, by id."""
         reported = codec.json_list(key.number for key in keys if key.reported)
         live = codec.json_list(key.number for key in keys if not key.reported)
-        since = codec.to_micros(heard_since)
+        since = codec.to_micros(seen_since)
         rows = self._connection.rows(_REPORTED, (reported, org_id.bytes))
         records = [_reported(row) for row in rows]
         records += map(_live, self._connection.rows(_LIVE, (since, live, org_id.bytes)))
@@ -176,11 +176,11 @@ def _of_suite(query: Query, org: bytes, suite: str | None) -> Query:
     return Query(f"{query.statement} AND r.product_id IN ({products})", (*query.values, org, suite))
 
 
-def _of_status(query: Query, status: RunStatus | None, heard_since: int) -> Query:
+def _of_status(query: Query, status: RunStatus | None, seen_since: int) -> Query:
     if status is None:
         return query
     condition = _LOST if status is RunStatus.LOST else f"NOT {_LOST}"
-    return Query(f"{query.statement} AND {condition}", (*query.values, heard_since))
+    return Query(f"{query.statement} AND {condition}", (*query.values, seen_since))
 
 
 def _key(row: tuple[Any, ...]) -> _Key:

@@ -21,7 +21,7 @@ from uuid import UUID
 
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import DamagedError
-from hwci.server.storage.listening import Heard, Listeners
+from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sqlite.audit_key import key_file, open_key, refuse_lost, write_key
@@ -147,9 +147,9 @@ class SqliteStorage(Storage):
         job = partial(self._write, work, deadline, seconds)
         return await self._run(self._writing, job, deadline, organization)
 
-    def listen(self, heard: Heard) -> Callable[[], None]:
-        """Call `heard` after each commit that appended events. No other process writes here."""
-        return self._listeners.listen(heard)
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` after each commit that appended events. No other process writes here."""
+        return self._listeners.listen(listener)
 
     async def backup(self, to: Path) -> None:
         """Write a whole copy of the database to a new file, in a thread of its own. It stops if its

@@ -10,7 +10,7 @@ import { signIn, watchSession } from "../session.js";
 import { keepWanted, takeWanted } from "../wanted.js";
 
 const REFUSAL = "hwci_refusal"; // the words of a sign-in that a provider or the server refused
-const LOST = "You were not signed in; begin it again";
+const LOST = "You were not signed in; sign in again";
 
 /** The sign-in page. It goes on to the page that asked for a sign-in. */
 export function SignIn({ address }) {

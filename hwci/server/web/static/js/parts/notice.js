@@ -26,7 +26,7 @@ export function Failed({ error, again, table, children }) {
   </div>`;
 }
 
-/** When the server is asked again (asking.js): by the clock, since the words are read later than they came. */
+/** When the server is asked again (asking.js): as a time of day: a countdown would be out of date when it is read. */
 function Until({ error }) {
   const until = useMemo(() => new Date(Date.now() + 1000 * error.retryAfter), [error]);
   return html`<p>This page asks again by itself at ${timeOfDay(until)}.</p>`;

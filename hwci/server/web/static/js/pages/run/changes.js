@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed since the run before, as the reporter knew it. A text says what it did not know.
+// What changed since the run before, as the reporter found it; what it could not find is named.
 
 import { count, counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
@@ -9,7 +9,7 @@ import { Sha, Subject, Time } from "../../parts/values.js";
 
 const COMMITS_SHOWN = 20;
 
-/** The section. */
+/** The section “Changes”. */
 export function Changes({ run: { changes } }) {
   const [all, setAll] = useState(false);
   if (!changes) {

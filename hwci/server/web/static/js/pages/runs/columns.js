@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of a run.
+// The table of runs: its columns and their cells.
 
 import { addressOf } from "../../address.js";
 import { count } from "../../format.js";
