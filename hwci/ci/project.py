@@ -10,7 +10,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from hwci.engine.vocabulary import Verdict
 from hwci.wire import limits
 from hwci.wire.base import Name
 from hwci.wire.errors import message_of
+from hwci.wire.nearest import hint
 from hwci.wire.reports import PatternList, SuiteConfiguration
 
 FILE_NAME = "hwci.toml"
@@ -194,7 +194,4 @@ def _places(place: Sequence[str | int]) -> Iterator[str]:
 
 
 def _unknown(key: str, table: type[_Table]) -> str:
-    known = list(table.model_fields)
-    near = get_close_matches(key, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-    return f"{key} is no known key; {hint}"
+    return f"{key} is no known key; {hint(key, table.model_fields)}"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from hwci.client._call import Call
 from hwci.client.errors import InvalidCallError
 from hwci.wire.errors import issues_of
+from hwci.wire.nearest import hint
 from hwci.wire.queries import PageQuery
 
 T = TypeVar("T")
@@ -33,7 +34,11 @@ def listing(path: str, answer: type[T], page: int, limit: int) -> Call[T]:
 
 
 def query_of(model: type[BaseModel], **fields: object) -> tuple[tuple[str, str], ...]:
-    """Check and write a query. Raises `InvalidCallError`."""
+    """Check and write a query. Raises `InvalidCallError`, and `TypeError` for an argument that the
+    call does not have: the type checker finds it only in calls that it checks.
+    """
+    for name in fields.keys() - model.model_fields.keys():
+        raise TypeError(f"There is no argument {name!r}; {hint(name, model.model_fields)}")
     values = checked(model, "query", **fields).model_dump(
         mode="json", by_alias=True, exclude_unset=True
     )

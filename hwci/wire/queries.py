@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Query strings: pages, periods and filters. Faults are 400 with a path such as
-`["query", "limit"]`; unknown parameters are ignored.
+`["query", "limit"]`. A parameter that does not exist is one: a filter with a slip in its name would
+give everybody's figures for those of one product.
 """
 
 import re
@@ -113,7 +114,7 @@ class Query(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
-        extra="ignore",
+        extra="forbid",
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,

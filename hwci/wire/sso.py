@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.wire import limits
@@ -56,7 +56,11 @@ class SsoLoginQuery(Query):
 
 
 class SsoCallbackQuery(Query):
-    """Query of `…/callback`, as the provider sends it (RFC 6749; `iss`: RFC 9207)."""
+    """Query of `…/callback`, as the provider sends it (RFC 6749; `iss`: RFC 9207). Providers add
+    parameters of their own.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     code: Text | None = None
     state: Text | None = None

@@ -48,6 +48,13 @@ def test_a_query_is_written_in_the_contracts_names_and_in_utc() -> None:
     }
 
 
+def test_an_argument_that_a_call_does_not_have_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match=r"no argument .repo.; did you mean repo_key"):
+        calls.list_runs(ORG, repo="acme/firmware")  # type: ignore[call-arg]  # what is tested
+    with pytest.raises(TypeError, match="no argument 'repoKey'"):
+        calls.flakiest_tests(ORG, repoKey=None)  # type: ignore[call-arg]  # what is tested
+
+
 def test_a_list_of_runs_is_asked_for_by_the_contracts_names_for_its_period_and_its_flag() -> None:
     call = calls.list_runs(ORG, hello_ok=False, start=NOON, end=NOON + timedelta(days=1))
 

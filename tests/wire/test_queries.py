@@ -199,8 +199,8 @@ def test_what_a_test_did_is_asked_with_the_test_alone(name: str) -> None:
     assert faults(RunsQuery, testId="boot", **{name: "1"}) == [["query", name]]
 
 
-def test_unknown_parameters_are_ignored() -> None:
-    assert faults(FailuresQuery, colour="blue") == []
+def test_unknown_parameters_are_faults() -> None:
+    assert faults(FailuresQuery, colour="blue") == [["query", "colour"]]
 
 
 def test_every_fault_is_listed() -> None:

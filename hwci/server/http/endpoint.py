@@ -7,7 +7,7 @@ and the router; existence (404) and state (409) after it, in the services. Betwe
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import unquote, unquote_to_bytes
@@ -27,7 +27,8 @@ from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
 from hwci.wire import limits
-from hwci.wire.errors import Issue, issues_of
+from hwci.wire.errors import Issue, issues_of, shown
+from hwci.wire.nearest import hint
 from hwci.wire.queries import Query
 
 LOG = logging.getLogger("hwci.server")
@@ -76,17 +77,28 @@ async def take_query(call: Call) -> None:
 def parse_query(request: web.Request, model: type[Model]) -> Model:
     """Read a query string; each parameter may be given once. Raises `InvalidRequestError`."""
     _require_utf8(request.rel_url.raw_query_string)
-    known = {field.alias or name for name, field in model.model_fields.items()}
-    repeated = [name for name in known if len(request.query.getall(name, [])) > 1]
-    if repeated:
-        issues = [Issue(path=["query", name], message="Should be given once") for name in repeated]
+    known = [field.alias or name for name, field in model.model_fields.items()]
+    faults = {name: "Should be given once" for name in known if _times(request, name) > 1}
+    if model.model_config["extra"] == "forbid":
+        unknown = list(request.query.keys() - known)[: limits.ISSUES_MAX]
+        faults |= {name: _unknown(name, known) for name in sorted(unknown)}
+    if faults:
+        issues = [Issue(path=["query", shown(name)], message=faults[name]) for name in faults]
         raise InvalidRequestError(issues[: limits.ISSUES_MAX])
     try:
         return model.model_validate(
-            {name: request.query.get(name) for name in known & set(request.query)}
+            {name: request.query[name] for name in known if name in request.query}
         )
     except ValidationError as fault:
         raise InvalidRequestError(issues_of(fault, "query")) from fault
+
+
+def _times(request: web.Request, name: str) -> int:
+    return len(request.query.getall(name, []))
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    return "; ".join(filter(None, ("There is no such parameter", hint(name, known))))
 
 
 def _require_utf8(text: str) -> None:

@@ -97,9 +97,10 @@ class Route:
 
     @cached_property
     def query(self) -> type[Query] | None:
-        """The model of the query."""
+        """The model of the query; that of a read without parameters is empty."""
         models = (kind for kind in self.parameters if _is_model(kind))
-        return next((kind for kind in models if issubclass(kind, Query)), None)
+        none = Query if self.method == "GET" and self.limited else None
+        return next((kind for kind in models if issubclass(kind, Query)), none)
 
     @cached_property
     def answer(self) -> type[BaseModel] | None:

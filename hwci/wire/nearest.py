@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which known name somebody may have meant by one that is not known. It does not know of what."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_LISTED = 15
+_COMPARED = 2_000
+_LONGEST = 200  # characters
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """Return the nearest known names as a question, else the names if they are few, else ""."""
+    names = {one.lower(): one for one in list(known)[:_COMPARED]}
+    near = get_close_matches(name[:_LONGEST].lower(), names, n=2)
+    if near:
+        return f"did you mean {' or '.join(names[one] for one in near)}?"
+    return f"known are {', '.join(names.values())}" if 0 < len(names) <= _LISTED else ""
