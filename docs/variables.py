@@ -28,7 +28,7 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_STATE_DIR", "Folder whose `spool` holds the bench store if HWCI_SPOOL_DIR is not set."
     ),
     Variable("HWCI_STRICT", "Let reporting fail the build."),
-    Variable("HWCI_DEADLINE", "Seconds after which what is not sent is left in the spool."),
+    Variable("HWCI_DEADLINE", "Seconds after which what is not sent is left in the bench store."),
     Variable("HWCI_SPOOL_DIR", "Folder of the bench store [hwci/spool in the user's state]."),
     Variable(
         "HWCI_INVITE_TOKEN", "The invitation that `hwci register` registers with.", secret=True

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from hwci.client import Client, calls
-from hwci.client.delivery.dispatch import Outcome, Patience, Unsent
+from hwci.client.delivery.dispatch import Dispatch, Outcome, Patience, Unsent
 from hwci.client.delivery.unsent import not_sent
 from hwci.client.errors import ConnectionFailedError
 from hwci.client.store import BenchStore, PendingReport, StoreError
@@ -301,15 +301,50 @@ def test_runs_of_one_box_are_told_apart(in_ci: Command) -> None:
     assert "7 #2" in in_ci("spool", "list").out
 
 
-def test_a_flush_that_has_to_wait_says_how_far_it_is(in_ci: Command) -> None:
-    with answering(Answer(503), Answer(503), Answer(204)) as server:
+@pytest.mark.parametrize("command", ["report-run", "merge-announce", "spool flush"])
+def test_what_has_to_wait_says_every_few_seconds_how_far_it_is_and_how_long_it_tries(
+    in_ci: Command, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("hwci.client.delivery.sending.NOTICE_EVERY_S", 0.02)
+    with answering(Answer(204), Answer(silent=True)) as server:
         there = {"HWCI_URL": server.url}
+        in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
+        in_ci("spool", "flush", "--any-server", **there)
+        in_ci("report-run", "--body", "-", stdin=body(2), HWCI_URL=unused_url())
+        slow = {**there, "HWCI_DEADLINE": "0.5"}
+        if command == "spool flush":
+            done = in_ci("spool", "flush", "--any-server", **slow)
+        else:
+            told = body(3) if command == "report-run" else ANNOUNCED
+            done = in_ci(command, "--body", "-", stdin=told, **slow)
+
+    waits = [line for line in done.err.splitlines() if line.startswith("0 of 1 sent. ")]
+    assert len(waits) > 1
+    assert f"No answer from {server.url} yet. Trying for " in waits[0]
+
+
+def test_by_default_a_report_that_outlives_its_job_is_left_after_ten_seconds_without_hwci(
+    in_ci: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = list[Patience]()
+
+    class Noting(Dispatch):
+        def __init__(self, client: Client, store: BenchStore | None, patience: Patience) -> None:
+            seen.append(patience)
+            super().__init__(client, store, Patience(0))
+
+    monkeypatch.setattr("hwci.client.delivery.sending.Dispatch", Noting)
+    monkeypatch.setattr("hwci.client.store.lifetime.CONTAINER_FILES", ())  # these may run in one
+    monkeypatch.delenv("HWCI_DEADLINE")
+    own = {"HWCI_URL": unused_url(), "TMPDIR": "/elsewhere"}
+    for more in ({}, {"RUNNER_ENVIRONMENT": "github-hosted"}, {"HWCI_DEADLINE": "7"}):
+        there: dict[str, str] = {**own, **more}
         in_ci("report-run", "--body", "-", stdin=body(1), **there)
+        in_ci("merge-announce", "--body", "-", stdin=ANNOUNCED, **there)
+        in_ci("spool", "flush", **there)
 
-        done = in_ci("spool", "flush", "--deadline", "600", **there)
-
-    assert done.code == 0
-    assert "0 of 1 report sent; the next try is in " in done.err
+    bench, fresh, chosen = Patience(120, unheard_s=10), Patience(120), Patience(7)
+    assert seen == [bench] * 3 + [fresh] * 3 + [chosen] * 3
 
 
 def test_without_a_key_nothing_is_kept(in_ci: Command) -> None:

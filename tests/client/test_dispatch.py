@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from hwci.client import Client
-from hwci.client.delivery.dispatch import Dispatch, Outcome, Patience
+from hwci.client.delivery.dispatch import UNHEARD_S, Dispatch, Outcome, Patience
 from hwci.client.store import BenchStore, PendingReport
 from tests.support.answering import Answer, AnsweringServer, answering, unused_url
 from tests.support.pending import KEY, in_state, keep, pending, run_ids, waiting
@@ -276,3 +276,96 @@ def test_a_round_ends_with_the_deadline_and_what_is_left_waits(
 
     assert (outcome.sent, outcome.untried) == (mine[:2], mine[2:])
     assert [one.number for one in waiting(store)] == [mine[2].number]
+
+
+class Clock:
+    """A clock that only pauses move; `Dispatch` reads it in place of the machine's."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        there = SimpleNamespace(monotonic=lambda: self.now)
+        monkeypatch.setattr("hwci.client.delivery.dispatch.time", there)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+STRANGER = Answer(503, b"<html>Away</html>")
+ITS_OWN = Answer(
+    503, b'{"statusCode": 503, "error": "Service Unavailable", "message": "The disk is full"}'
+)
+
+
+@pytest.mark.parametrize("where", ["refused", "unknown name", "stranger"])
+def test_where_no_hwci_answers_a_report_is_left_after_ten_seconds(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    clock = Clock(monkeypatch)
+    with answering(STRANGER) as server:
+        urls = {"refused": unused_url(), "unknown name": "http://hwci.invalid"}
+        url = urls.get(where, server.url)
+        with Client(url, ci_key=KEY, retries=0) as client:
+            dispatch = Dispatch(client, store, Patience(unheard_s=UNHEARD_S), sleep=clock.sleep)
+            outcome = dispatch.send([keep(store, address=url, run_id=1)])
+
+    assert clock.now == pytest.approx(10)
+    assert (len(outcome.left), len(waiting(store))) == (1, 1)
+
+
+def test_a_server_that_answers_itself_is_tried_for_the_whole_deadline(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    with answering(ITS_OWN) as server, Client(server.url, ci_key=KEY, retries=0) as client:
+        dispatch = Dispatch(client, store, Patience(unheard_s=UNHEARD_S), sleep=clock.sleep)
+        dispatch.send([keep(store, address=server.url, run_id=1)])
+
+    assert 120 - 8 <= clock.now <= 120
+
+
+def test_a_server_that_is_heard_again_starts_the_ten_seconds_anew(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    told = [STRANGER, STRANGER, STRANGER, ITS_OWN, STRANGER, STRANGER, STRANGER, ITS_OWN]
+    with answering(*told, STRANGER) as server, Client(server.url, ci_key=KEY, retries=0) as client:
+        slow = Patience(unheard_s=UNHEARD_S, first_s=8)
+        monkeypatch.setattr("hwci.client.delivery.dispatch.random.random", lambda: 0.5)
+        Dispatch(client, store, slow, sleep=clock.sleep).send(
+            [keep(store, address=server.url, run_id=1)]
+        )
+        assert len(server.received) > len(told)
+    assert clock.now > 2 * UNHEARD_S
+
+
+def test_a_pause_that_a_stranger_asks_for_is_not_cut_short(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    asks = Answer(503, b"<html>Away</html>", headers={"Retry-After": "30"})
+    with answering(asks) as server, Client(server.url, ci_key=KEY, retries=0) as client:
+        dispatch = Dispatch(client, store, Patience(unheard_s=UNHEARD_S), sleep=clock.sleep)
+        outcome = dispatch.send([keep(store, address=server.url, run_id=1)])
+        assert len(server.received) == 1
+    assert (len(outcome.left), clock.now) == (1, 0)
+
+
+def test_a_wait_is_told_with_its_cause_and_the_time_left(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, told = Clock(monkeypatch), list[str]()
+    answers = (ITS_OWN, ITS_OWN, Answer(204))
+    with answering(*answers) as server, Client(server.url, ci_key=KEY, retries=0) as client:
+
+        def pause(seconds: float) -> None:
+            told.append(dispatch.progress())
+            clock.sleep(seconds + 1)
+
+        dispatch = Dispatch(client, store, Patience(), sleep=pause)
+        told.append(dispatch.progress())
+        dispatch.send([keep(store, address=server.url, run_id=1)])
+
+    assert told[0] == f"0 of 0 sent. No answer from {server.url} yet. Trying for 120 s more …"
+    why = "503 Service Unavailable: The disk is full"
+    assert told[1] == f"0 of 1 sent. {why}. Trying for 120 s more …"
+    assert told[2] != told[1]

@@ -84,12 +84,13 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """How reports go out. `to` None: a dry run, which sends nothing. `when_kept`: the block from
-    when all is on the disk until it is sent; a SignalledError ends it.
+    """How reports go out. `to` None: a dry run, which sends nothing. `deadline_s` None: the
+    default. `when_kept`: the block from when all is on the disk until it is sent; a SignalledError
+    ends it.
     """
 
     to: Destination | None
-    deadline_s: float
+    deadline_s: float | None
     summary: bool = True
     when_kept: Callable[[], AbstractContextManager[None]] = nullcontext
 

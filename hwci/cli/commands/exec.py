@@ -41,7 +41,7 @@ def exec_command(
     branch: options.Branch = None,
     sha: options.Sha = None,
     strict: options.Strict = False,
-    deadline: options.Deadline = options.DEADLINE_S,
+    deadline: options.Deadline = None,
     no_summary: options.NoSummary = False,
     key_file: options.KeyFile = None,
     url: options.Url = None,

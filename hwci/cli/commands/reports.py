@@ -82,7 +82,7 @@ def report_run(
     body: options.BodyFile = None,
     dry_run: options.DryRun = False,
     strict: options.Strict = False,
-    deadline: options.Deadline = options.DEADLINE_S,
+    deadline: options.Deadline = None,
     no_summary: options.NoSummary = False,
     url: options.Url = None,
     profile: options.Profile = None,
@@ -170,7 +170,7 @@ def merge_announce(
     body: options.BodyFile = None,
     dry_run: options.DryRun = False,
     strict: options.Strict = False,
-    deadline: options.Deadline = options.DEADLINE_S,
+    deadline: options.Deadline = None,
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:

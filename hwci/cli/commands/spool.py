@@ -14,7 +14,7 @@ import typer
 from hwci.cli.session.reporter import destination
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit, note, progress, write_json
+from hwci.cli.terminal.render import emit, note, write_json
 from hwci.cli.terminal.tables import View, counted
 from hwci.client.explained import (
     ErrorMessage,
@@ -94,7 +94,7 @@ def flush(
     any_key: AnyKey = False,
     any_server: AnyServer = False,
     refused: RefusedToo = False,
-    deadline: options.Deadline = options.DEADLINE_S,
+    deadline: options.Deadline = None,
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
@@ -134,7 +134,7 @@ def flush(
                 note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
             only = None if name is None else _kept_again(store, name, to)
         selected = sending.Selection(store, fingerprint, any_server, only)
-        outcome = sending.flush(to, selected, deadline, note, progress)
+        outcome = sending.flush(to, selected, deadline, note)
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
     if line := unsent.done_elsewhere(outcome):
         note(line)

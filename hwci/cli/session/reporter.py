@@ -36,7 +36,7 @@ def command_context() -> CommandContext:
 
 
 def sending(
-    flags: Flags, deadline_s: float, *, dry_run: bool = False, summary: bool = True
+    flags: Flags, deadline_s: float | None, *, dry_run: bool = False, summary: bool = True
 ) -> Sending:
     """Return how reports go out."""
     from hwci.ci.reporting import Sending
@@ -51,6 +51,7 @@ def destination(settings: Settings) -> Destination:
     from hwci.client.delivery.sending import UNREAD_KEY, Destination
     from hwci.client.errors import HwciError
     from hwci.client.store import bench_store
+    from hwci.client.store.lifetime import outlives_job
 
     key, no_key = UNREAD_KEY, None
     try:
@@ -58,7 +59,8 @@ def destination(settings: Settings) -> Destination:
     except (HwciError, ExplainedError) as fault:
         no_key = _no_key(fault, settings)
     store = bench_store(settings.environ)
-    return Destination(settings.url, not settings.guessed, key, no_key, store)
+    lasts = store is not None and outlives_job(store.folder, settings.environ)
+    return Destination(settings.url, not settings.guessed, key, no_key, store, lasts)
 
 
 def _no_key(fault: Exception, settings: Settings) -> NoKey:

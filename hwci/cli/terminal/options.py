@@ -159,12 +159,10 @@ NoSummary = Annotated[
     bool, typer.Option("--no-summary", help="Leave no summary on the page of the job.")
 ]
 
-DEADLINE_S = 120.0
 
-
-def _number(value: float) -> float:
+def _number(value: float | None) -> float | None:
     """Read a time. What is no number is no end either."""
-    if not math.isnan(value):
+    if value is None or not math.isnan(value):
         return value
     raise wrong_usage(
         "--deadline is not understood",
@@ -181,14 +179,15 @@ ConfigurationFiles = Annotated[
     ),
 ]
 Deadline = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--deadline",
         min=0,
         metavar="SECONDS",
         envvar="HWCI_DEADLINE",
         callback=_number,
-        help="How long to go on trying; what is not sent then, waits.",
+        help="How long to go on trying; what is not sent then, waits [120; while no hwci answers,"
+        " 10 where the report outlives the job].",
     ),
 ]
 

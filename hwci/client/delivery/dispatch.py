@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from math import inf, isinf
 
 from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
@@ -39,11 +40,19 @@ TRY_LEAST_S = 1.0
 """Seconds for a try that begins just before the deadline."""
 
 
+DEADLINE_S = 120.0
+UNHEARD_S = 10.0
+"""Seconds without an answer of hwci after which a report that a later job finds is left to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The deadline, and the pauses after the first failure and at most."""
+    """The deadline, the longest time in which no hwci answers, and the pauses after the first
+    failure and at most.
+    """
 
-    deadline_s: float = 120.0
+    deadline_s: float = DEADLINE_S
+    unheard_s: float = inf
     first_s: float = BACKOFF_FIRST_S
     most_s: float = BACKOFF_MAX_S
 
@@ -118,6 +127,9 @@ class Dispatch:
         self.outcome = Outcome()
         self._faults: dict[int, HwciError] = {}
         self._asked = 0.0
+        self._last: HwciError | None = None
+        self._unheard_since = inf
+        self._total = 0
 
     def send(
         self, reports: Sequence[PendingReport], asked_s: float = 0.0, *, once: bool = False
@@ -126,7 +138,7 @@ class Dispatch:
         `asked_s`: seconds that the server asked to wait.
         """
         self.outcome, self._faults = Outcome(asked_s=asked_s), {}
-        pending, failures = list(reports), 0
+        pending, failures, self._total = list(reports), 0, len(reports)
         delay: float | None = asked_s
         while pending and delay is not None and self._wait(delay):
             before = len(pending)
@@ -134,7 +146,7 @@ class Dispatch:
             failures = 1 if len(pending) < before else failures + 1
             chance = random.random()  # noqa: S311 - it spreads retries, it guards nothing
             pause = self._asked + self._patience.pause(failures, chance)
-            delay = None if hopeless or once else pause
+            delay = None if hopeless or once or self._is_unheard() else pause
         for report in pending:
             fault = self._faults.get(id(report))
             if fault is None:
@@ -147,10 +159,26 @@ class Dispatch:
         """Pause, if that ends within the deadline; the first try is always made."""
         if delay <= 0:
             return True
-        if time.monotonic() + delay > self._ends:
+        now, given_up = time.monotonic(), self._unheard_ends()
+        # A pause that was asked for is never cut short.
+        if now + delay > (min(self._ends, given_up) if self._asked else self._ends):
             return False
-        self._sleep(delay)
+        self._sleep(min(delay, max(0.0, given_up - now)))
         return True
+
+    def _unheard_ends(self) -> float:
+        """Return when to give up unless hwci answers."""
+        return self._unheard_since + self._patience.unheard_s
+
+    def _is_unheard(self) -> bool:
+        return time.monotonic() >= self._unheard_ends()
+
+    def progress(self) -> str:
+        """Return how far the sending is, why it waits, and how long it will."""
+        why = self._last or f"No answer from {self._client.address} yet"
+        left = min(self._ends, self._unheard_ends()) - time.monotonic()
+        on = "" if isinf(left) or left <= 0 else f" for {left:.0f} s more"
+        return f"{len(self.outcome.sent):,} of {self._total:,} sent. {why}. Trying{on} …"
 
     def is_over(self) -> bool:
         """Return whether the deadline has passed; one of 0 never has."""
@@ -203,7 +231,13 @@ class Dispatch:
         try:
             self._client.send(call, within=self._left())
         except HwciError as fault:
+            self._last = fault
+            if not _unheard(fault):
+                self._unheard_since = inf
+            elif isinf(self._unheard_since):
+                self._unheard_since = time.monotonic()
             return self._failed(report, fault), fault
+        self._last, self._unheard_since = None, inf
         if self._store is not None:
             with suppress(StoreError):  # then it is sent again, which changes nothing
                 self._store.sent(report)
@@ -240,6 +274,13 @@ def _passing(fault: HwciError) -> bool:
         too_large = fault.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE  # for a proxy
         return fault.status_code in PASSING or (too_large and not fault.own_form)
     return isinstance(fault, ConnectionFailedError)
+
+
+def _unheard(fault: HwciError) -> bool:
+    """Return whether no hwci server took part: the request reached none, or another answered."""
+    if isinstance(fault, ApiError):
+        return not fault.own_form
+    return isinstance(fault, ConnectionFailedError) and not fault.sent
 
 
 def _ends_round(fault: HwciError) -> bool:

@@ -4,9 +4,9 @@ has it (contract, "Command line"). `hwci.client.delivery.dispatch` decides how l
 go on, `unsent.py` has the messages about what was not sent.
 """
 
-import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hwci.client import Client
 from hwci.client._address import parse_address
 from hwci.client.delivery import unsent
-from hwci.client.delivery.dispatch import Dispatch, Outcome, Patience, Unsent
+from hwci.client.delivery.dispatch import UNHEARD_S, Dispatch, Outcome, Patience, Unsent
 from hwci.client.errors import HwciError, ProxyAddressError
 from hwci.client.explained import ErrorMessage, ExplainedError, SignalledError, counted, explain
 from hwci.client.store import BenchStore, PendingReport, StoreError, no_place
@@ -22,6 +22,8 @@ from hwci.client.store import BenchStore, PendingReport, StoreError, no_place
 UNREAD_KEY = "the-key-that-could-not-be-read"
 """Stands for the key of reports that are kept without one: no server issues it."""
 NO_KEY_NO_REPORT = "Nothing of it is kept"
+NOTICE_EVERY_S = 3.0
+"""Seconds between two notices about a wait."""
 
 Notify = Callable[[str], None]
 """Takes a notice, a line for people, while the work goes on."""
@@ -37,7 +39,7 @@ class NoKey(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Destination:
     """Where reports go. `known` False: the address is a default, which gets no key.
-    `store` None: this user has no place to keep reports.
+    `store` None: this user has no place to keep reports. `lasts`: the store outlives the job.
     """
 
     url: str
@@ -45,6 +47,7 @@ class Destination:
     key: str
     no_key: NoKey | None
     store: BenchStore | None
+    lasts: bool
 
     @property
     def keeps(self) -> bool:
@@ -90,13 +93,13 @@ def deliver(
     to: Destination,
     reports: Sequence[PendingReport],
     failed: str,
-    deadline_s: float,
+    deadline_s: float | None,
     notify: Notify,
     when_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Delivered:
     """Send reports, then what waits for the same server and key. `failed` names what did not
-    happen when one was not sent. In the block of `when_kept`, which begins once all is on the disk,
-    a SignalledError stops the sending.
+    happen when one was not sent; `deadline_s` None: the default. In the block of `when_kept`, which
+    begins once all is on the disk, a SignalledError stops the sending.
     """
     no_key = to.no_key
     if no_key is not None and not to.keeps:
@@ -115,7 +118,8 @@ def deliver(
         return Delivered(kept=kept, message=unsent.without_server(failed, reports))
     try:
         with when_kept() if kept else nullcontext():
-            outcome, server_time = _sent(to, reports, Patience(deadline_s), notify)
+            patience = _patience(deadline_s, kept and to.lasts)
+            outcome, server_time = _sent(to, reports, patience, notify)
     except SignalledError as fault:
         return Delivered(kept=True, message=unsent.cut_short(failed, str(fault), reports))
     if not outcome.unsent and not outcome.untried:
@@ -126,6 +130,33 @@ def deliver(
         server_time=server_time,
         message=unsent.not_sent(failed, outcome, len(reports)),
     )
+
+
+def _patience(deadline_s: float | None, lasts: bool) -> Patience:
+    """Return how long to try: a deadline that was set is used whole, and so is the default where
+    what is not sent is lost with the job.
+    """
+    if deadline_s is not None:
+        return Patience(deadline_s)
+    return Patience(unheard_s=UNHEARD_S) if lasts else Patience()
+
+
+@contextmanager
+def _notices(dispatch: Dispatch, notify: Notify) -> Iterator[None]:
+    """Notify every few seconds, from another thread, how far the sending of this block is."""
+    ended = threading.Event()
+
+    def go_on() -> None:
+        while not ended.wait(NOTICE_EVERY_S):
+            notify(dispatch.progress())
+
+    thread = threading.Thread(target=go_on, name="hwci-notices", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def keep_early(to: Destination, reports: Sequence[PendingReport]) -> None:
@@ -149,32 +180,24 @@ class Selection(NamedTuple):
 def flush(
     to: Destination,
     selection: Selection,
-    deadline_s: float,
+    deadline_s: float | None,
     notify: Notify,
-    progress: Callable[[Callable[[], str]], AbstractContextManager[None]],
 ) -> Outcome:
-    """Send what waits. `progress` shows how far it is.
+    """Send what waits.
 
     Raises:
         HwciError: the address is none, or the environment names an impossible proxy.
     """
-    store, fingerprint, patience = selection.store, selection.fingerprint, Patience(deadline_s)
+    store, fingerprint = selection.store, selection.fingerprint
+    patience = _patience(deadline_s, to.lasts)
     with Client(to.url, ci_key=to.key, timeout=patience.silence_s, retries=0) as client:
         _readdress(store, client.address, fingerprint, any_server=selection.any_server)
         waiting = store.waiting_for(client.address, fingerprint)
         reports = waiting if selection.only is None else [selection.only]
         if reports:
             notify(f"Sending {counted(len(reports), 'report')} to {client.address}.")
-
-        def far() -> str:
-            return f"{len(dispatch.outcome.sent):,} of {counted(len(reports), 'report')} sent"
-
-        def pause(delay: float) -> None:
-            notify(f"{far()}; the next try is in {delay:.0f} s.")
-            time.sleep(delay)
-
-        dispatch = Dispatch(client, store, patience, pause)
-        with progress(far):
+        dispatch = Dispatch(client, store, patience)
+        with _notices(dispatch, notify):
             return dispatch.send(reports, store.not_before(client.address, fingerprint))
 
 
@@ -207,23 +230,36 @@ def _sent(
     with client:
         store, dispatch = to.store, Dispatch(client, to.store, patience)
         kept = next((one for one in reports if one.kept), None)
-        if store is None or kept is None:
-            outcome = dispatch.send(reports)
-        else:
-            of_these = (kept.address, kept.fingerprint)
-            outcome = dispatch.send(reports, store.not_before(*of_these))
-            if not outcome.left and not outcome.untried:
-                _send_waiting(dispatch, store, kept, notify)
+        with _notices(dispatch, notify):
+            if store is None or kept is None:
+                outcome = dispatch.send(reports)
             else:
-                waiting = store.waiting_for(*of_these)
-                outcome.beside = len(waiting) - len(outcome.left) - len(outcome.untried)
-            if not outcome.left and (others := store.others_waiting(*of_these)):
-                notify(f"note: {unsent.for_other_key(others)}")
+                outcome = _sent_of_store(dispatch, store, kept, reports, notify)
         if store is not None and store.damaged:
             notify(f"warning: {unsent.damaged(store.damaged)}. {unsent.DAMAGED_FIX}.")
         if line := unsent.done_elsewhere(outcome):
             notify(line)
         return outcome, client.server_time
+
+
+def _sent_of_store(
+    dispatch: Dispatch,
+    store: BenchStore,
+    kept: PendingReport,
+    reports: Sequence[PendingReport],
+    notify: Notify,
+) -> Outcome:
+    """Send reports of which at least one is kept, then once each what waits beside them."""
+    of_these = (kept.address, kept.fingerprint)
+    outcome = dispatch.send(reports, store.not_before(*of_these))
+    if not outcome.left and not outcome.untried:
+        _send_waiting(dispatch, store, kept, notify)
+    else:
+        waiting = store.waiting_for(*of_these)
+        outcome.beside = len(waiting) - len(outcome.left) - len(outcome.untried)
+    if not outcome.left and (others := store.others_waiting(*of_these)):
+        notify(f"note: {unsent.for_other_key(others)}")
+    return outcome
 
 
 def _send_waiting(

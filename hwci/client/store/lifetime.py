@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a folder outlives the CI job that writes into it (contract, "Keeping and sending"; ADR
+0040). It looks at variables, at the marks of a container and at mounts, and asks nobody.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+MACHINE_OF_ONE_JOB = {
+    "RUNNER_ENVIRONMENT": "github-hosted",
+    "AGENT_ISSELFHOSTED": "0",
+    "BUILDKITE_COMPUTE_TYPE": "hosted",
+}
+"""Variables, and the values that stand for a machine that ends with the job (GitHub, Azure,
+Buildkite)."""
+CONTAINER_VARIABLES = ("CI_DISPOSABLE_ENVIRONMENT", "KUBERNETES_SERVICE_HOST")
+"""Set where only a mounted folder outlives the job (GitLab's executors but `shell` and `ssh`)."""
+CONTAINER_FILES = (".dockerenv", "run/.containerenv")
+"""The marks of Docker and Podman, below the root."""
+TEMPORARY = ("TMPDIR", "TEMP", "TMP", "RUNNER_TEMP", "AGENT_TEMPDIRECTORY")
+"""Variables of folders that are emptied after a job."""
+USUAL_TEMPORARY = "/tmp"  # noqa: S108 - it is compared, not written to
+
+
+def outlives_job(folder: Path, environ: Mapping[str, str], root: Path = Path("/")) -> bool:
+    """Return whether a later job finds what this one leaves in a folder. In doubt it does not."""
+    if any(environ.get(name, "").strip() == of for name, of in MACHINE_OF_ONE_JOB.items()):
+        return False
+    try:
+        place = folder.resolve()
+        if any(place.is_relative_to(one) for one in _temporary(environ)):
+            return False
+        return not _in_container(environ, root) or _device(place) != root.stat().st_dev
+    except (OSError, RuntimeError):  # a link to itself
+        return False
+
+
+def _temporary(environ: Mapping[str, str]) -> Iterator[Path]:
+    named = [environ[name] for name in TEMPORARY if environ.get(name)]
+    if not environ.get("TMPDIR"):
+        named.append(USUAL_TEMPORARY)
+    return (Path(name).resolve() for name in named)
+
+
+def _in_container(environ: Mapping[str, str], root: Path) -> bool:
+    marked = any((root / name).exists() for name in CONTAINER_FILES)
+    return marked or any(environ.get(name) for name in CONTAINER_VARIABLES)
+
+
+def _device(place: Path) -> int:
+    """Return the device that holds a folder, which may be made later."""
+    return next(one for one in (place, *place.parents) if one.exists()).stat().st_dev
