@@ -283,6 +283,50 @@ def test_the_trace_names_the_harness_file_that_decided() -> None:
     assert (finding.commit, finding.file, finding.pattern) == ("c", "ci/run.py", "ci/**")
 
 
+def test_a_cut_file_list_names_its_commit() -> None:
+    finding = trace(seen(PICTURE, changed={"b": "doc ~", "c": "fw"}))[
+        Reason.CHANGES_INCOMPLETE
+    ].finding
+
+    assert (finding.note, finding.commit) == (
+        "Some files of a commit under test were not sent",
+        "b",
+    )
+
+
+def test_the_trace_of_a_real_bug_in_words() -> None:
+    first = CheckedRun(minute(1), 1000, 1, BOX)
+    fixed = CheckedRun(minute(2), 2000, 1, BOX)
+    blamed = "The harness blamed the device under test"
+    under_test = "A commit under test changed firmware"
+
+    assert {
+        reason: (check.finding.note, check.finding.run)
+        for reason, check in trace(seen(PICTURE, changed=REAL)).items()
+    } == {
+        Reason.VERDICT_INFRA: (blamed, first),
+        Reason.VERDICT_MISSING: (blamed, first),
+        Reason.PATHS_NOT_CONFIGURED: ("The product has a suite configuration", None),
+        Reason.CHANGES_UNKNOWN: ("The first run on the failing commit tested 1 commit", first),
+        Reason.CHANGES_INCOMPLETE: (under_test, first),
+        Reason.CHANGES_NOT_FIRMWARE: (under_test, first),
+        Reason.FIX_UNCONNECTED: (
+            "1 run report connects the failure to its fix over 1 commit",
+            fixed,
+        ),
+        Reason.FIX_TOUCHED_HARNESS: (
+            "No commit before the fix is known to be one of harness alone",
+            None,
+        ),
+        Reason.FIX_NOT_FIRMWARE: ("A commit before the fix changed firmware", fixed),
+        Reason.FIX_MIXED: (
+            "No commit before the fix changed firmware and harness together",
+            None,
+        ),
+        Reason.FIX_INCOMPLETE: ("Every file changed before the fix was sent", None),
+    }
+
+
 def test_every_check_says_what_it_found() -> None:
     for past in (*GOLDEN.values(), seen(PICTURE, changed=REAL)):
         notes: list[Finding] = [check.finding for check in past.judged("b").trace]

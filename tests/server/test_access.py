@@ -21,7 +21,7 @@ from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, Claims, token_digest
-from hwci.server.services.access import MEMBERS, Access, Member
+from hwci.server.services.access import MEMBERS, Access, Member, may_give
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.ci_metrics.reviews import Reviews
@@ -74,6 +74,29 @@ async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, te
         await access.ci_key(text)
     with pytest.raises(StorageError, match="closed"):
         await access.ci_key(new_api_key())
+
+
+async def test_text_that_cannot_be_a_box_key_is_refused_by_that_name(storage: Storage) -> None:
+    with pytest.raises(UnauthenticatedError, match="not a box key that works; install"):
+        await Access(storage, TOKENS).box("svc_")
+
+
+async def test_a_session_whose_user_is_gone_has_ended(storage: Storage) -> None:
+    session = Session(UUID(int=3), USER.id, NOW)
+    await storage.write(lambda writer: writer.add_session(session))
+
+    with pytest.raises(UnauthenticatedError, match=r"^The session has ended; sign in again$"):
+        await Access(storage, TOKENS).person(TOKENS.issue(Claims(USER.id, session.id)))
+
+
+def test_only_an_owner_gives_or_takes_the_role_of_an_owner() -> None:
+    given = {own: [role for role in Role if may_give(own, role)] for own in Role}
+
+    assert given == {
+        Role.OWNER: [Role.OWNER, Role.ADMIN, Role.MEMBER],
+        Role.ADMIN: [Role.ADMIN, Role.MEMBER],
+        Role.MEMBER: [],
+    }
 
 
 async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:

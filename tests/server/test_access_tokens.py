@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import jwt
 import pytest
@@ -20,7 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from hwci.server.clock import system_clock
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
+from hwci.server.security.tokens import AccessTokens, Claims
 from hwci.server.storage.location import Location
+from hwci.wire import limits
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import (
     Hands,
@@ -298,6 +301,16 @@ def test_a_token_is_good_to_the_second(moved: tuple[RunningServer, Hands]) -> No
     assert me(server, server.token).status == 200
     hands.move(seconds=0.001)
     assert me(server, server.token).error[0] == 401
+
+
+def test_a_token_that_was_read_has_its_end() -> None:
+    """A stream ends with its token."""
+    hands = Hands()
+    tokens = AccessTokens(Signer(b"k" * 32, hands))
+
+    claims = tokens.read(tokens.issue(Claims(UUID(int=1), UUID(int=2))))
+
+    assert claims.ends_at == (hands.now + limits.ACCESS_TOKEN_LIFETIME).replace(microsecond=0)
 
 
 def test_a_server_whose_clock_is_a_little_behind_takes_a_token_of_another(

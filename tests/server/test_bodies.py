@@ -130,7 +130,7 @@ async def test_what_is_refused_apart_is_told_as_here(
     ],
 )
 async def test_who_reads_may_be_ended_and_the_server_goes_on(
-    end: str, refused: type[Exception] | None
+    end: str, refused: type[Exception] | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     data = long(f'{{"end": "{end}"') + b"}"
     if refused is None:
@@ -138,6 +138,8 @@ async def test_who_reads_may_be_ended_and_the_server_goes_on(
         return
     with pytest.raises(refused):
         await parse(holding(data), Greedy, LIMIT, compressed=False)
+    logged = "A body was not read: its process ended (-9)"
+    assert (logged in caplog.text) is (refused is OverloadedError)
 
 
 def test_who_takes_too_long_is_told_from_who_is_ended() -> None:

@@ -237,7 +237,10 @@ def test_a_body_in_chunks_is_held_to_the_same_limit(server: RunningServer) -> No
     chunks = (b" " * 1000 for _ in range(limits.BODY_BYTES // 1000 + 2))
     good = [json.dumps(announcement()).encode()]
 
-    assert ask(server.url, "POST", path, ci_key(server.ci_key), JSON, data=chunks).error[0] == 413
+    assert ask(server.url, "POST", path, ci_key(server.ci_key), JSON, data=chunks).error == (
+        413,
+        f"The body is larger than {limits.BODY_BYTES} bytes",
+    )
     assert ask(server.url, "POST", path, ci_key(server.ci_key), JSON, data=good).status == 204
 
 

@@ -259,6 +259,14 @@ def test_every_name_that_stands_twice_is_named(server: RunningServer) -> None:
     ]
 
 
+def test_a_number_that_is_not_finite_is_named(server: RunningServer) -> None:
+    reply = send(server.url, server.ci_key, raw("extra", "[-1e999]"))
+
+    assert [issue["message"] for issue in reply.json["issues"]] == [
+        "Invalid JSON: a number is not finite, or too large to be"
+    ]
+
+
 @pytest.mark.parametrize("item", ["[]", "{}", "1", '"a"'])
 def test_more_values_than_a_report_has_are_413(server: RunningServer, item: str) -> None:
     values = f"{item}," * VALUES_MAX

@@ -200,7 +200,7 @@ def test_a_body_of_another_type_is_415(
         data=b"{}",
     )
 
-    assert reply.error[0] == 415
+    assert reply.error == (415, "Send the body as Content-Type: application/json, in UTF-8")
 
 
 @each_with_body
