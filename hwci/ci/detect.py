@@ -33,6 +33,9 @@ HINTS = ("before_sha", "base_sha")
 """Commits that improve a report, which is made without them as well."""
 COMMIT_FIELDS = ("sha", "covers_shas", *HINTS)
 
+_COMMITS = frozenset({"sha", "before_sha", "previous_sha", "succeeded_sha"})
+"""What a system reads as one commit."""
+
 _FULL = re.compile(r"[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}|0{7,}")
 """A hash of zeros, of any length, stands for no commit."""
 
@@ -70,8 +73,8 @@ def find_job(
         title=system.title if system else NO_SYSTEM,
         fields=in_order(found),
         before_sha=_commit(found.get("before_sha")),
-        previous_sha=system.read("previous_sha", env) if system else None,
-        succeeded_sha=system.read("succeeded_sha", env) if system else None,
+        previous_sha=_read(system, "previous_sha", env, checkout) if system else None,
+        succeeded_sha=_read(system, "succeeded_sha", env, checkout) if system else None,
         pushed_shas=found["pushed_shas"].value if "pushed_shas" in found else (),
         merge_branches=merge_branches,
         queued="queued" in found,
@@ -237,13 +240,26 @@ def _of_system(
     system: System, env: JobEnvironment, found: _Fields, checkout: Repository | None
 ) -> _Fields:
     """Read all fields; what the system knows of its push holds for its own commit only."""
-    read = {name: system.read(name, env) for name in system.readers}
+    read = {name: _read(system, name, env, checkout) for name in system.readers}
     said = {name: value for name, value in read.items() if value is not None}
     if "sha" in said and (sha := full_hash(said["sha"].value, checkout)):
         said["sha"] = Sourced(sha, said["sha"].source)  # a build may be started with a short one
     if "sha" in found and ("sha" not in said or said["sha"].value != found["sha"].value):
         said = {name: value for name, value in said.items() if name not in OF_THE_PUSH}
     return said
+
+
+def _read(
+    system: System, name: str, env: JobEnvironment, checkout: Repository | None
+) -> Sourced[Any] | None:
+    """Read a field. In place of a merge that the system made up, return the head of its pull
+    request: another build of the same would make another merge.
+    """
+    found = system.read(name, env)
+    if found is None or checkout is None or system.merger is None or name not in _COMMITS:
+        return found
+    head = checkout.merged_head(found.value, system.merger)
+    return found if head is None else Sourced(head, f"{found.source}, its first parent")
 
 
 def _of_product(said: _Fields, found: _Fields, project: Project | None) -> _Fields:

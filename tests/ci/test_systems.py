@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from hwci.ci.detect import find_job
+from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job, hashed_run_id
 from hwci.ci.systems import SYSTEMS
 from hwci.ci.systems.system import slug
 from hwci.engine.vocabulary import Trigger
+from tests.support.clones import git
 from tests.support.recorded import NAMES, recorded
 
 TESTED = "6f1c1e4b2d3a49587766554433221100ffeeddcc"
@@ -42,6 +44,13 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("github-pull-request", "sha", HEAD_OF_PULL, EVENT),
     ("github-pull-request", "branch", "faster-boot", "GITHUB_HEAD_REF"),
     ("github-pull-request", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
+    ("github-merged", "sha", TESTED, EVENT),
+    ("github-merged", "branch", "main", EVENT),
+    ("github-merged", "trigger", MERGE, EVENT),
+    ("github-merged", "merged_at", AT_1620, EVENT),
+    ("github-dropped", "sha", HEAD_OF_PULL, EVENT),
+    ("github-dropped", "branch", "faster-boot", "GITHUB_HEAD_REF"),
+    ("github-dropped", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
     ("github-fork", "sha", HEAD_OF_PULL, EVENT),
     ("github-fork", "branch", "mallory:main", EVENT),
     ("github-fork", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
@@ -76,6 +85,12 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("gitlab-fork", "branch", "mallory:main", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH"),
     ("gitlab-fork", "sha", "2" * 40, "CI_COMMIT_SHA"),
     ("gitlab-schedule", "trigger", NIGHTLY, "CI_PIPELINE_SOURCE"),
+    ("gitlab-child", "trigger", MERGE, "CI_COMMIT_BEFORE_SHA"),
+    ("gitlab-child", "branch", "main", "CI_COMMIT_BRANCH"),
+    ("gitlab-child", "before_sha", BEFORE, "CI_COMMIT_BEFORE_SHA"),
+    ("gitlab-child-of-merge-request", "trigger", MANUAL, "CI_PIPELINE_SOURCE"),
+    ("gitlab-child-of-merge-request", "sha", HEAD_OF_PULL, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"),
+    ("gitlab-child-of-schedule", "trigger", MANUAL, "CI_PIPELINE_SOURCE"),
     ("jenkins-multibranch", "repo_key", "acme/firmware", "GIT_URL"),
     ("jenkins-multibranch", "workflow", "boards/firmware", "JOB_NAME"),
     ("jenkins-multibranch", "run_id", BRANCH_BUILD, "JOB_NAME and BUILD_NUMBER"),
@@ -140,6 +155,7 @@ UNSAID = [
     ("github-tag", "before_sha"),  # a hash of zeros
     ("github-forced", "before_sha"),  # what was dropped is no part of the push
     ("github-schedule", "before_sha"),
+    ("github-merged", "before_sha"),  # the base as it was when the pull request was last looked at
     ("github-push", "conclusion"),  # the action hands on `job.status`
     ("github-push", "started_at"),
     ("gitlab-merge-request", "before_sha"),
@@ -257,6 +273,44 @@ def test_gitlab_counts_by_pipeline_only_when_someone_says_the_attempt() -> None:
     found = job("gitlab-push", HWCI_RUN_ATTEMPT="2")
 
     assert (found.value("run_id"), found.value("run_attempt")) == (4711, 2)
+
+
+def test_a_child_of_a_push_to_another_branch_is_no_merge() -> None:
+    assert job("gitlab-child", CI_COMMIT_BRANCH="wip").value("trigger") is MANUAL
+
+
+def test_a_pull_request_that_was_merged_into_another_branch_is_no_merge() -> None:
+    found = job("github-merged", HWCI_MERGE_BRANCHES="release/*")
+    assert (found.value("branch"), found.value("trigger")) == ("main", MANUAL)
+
+
+def test_jenkins_reports_the_head_of_a_pull_request_that_it_builds_merged(tmp_path: Path) -> None:
+    def made(*words: str) -> str:
+        git(tmp_path, *words)
+        return git(tmp_path, "rev-parse", "HEAD").strip()
+
+    def commit(message: str) -> str:
+        return made("commit", "--quiet", "--allow-empty", "-m", message)
+
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    commit("the start")
+    git(tmp_path, "checkout", "--quiet", "-b", "faster-boot")
+    head = commit("boot faster")
+    git(tmp_path, "checkout", "--quiet", "main")
+    target = commit("the target goes on")
+    git(tmp_path, "checkout", "--quiet", "--detach", head)
+    own = made("merge", "--quiet", "--no-ff", "main", "-m", "people merge, too")
+    git(tmp_path, "checkout", "--quiet", "--detach", head)
+    words = ("commit-tree", f"{own}^{{tree}}", "-p", head, "-p", target, "-m", "Merge")
+    merged = git(tmp_path, *words, GIT_COMMITTER_EMAIL="nobody@nowhere").strip()
+
+    for built, tested in ((merged, head), (own, own), (head, head)):
+        said = {"GIT_COMMIT": built, "GIT_PREVIOUS_COMMIT": built}
+        found = find_job({}, recorded("jenkins-change") | said, Repository(tmp_path), None)
+        assert found.value("sha") == tested
+        assert found.previous_sha is not None
+        assert found.previous_sha.value == tested
+        assert found.before_sha == found.previous_sha
 
 
 def test_builds_of_the_same_number_in_two_jobs_are_two_runs() -> None:

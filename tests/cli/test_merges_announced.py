@@ -87,3 +87,23 @@ def test_no_other_word_wins_over_the_branches_that_are_named(
 
     assert (answer.code, answer.out) == (0, "")
     assert "merges go to main and release/* (HWCI_MERGE_BRANCHES)" in answer.err
+
+
+def test_a_pull_request_that_a_merge_closed_is_announced_as_that_merge(in_ci: Command) -> None:
+    announced = body(in_ci(*ANNOUNCE, **recorded("github-merged")))
+    dropped = in_ci(*ANNOUNCE, **recorded("github-dropped"))
+
+    assert (announced["sha"], announced["branch"], announced["merged_at"]) == (
+        "6f1c1e4b2d3a49587766554433221100ffeeddcc",
+        "main",
+        "2026-11-20T16:20:00Z",
+    )
+    assert (dropped.code, dropped.out) == (0, "")
+
+
+def test_a_child_of_a_pipeline_that_a_push_started_announces_its_merge(in_ci: Command) -> None:
+    announced = body(in_ci(*ANNOUNCE, **recorded("gitlab-child")))
+    of_request = in_ci(*ANNOUNCE, **recorded("gitlab-child-of-merge-request"))
+
+    assert announced["branch"] == "main"
+    assert (of_request.code, of_request.out) == (0, "")

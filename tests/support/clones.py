@@ -14,7 +14,7 @@ Tree = dict[bytes, tuple[str, bytes]]
 """Path → mode and content; the content of a submodule is the hash that it points to."""
 
 
-def git(folder: Path, *words: str, given: bytes = b"") -> str:
+def git(folder: Path, *words: str, given: bytes = b"", **environ: str) -> str:
     """Ask the git of this machine, with nobody's configuration."""
     settings = {
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -25,6 +25,7 @@ def git(folder: Path, *words: str, given: bytes = b"") -> str:
         "GIT_COMMITTER_EMAIL": "n@example.org",
         "PATH": "/usr/bin:/bin:/usr/local/bin",
         "HOME": str(folder),
+        **environ,
     }
     done = subprocess.run(
         ["git", "-c", "core.fsync=none", *words],  # no disk has to keep what a test makes up

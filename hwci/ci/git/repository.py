@@ -185,6 +185,13 @@ class Repository:
         remote = self.remote()
         return remote and self.asked("config", "--get", f"remote.{remote}.url")
 
+    def merged_head(self, sha: str, committer: str) -> str | None:
+        """Return the first parent of a commit if it is a merge by the committer of this e-mail."""
+        found = self.asked("show", "--no-patch", "--format=%ce%n%P", sha, "--")
+        email, _, parents = (found or "").partition("\n")
+        head, _, others = parents.partition(" ")
+        return head if others and email == committer else None
+
     def committed_at(self, sha: str) -> datetime | None:
         """Return when a commit was made."""
         known = self.commit(sha)

@@ -47,6 +47,7 @@ from hwci.wire.base import parse_time
 EVENT = "GitHub's event file"
 EVENT_BYTES_MAX = 64 * MEBIBYTE
 """GitHub cuts its events at 25 MB."""
+_PULLS = ("pull_request", "pull_request_target")
 QUEUED = "merge_group"
 """The event of a run that tries a merge in a queue."""
 _QUEUE = re.compile(r"(?:refs/heads/)?gh-readonly-queue/(?P<branch>.+)/pr-\d+-[0-9a-f]+")
@@ -93,6 +94,13 @@ def _pull_branch(env: JobEnvironment) -> Sourced[str] | None:
     if isinstance(label, str) and label and theirs != ours:
         return Sourced(label, EVENT)
     return Sourced(name, "GITHUB_HEAD_REF")
+
+
+def _is_merged(env: JobEnvironment) -> bool:
+    """Return whether a merge closed the pull request: then the run is one of the base branch."""
+    of_pull = env.text("GITHUB_EVENT_NAME") in _PULLS
+    closed = of_pull and at_path(env.event, "action") == "closed"
+    return closed and at_path(env.event, "pull_request", "merged") is True
 
 
 def _finished_branch(env: JobEnvironment) -> Sourced[str] | None:
@@ -247,14 +255,21 @@ def _steps(row: Row, key: str, *values: str) -> list[str]:
 
 
 _event_is = partial(is_set, "GITHUB_EVENT_NAME")
+_of_pull = partial(_in_event, "pull_request")
 _OWN_RUNNER = is_not("RUNNER_ENVIRONMENT", "github-hosted")
 """A runner that GitHub hosts has another name each time, and no board."""
 
 _BRANCH = (
     where(_event_is(_FOLLOWS), _finished_branch),
+    where(_is_merged, _of_pull("base", "ref")),
     _pull_branch,
     variable("GITHUB_REF_NAME", _unqueued),
 )
+
+
+def _merged_trigger(env: JobEnvironment) -> Sourced[Trigger]:
+    return Sourced(merge_or_manual(Trigger.MERGE, _BRANCH, env), EVENT)
+
 
 GITHUB = System(
     name="github",
@@ -267,10 +282,8 @@ GITHUB = System(
         "run_id": (variable("GITHUB_RUN_ID", RUN_ID),),
         "run_attempt": (variable("GITHUB_RUN_ATTEMPT", ATTEMPT),),
         "sha": (
-            where(
-                _event_is("pull_request", "pull_request_target"),
-                _in_event("pull_request", "head", "sha", read=commit),
-            ),
+            where(_is_merged, _of_pull("merge_commit_sha", read=commit)),
+            where(_event_is(*_PULLS), _of_pull("head", "sha", read=commit)),
             where(_event_is(_FOLLOWS), _in_event(_FOLLOWS, "head_sha", read=commit)),
             variable("GITHUB_SHA", commit),
         ),
@@ -279,11 +292,13 @@ GITHUB = System(
             where(_event_is(_FOLLOWS), _finished_trigger),
             where(is_set("GITHUB_REF_TYPE", "tag"), always(Trigger.MANUAL, "GITHUB_REF_TYPE")),
             where(_event_is(QUEUED), always(Trigger.MERGE, "GITHUB_EVENT_NAME")),
+            where(_is_merged, _merged_trigger),
             started_by("GITHUB_EVENT_NAME", _WORDS, _BRANCH),
         ),
         "box_key": (where(_OWN_RUNNER, variable("RUNNER_NAME")),),
         "merged_at": (
             where(_event_is("push"), _in_event("head_commit", "timestamp", read=parse_time)),
+            where(_is_merged, _of_pull("merged_at", read=parse_time)),
         ),
         "default_branch": (_in_event("repository", "default_branch"),),
         "before_sha": (

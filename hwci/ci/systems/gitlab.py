@@ -21,6 +21,8 @@ from hwci.ci.systems.system import (
     System,
     always,
     commit,
+    is_set,
+    merge_or_manual,
     started_by,
     variable,
     where,
@@ -53,6 +55,19 @@ def _fork_branch(env: JobEnvironment) -> Sourced[str] | None:
     if not (project and name) or project == ours:
         return None
     return Sourced(f"{project.rpartition('/')[0]}:{name}", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH")
+
+
+_BRANCH_PUSHED = (variable("CI_COMMIT_BRANCH"),)
+
+
+def _child_trigger(env: JobEnvironment) -> Sourced[Trigger] | None:
+    """Return the trigger of a child pipeline, which is its parent's: GitLab passes on the commit
+    before, and there is one only if the parent was started by a push.
+    """
+    name = "CI_COMMIT_BEFORE_SHA"
+    if commit(env.text(name)) is None:
+        return None
+    return Sourced(merge_or_manual(Trigger.MERGE, _BRANCH_PUSHED, env), name)
 
 
 # Earlier pipelines
@@ -143,10 +158,11 @@ GITLAB = System(
             variable("CI_COMMIT_REF_NAME"),
         ),
         "trigger": (
+            where(is_set("CI_PIPELINE_SOURCE", "parent_pipeline"), _child_trigger),
             started_by(
                 "CI_PIPELINE_SOURCE",
                 {"push": Trigger.MERGE, "schedule": Trigger.NIGHTLY},
-                (variable("CI_COMMIT_BRANCH"),),
+                _BRANCH_PUSHED,
             ),
         ),
         "conclusion": (variable("CI_JOB_STATUS", _finished),),

@@ -57,6 +57,10 @@ class System:
     event: Callable[[Mapping[str, str]], Mapping[str, Any]] = lambda _: {}
     """Read the file that the system left; raises UnreadableError."""
 
+    merger: str | None = None
+    """The e-mail of the committer of merges that the system makes up to test a pull request, whose
+    head is their first parent. They are in the job's clone only."""
+
     api: EarlierRunsApi | None = None
     """None if it has no such API, or a job has nothing to request it with."""
 
