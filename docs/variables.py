@@ -21,6 +21,11 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("HWCI_URL", "Address of the server."),
     Variable("HWCI_CI_KEY", "The key that CI reports with.", secret=True),
     Variable("HWCI_TOKEN", "An access token, in place of `hwci login`.", secret=True),
+    Variable(
+        "HWCI_READER_KEY",
+        "The key that metrics, failures and runs are read with, without a sign-in.",
+        secret=True,
+    ),
     Variable("HWCI_PROFILE", "Which kept sign-in to use."),
     Variable("HWCI_ORG", "Organization by id or name."),
     *(Variable(field.variable, f"`{field.name}` of reports. {field.meaning}") for field in FIELDS),

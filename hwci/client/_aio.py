@@ -126,20 +126,21 @@ class AsyncClient:
     `timeout` is in seconds of silence, `token` may be a function.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the address by name
         self,
         url: str,
         *,
         ci_key: str | None = None,
         token: Token | None = None,
         box_key: str | None = None,
+        reader_key: str | None = None,
         timeout: float = 30,
         retries: int = 4,
     ) -> None:
         self._server = parse_address(url)
         self._proxy = proxy_of(self._server)
         self._tunnel = self._server.scheme == "https"
-        self._credentials = Credentials(ci_key, token, box_key)
+        self._credentials = Credentials(ci_key, token, box_key, reader_key)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
         self._kept: aiohttp.ClientSession | None = None

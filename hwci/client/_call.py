@@ -20,6 +20,7 @@ class Credential(Enum):
     CI_KEY = "a CI key"
     BOX_KEY = "a box key"
     TOKEN = "an access token"
+    READER = "an access token or a reader key"
 
 
 @dataclass(frozen=True, slots=True)

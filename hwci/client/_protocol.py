@@ -8,7 +8,7 @@ This module decides headers, decoding and retries as functions of values (contra
 
 import gzip
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Protocol, TypeVar, cast
@@ -61,9 +61,10 @@ class Credentials:
     ci_key: str | None = None
     token: Token | None = None
     box_key: str | None = None
+    reader_key: str | None = None
 
     def __repr__(self) -> str:
-        held = {"ci_key": self.ci_key, "token": self.token, "box_key": self.box_key}
+        held = {field.name: getattr(self, field.name) for field in fields(self)}
         given = ", ".join(f"{name}=…" for name, value in held.items() if value is not None)
         return f"Credentials({given})"
 
@@ -148,7 +149,9 @@ def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[
         return {"X-API-Key": usable(credentials.ci_key, needed)}
     if needed is Credential.BOX_KEY:
         return {"X-API-Key": usable(credentials.box_key, needed)}
-    if needed is Credential.TOKEN:
+    if needed is Credential.READER and credentials.reader_key is not None:
+        return {"X-API-Key": usable(credentials.reader_key, needed)}
+    if needed in {Credential.TOKEN, Credential.READER}:
         return {"Authorization": f"Bearer {usable(credentials.token, needed)}"}
     return {}
 

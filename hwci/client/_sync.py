@@ -139,22 +139,24 @@ class Client:
         ci_key: signs the CI report calls.
         token: the access token that signs the calls of a user, or a function that returns it.
         box_key: signs the calls of a box.
+        reader_key: signs the calls that read metrics, failures and runs, in place of the token.
         timeout: seconds of silence after which a try ends.
         retries: tries after the first one, where repeating a call is safe.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the address by name
         self,
         url: str,
         *,
         ci_key: str | None = None,
         token: Token | None = None,
         box_key: str | None = None,
+        reader_key: str | None = None,
         timeout: float = 30,
         retries: int = 4,
     ) -> None:
         self._server = parse_address(url)
-        self._credentials = Credentials(ci_key, token, box_key)
+        self._credentials = Credentials(ci_key, token, box_key, reader_key)
         self._retries = retries
         self._proxy = proxy_of(self._server)
         self._route = route_to(self._server, self._proxy)

@@ -6,6 +6,7 @@ Arguments that break the field rules raise `InvalidCallError` here, before anyth
 of events are no calls: see `hwci.client.following`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, TypeVar, Unpack
 
@@ -35,6 +36,7 @@ from hwci.wire.queries import (
     MergesQuery,
     MetricsQuery,
     OthersQuery,
+    PageQuery,
     PeriodQuery,
     PlanQuery,
     ResolvedQuery,
@@ -155,7 +157,7 @@ def exchange_sso_code(code: str, verifier: str) -> Call[SignedIn]:
     return _public("/api/auth/sso/token", SignedIn, body)
 
 
-# Organizations, their members, invitations, CI keys and audit log
+# Organizations, their members, invitations, keys and audit log
 
 
 def list_orgs(
@@ -193,6 +195,30 @@ def list_ci_keys(
 def revoke_ci_key(org_id: Id, key_id: Id) -> Call[None]:
     """Revoke a CI key, at once; again changes nothing."""
     return Call("DELETE", f"{org_path(org_id)}/ci-keys/{segment(key_id)}", None, 204)
+
+
+def create_reader_key(
+    org_id: Id, name: str, products: Sequence[accounts.KeyProduct] | None = None
+) -> Call[accounts.CreatedReaderKey]:
+    """Create a reader key, of all products or of some: the answer is the only one that ever holds
+    it. Servers before this one have none.
+    """
+    body = body_of(accounts.NewReaderKey, name=name, products=products)
+    path = f"{org_path(org_id)}/reader-keys"
+    return Call("POST", path, accounts.CreatedReaderKey, 201, body=body, repeatable=False)
+
+
+def list_reader_keys(
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+) -> Call[ListPage[accounts.ReaderKeyAnswer]]:
+    """List the reader keys, never their values."""
+    path = f"{org_path(org_id)}/reader-keys"
+    return listing(path, ListPage[accounts.ReaderKeyAnswer], page, limit)
+
+
+def revoke_reader_key(org_id: Id, key_id: Id) -> Call[None]:
+    """Revoke a reader key, at once; again changes nothing."""
+    return Call("DELETE", f"{org_path(org_id)}/reader-keys/{segment(key_id)}", None, 204)
 
 
 def audit_log(
@@ -346,15 +372,20 @@ class RunFilters(TypedDict, total=False):
     limit: int
 
 
+def _read(path: str, answer: type[T], query: tuple[tuple[str, str], ...] = ()) -> Call[T]:
+    """Return a call that a reader key may make, too."""
+    return Call("GET", path, answer, 200, Credential.READER, query)
+
+
 def list_runs(org_id: Id, **wanted: Unpack[RunFilters]) -> Call[ListPage[runs.RunAnswer]]:
     """List run records, latest start first."""
     query = query_of(runs.RunsQuery, **wanted)
-    return Call("GET", f"{org_path(org_id)}/runs", ListPage[runs.RunAnswer], 200, query=query)
+    return _read(f"{org_path(org_id)}/runs", ListPage[runs.RunAnswer], query)
 
 
 def get_run(org_id: Id, run_record_id: Id) -> Call[runs.RunDetail]:
     """Ask for one run record with its tests and changes."""
-    return Call("GET", f"{org_path(org_id)}/runs/{segment(run_record_id)}", runs.RunDetail, 200)
+    return _read(f"{org_path(org_id)}/runs/{segment(run_record_id)}", runs.RunDetail)
 
 
 # The metrics page, its tables, failures and their review
@@ -384,14 +415,16 @@ def list_products(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[ProductAnswer]]:
     """List the products that reports name."""
-    return listing(f"{org_path(org_id)}/products", ListPage[ProductAnswer], page, limit)
+    query = query_of(PageQuery, page=page, limit=limit)
+    return _read(f"{org_path(org_id)}/products", ListPage[ProductAnswer], query)
 
 
 def list_suite_configs(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[SuiteConfigAnswer]]:
     """List the suite configurations as sent."""
-    return listing(f"{org_path(org_id)}/suite-configs", ListPage[SuiteConfigAnswer], page, limit)
+    query = query_of(PageQuery, page=page, limit=limit)
+    return _read(f"{org_path(org_id)}/suite-configs", ListPage[SuiteConfigAnswer], query)
 
 
 def plan_suite_config(
@@ -420,7 +453,7 @@ def metrics(
     query = query_of(
         MetricsQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of, limit=limit
     )
-    return Call("GET", f"{org_path(org_id)}/ci-metrics", MetricsPage, 200, query=query)
+    return _read(f"{org_path(org_id)}/ci-metrics", MetricsPage, query)
 
 
 def trend(
@@ -432,13 +465,13 @@ def trend(
 ) -> Call[TrendAnswer]:
     """Ask for the tiles over time: one slot a day, and at most 90."""
     query = query_of(PeriodQuery, days=days, repo_key=repo_key, suite=suite, as_of=as_of)
-    return Call("GET", f"{org_path(org_id)}/ci-metrics/trend", TrendAnswer, 200, query=query)
+    return _read(f"{org_path(org_id)}/ci-metrics/trend", TrendAnswer, query)
 
 
 def unchecked_merges(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[UncheckedMerge]]:
     """List the merges not checked on hardware."""
     path = f"{org_path(org_id)}/ci-metrics/unchecked-merges"
-    return Call("GET", path, ListPage[UncheckedMerge], 200, query=query_of(MergesQuery, **table))
+    return _read(path, ListPage[UncheckedMerge], query_of(MergesQuery, **table))
 
 
 def checked_merges(
@@ -447,14 +480,14 @@ def checked_merges(
     """List the merges checked on hardware, each with the run that checked it first."""
     path = f"{org_path(org_id)}/ci-metrics/checked-merges"
     query = query_of(MergesQuery, **table)
-    return Call("GET", path, ListPage[CheckedMergeAnswer], 200, query=query)
+    return _read(path, ListPage[CheckedMergeAnswer], query)
 
 
 def real_bugs(org_id: Id, **table: Unpack[SearchFilters]) -> Call[ListPage[ResolvedFailureAnswer]]:
     """List the real firmware bugs caught."""
     path = f"{org_path(org_id)}/ci-metrics/real-bugs"
     query = query_of(ResolvedQuery, **table)
-    return Call("GET", path, ListPage[ResolvedFailureAnswer], 200, query=query)
+    return _read(path, ListPage[ResolvedFailureAnswer], query)
 
 
 def other_failures(
@@ -463,7 +496,7 @@ def other_failures(
     """List the other resolved failures, with reason, or those of one class."""
     path = f"{org_path(org_id)}/ci-metrics/other-failures"
     query = query_of(OthersQuery, failure_class=failure_class, **table)
-    return Call("GET", path, ListPage[ResolvedFailureAnswer], 200, query=query)
+    return _read(path, ListPage[ResolvedFailureAnswer], query)
 
 
 def flakiest_tests(
@@ -472,7 +505,7 @@ def flakiest_tests(
     """List the flakiest tests, the highest rate first; `broken` False: none that are broken."""
     query = query_of(FlakyQuery, broken=broken, **table)
     path = f"{org_path(org_id)}/ci-metrics/flakiest-tests"
-    return Call("GET", path, ListPage[FlakyTestAnswer], 200, query=query)
+    return _read(path, ListPage[FlakyTestAnswer], query)
 
 
 def flaky_history(
@@ -481,7 +514,7 @@ def flaky_history(
     """List the same tests over time and boxes, in the slots of the trend."""
     query = query_of(FlakyQuery, broken=broken, **table)
     path = f"{org_path(org_id)}/ci-metrics/flakiest-tests/history"
-    return Call("GET", path, ListPage[FlakyTestHistory], 200, query=query)
+    return _read(path, ListPage[FlakyTestHistory], query)
 
 
 def list_failures(
@@ -492,12 +525,12 @@ def list_failures(
 ) -> Call[ListPage[FailureAnswer]]:
     """List every failure of the period with its label, or those of one label or one test."""
     query = query_of(FailuresQuery, label=label, test_id=test_id, **table)
-    return Call("GET", f"{org_path(org_id)}/ci-failures", ListPage[FailureAnswer], 200, query=query)
+    return _read(f"{org_path(org_id)}/ci-failures", ListPage[FailureAnswer], query)
 
 
 def get_failure(org_id: Id, failure_id: Id) -> Call[FailureEvidence]:
     """Ask for one failure with its evidence."""
-    return Call("GET", _failure(org_id, failure_id), FailureEvidence, 200)
+    return _read(_failure(org_id, failure_id), FailureEvidence)
 
 
 def confirm_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from hwci.client._call import Call
+from hwci.client._call import Call, Credential
 from hwci.client._protocol import (
     Credentials,
     NoAnswer,
@@ -50,7 +50,7 @@ class Follower:
     def __init__(self, org_id: Id, run_id: Id | None, last_event_id: str | None) -> None:
         query = query_of(StreamQuery, run_id=run_id)
         self._call: Call[None] = Call(
-            "GET", f"{org_path(org_id)}/runs/stream", None, 200, query=query
+            "GET", f"{org_path(org_id)}/runs/stream", None, 200, Credential.READER, query
         )
         if last_event_id is not None and not _is_id(last_event_id):
             raise InvalidCallError([Issue(path=["header", LAST_EVENT_ID], message=_NO_ID)])

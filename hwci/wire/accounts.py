@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accounts, organizations, their members and invitations, CI keys and the audit log on the wire
+"""Accounts, organizations, their members and invitations, keys and the audit log on the wire
 (contract, "Auth", "Organizations").
 """
 
@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from hwci.engine.vocabulary import Role
 from hwci.wire import limits
 from hwci.wire.base import SECRET, STORABLE, Answer, Body, Name, Text, Time
+from hwci.wire.lists import ListRule
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
@@ -240,6 +241,43 @@ class CiKeyAnswer(Answer):
     created_at: Time
     last_used_at: Time | None
     revoked_at: Time | None
+
+
+class KeyProduct(Body):
+    """A product that a new reader key is bound to."""
+
+    repo_key: Name
+    suite: Name
+
+
+class NewReaderKey(Body):
+    """Body of `POST …/reader-keys`. Without `products` it reads all of the organization."""
+
+    name: Name
+    products: (
+        Annotated[Sequence[KeyProduct], ListRule(limits.KEY_PRODUCTS_MAX), Field(min_length=1)]
+        | None
+    ) = None
+
+
+class BoundProduct(Answer):
+    """A product that a reader key is bound to."""
+
+    repo_key: str
+    suite: str
+
+
+class CreatedReaderKey(CreatedCiKey):
+    """The only answer that ever holds the key. `products` empty: all of the organization."""
+
+    org_id: UUID
+    products: Sequence[BoundProduct]
+
+
+class ReaderKeyAnswer(CiKeyAnswer):
+    """A reader key in the list: never the key itself."""
+
+    products: Sequence[BoundProduct]
 
 
 class Actor(Answer):

@@ -56,7 +56,10 @@ REFRESH_TOKEN_LIFETIME = timedelta(days=7)
 DEVICE_TOKEN_LIFETIME = timedelta(days=365)
 
 CI_KEY_PREFIX = "svc_"
-CI_KEY_HEX_DIGITS = 64
+READER_KEY_PREFIX = "rdr_"
+KEY_HEX_DIGITS = 64
+KEY_PRODUCTS_MAX = 100
+"""Products that one reader key is bound to."""
 
 TOKEN_MAX = 4_096
 """Characters of a secret that a caller sends back. Also enough for an access token in the wrong

@@ -170,7 +170,7 @@ def test_output_without_a_terminal_is_plain_and_of_one_width(
 def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     render.emit(keys_layout(View(NOW)), [], render.Format.TABLE)
 
-    assert capsys.readouterr() == ("", "No CI key yet: hwci keys create NAME\n")
+    assert capsys.readouterr() == ("", "No key yet: hwci keys create NAME\n")
 
 
 def test_a_list_is_json_also_when_it_is_empty(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from hwci.client._call import Credential, Method
 from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunStatus, Trigger
 from hwci.server.http.route import Route, Who
 from hwci.server.routes.table import ROUTES
+from hwci.wire.accounts import KeyProduct
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead, TestEvent
 
@@ -47,6 +48,7 @@ REPORT = RunReport(
 HEAD = RunHead.model_validate(
     REPORT.model_dump(exclude={"box_key", "tests", "ended_at", "conclusion", "hello_ok"})
 )
+PRODUCT = KeyProduct(repo_key="r", suite="s")
 EVENTS = RunEvents(events=[TestEvent(type="test", id="boot", outcome=Outcome.PASS, attempts=1)])
 RUNS: dict[str, Any] = {
     "repo_key": "r",
@@ -88,6 +90,9 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.create_ci_key: calls.create_ci_key(ORG, "ci"),
     calls.list_ci_keys: calls.list_ci_keys(ORG, 2, 5),
     calls.revoke_ci_key: calls.revoke_ci_key(ORG, KEY),
+    calls.create_reader_key: calls.create_reader_key(ORG, "wall", [PRODUCT]),
+    calls.list_reader_keys: calls.list_reader_keys(ORG, 2, 5),
+    calls.revoke_reader_key: calls.revoke_reader_key(ORG, KEY),
     calls.audit_log: calls.audit_log(ORG, 2, 5),
     calls.list_products: calls.list_products(ORG, 2, 5),
     calls.list_suite_configs: calls.list_suite_configs(ORG, 2, 5),
@@ -142,6 +147,7 @@ SIGNED_BY = {
     Who.ANYONE: Credential.NONE,
     Who.USER: Credential.TOKEN,
     Who.MEMBER: Credential.TOKEN,
+    Who.READER: Credential.READER,
     Who.ADMIN: Credential.TOKEN,
     Who.CI_KEY: Credential.CI_KEY,
     Who.BOX: Credential.BOX_KEY,

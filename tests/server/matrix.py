@@ -23,8 +23,9 @@ class By(Enum):
     ANYONE = "anyone"
     USER = "user"
     MEMBER = "member"
+    READER = "member or reader key"
     ADMIN = "admin"
-    FOLLOWER = "member, by the header or the first frame"
+    FOLLOWER = "member or reader key, by the header or the first frame"
     CI = "CI key"
     BOX = "box key"
 
@@ -107,7 +108,7 @@ RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
 ORG = "/api/orgs/{orgId}"
 REVIEW = f"{ORG}/ci-failures/{{failureId}}"
 LIST = Row(By.MEMBER, 200)
-FIGURES = Row(By.MEMBER, 200, metrics=True)
+FIGURES = Row(By.READER, 200, metrics=True)
 
 ROWS = {
     "POST /api/ci/merge-announce": Row(By.CI, 204, body=always(ANNOUNCEMENT)),
@@ -146,6 +147,9 @@ ROWS = {
     f"POST {ORG}/ci-keys": Row(By.ADMIN, 201, body=name),
     f"GET {ORG}/ci-keys": LIST,
     f"DELETE {ORG}/ci-keys/{{keyId}}": Row(By.ADMIN, 204, "key"),
+    f"POST {ORG}/reader-keys": Row(By.ADMIN, 201, body=name),
+    f"GET {ORG}/reader-keys": LIST,
+    f"DELETE {ORG}/reader-keys/{{keyId}}": Row(By.ADMIN, 204, "reader key"),
     f"GET {ORG}/boxes": LIST,
     f"POST {ORG}/boxes": Row(By.ADMIN, 201, body=name),
     f"POST {ORG}/boxes/{{boxId}}/install-token": Row(By.ADMIN, 201, "box"),
@@ -153,10 +157,10 @@ ROWS = {
     "POST /api/box/heartbeat": Row(By.BOX, 204),
     "POST /api/box/runs": Row(By.BOX, 201, body=always(HEAD)),
     "POST /api/box/runs/{runId}/events": Row(By.BOX, 204, "live run", body=always(EVENTS)),
-    f"GET {ORG}/runs": LIST,
-    f"GET {ORG}/runs/stream": LIST,
+    f"GET {ORG}/runs": Row(By.READER, 200),
+    f"GET {ORG}/runs/stream": Row(By.READER, 200),
     f"GET {ORG}/runs/ws": Row(By.FOLLOWER, 101),
-    f"GET {ORG}/runs/{{runId}}": Row(By.MEMBER, 200, "run"),
+    f"GET {ORG}/runs/{{runId}}": Row(By.READER, 200, "run"),
     f"GET {ORG}/products": FIGURES,
     f"GET {ORG}/suite-configs": FIGURES,
     f"POST {ORG}/suite-configs/plan": Row(By.MEMBER, 200, body=always(CONFIGURATION), metrics=True),
@@ -169,7 +173,7 @@ ROWS = {
     f"GET {ORG}/ci-metrics/flakiest-tests": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests/history": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,
-    f"GET {REVIEW}": Row(By.MEMBER, 200, "real", metrics=True),
+    f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"POST {REVIEW}/confirm": Row(
         By.ADMIN, 200, "harness", metrics=True, undo=review("reset", "harness")
     ),

@@ -50,6 +50,8 @@ class Tenant:
     ended: str
     ci_key: str
     revoked_key: str
+    reader_key: str
+    revoked_reader_key: str
     box_key: str
     spare: str
     ids: dict[str, str]
@@ -86,6 +88,11 @@ def found(server: RunningServer, name: str) -> Tenant:
         for one in ("used", "revoked", "spare")
     ]
     tell(url, "DELETE", f"{path}/ci-keys/{keys[1]['id']}", by_owner)
+    readers = [
+        tell(url, "POST", f"{path}/reader-keys", by_owner, body={"name": one})
+        for one in ("used", "revoked", "spare")
+    ]
+    tell(url, "DELETE", f"{path}/reader-keys/{readers[1]['id']}", by_owner)
     box = tell(url, "POST", f"{path}/boxes", by_owner, body={"name": "bench-1"})
     token = {"installToken": box["installToken"]}
     box_key = tell(url, "POST", "/api/boxes/install", body=token)["apiKey"]
@@ -109,10 +116,13 @@ def found(server: RunningServer, name: str) -> Tenant:
         ended=left["accessToken"],
         ci_key=keys[0]["apiKey"],
         revoked_key=keys[1]["apiKey"],
+        reader_key=readers[0]["apiKey"],
+        revoked_reader_key=readers[1]["apiKey"],
         box_key=box_key,
         spare=people["spare"]["accessToken"],
         ids={
             "key": keys[2]["id"],
+            "reader key": readers[2]["id"],
             "person": people["spare"]["user"]["id"],
             "box": box["id"],
             "live run": live["id"],

@@ -23,8 +23,8 @@ from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens, Claims, token_digest
 from hwci.server.services.access import MEMBERS, Access, Member, may_give
 from hwci.server.services.boxes import Boxes
-from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.ci_metrics.reviews import Reviews
+from hwci.server.services.keys import Keys
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.settings import Registration
 from hwci.server.storage.location import MEMORY
@@ -59,7 +59,7 @@ async def test_a_key_of_an_organization_that_is_gone_opens_nothing(storage: Stor
     digest = key_digest(value)
     assert digest is not None
     key = CiKey(UUID(int=1), UUID(int=2), "orphan", digest, NOW)
-    await storage.write(lambda writer: writer.add_ci_key(key))
+    await storage.write(lambda writer: writer.add_key(key))
 
     with pytest.raises(UnauthenticatedError, match="not a CI key that works"):
         await Access(storage, TOKENS).ci_key(value)
@@ -111,7 +111,7 @@ async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
         writer.add_organization(ORGANIZATION)
         writer.add_membership(ORGANIZATION.id, USER.id, Role.MEMBER, NOW)
         writer.add_session(session)
-        writer.add_ci_key(key)
+        writer.add_key(key)
 
     await storage.write(found)
     access, token = Access(storage, TOKENS), TOKENS.issue(Claims(USER.id, session.id))
@@ -129,10 +129,12 @@ async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
 
 
 DEEDS: dict[str, Callable[[Storage, Member], Awaitable[object]]] = {
-    "a key is made": lambda storage, by: CiKeys(storage, system_clock).create(
+    "a key is made": lambda storage, by: Keys(storage, system_clock).create_ci_key(
         by, NewCiKey(name="ci")
     ),
-    "a key is revoked": lambda storage, by: CiKeys(storage, system_clock).revoke(by, UUID(int=1)),
+    "a key is revoked": lambda storage, by: Keys(storage, system_clock).revoke_ci_key(
+        by, UUID(int=1)
+    ),
     "a box is made": lambda storage, by: Boxes(storage, system_clock).create(
         by, NewBox(name="bench-1")
     ),

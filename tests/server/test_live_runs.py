@@ -446,7 +446,7 @@ def forgetting(told: Told) -> Retention:
     return Retention(told.storage, told.hands)
 
 
-async def no_guesses() -> None:
+async def nothing() -> None:
     """Nobody guesses a password."""
 
 
@@ -456,7 +456,9 @@ class TestSweeping:
     ) -> None:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
         async with telling(tmp_path) as told:
-            beside = sweeping.sweeping(told.runs, forgetting(told), no_guesses)(web.Application())
+            beside = sweeping.sweeping(told.runs, forgetting(told), nothing, nothing)(
+                web.Application()
+            )
             await anext(beside)
             for count in (1, 2):
                 await told.runs.open(BOX, HEAD)
@@ -493,7 +495,9 @@ class TestSweeping:
 
         async with telling(tmp_path) as told:
             failing = Failing(told.storage, told.hands)
-            beside = sweeping.sweeping(failing, forgetting(told), no_guesses)(web.Application())
+            beside = sweeping.sweeping(failing, forgetting(told), nothing, nothing)(
+                web.Application()
+            )
             with caplog.at_level(logging.WARNING, "hwci.server"):
                 await anext(beside)
                 await asyncio.wait_for(swept.wait(), 60)

@@ -10,7 +10,7 @@ import pytest
 
 from hwci.server.http.route import Call, Route, Who
 from hwci.server.routes.table import ROUTES
-from hwci.server.services.access import Member, Person
+from hwci.server.services.access import Member, Person, Viewer
 from hwci.server.storage.records import Box, CiKey, User
 from tests.server.tenants import CONFIGURATION
 from tests.support.asking import Header, Reply, ask, bearer, ci_key
@@ -29,8 +29,8 @@ def named(route: Route) -> str:
     return f"{route.method} {route.path}"
 
 
-BEARER = of(Who.USER, Who.MEMBER, Who.ADMIN)
-IN_ORG = of(Who.MEMBER, Who.ADMIN)
+BEARER = of(Who.USER, Who.MEMBER, Who.READER, Who.ADMIN)
+IN_ORG = of(Who.MEMBER, Who.READER, Who.ADMIN)
 KEYS = of(Who.CI_KEY, Who.BOX)
 each_bearer = pytest.mark.parametrize("route", BEARER, ids=named)
 each_in_org = pytest.mark.parametrize("route", IN_ORG, ids=named)
@@ -85,7 +85,8 @@ def test_without_a_good_access_token_is_401(server: RunningServer, route: Route,
     reply = send(server, route, *headers[case])
 
     assert reply.error[0] == 401
-    assert reply.headers["www-authenticate"] == 'Bearer realm="hwci"'
+    key_too = ', ApiKey realm="hwci"' if route.who is Who.READER else ""
+    assert reply.headers["www-authenticate"] == f'Bearer realm="hwci"{key_too}'
 
 
 @each_key
@@ -361,10 +362,11 @@ def test_an_id_of_nothing_is_404(server: RunningServer, route: Route, name: str,
     assert reply.error == (404, f"{NOTHING[name]} not found")
 
 
-CALLERS: dict[Who, set[type]] = {
+CALLERS: dict[Who, set[object]] = {
     Who.ANYONE: set(),
     Who.USER: {Person, User},
     Who.MEMBER: {Member},
+    Who.READER: {Viewer},
     Who.FOLLOWER: set(),
     Who.ADMIN: {Member},
     Who.CI_KEY: {CiKey},

@@ -34,8 +34,7 @@ ORGS = [UUID(int=number) for number in range(1, 9)]
 
 def member(org: UUID, user: UUID | None = None) -> Member:
     claims = SimpleNamespace(ends_at=system_clock() + timedelta(minutes=15))
-    user_of = SimpleNamespace(id=user or uuid4())
-    return cast("Member", SimpleNamespace(org_id=org, user=user_of, claims=claims))
+    return cast("Member", SimpleNamespace(org_id=org, id=user or uuid4(), claims=claims))
 
 
 class Followers:
@@ -56,7 +55,7 @@ class Followers:
         return True
 
     def of(self, org: UUID) -> int:
-        return sum(one.member.org_id == org for one in self.streams if one.holds)
+        return sum(one.viewer.org_id == org for one in self.streams if one.holds)
 
 
 @pytest.fixture

@@ -50,14 +50,16 @@ CALLERS = [
     *(
         Caller(tenant, credential)
         for tenant in (OURS, THEIRS, OFF)
-        for credential in ("owner", "admin", "member", "ci_key", "box_key")
+        for credential in ("owner", "admin", "member", "reader_key", "ci_key", "box_key")
     ),
     Caller(OURS, "revoked_key"),
+    Caller(OURS, "revoked_reader_key"),
     Caller(OURS, "ended"),
     Caller(None, "stranger"),
     Caller(None, "nobody"),
 ]
 PEOPLE = {"owner", "admin", "member", "stranger"}
+READERS = {"reader_key", "revoked_reader_key"}
 KEYS = {"ci_key", "box_key", "revoked_key"}
 
 
@@ -105,6 +107,8 @@ def expected(caller: Caller, request: Request) -> int:
         return of_a_machine(caller, request)
     if by is By.FOLLOWER and caller.credential in {*KEYS, "nobody"}:
         return row.granted  # the first frame has to sign in
+    if by in {By.READER, By.FOLLOWER} and caller.credential == "reader_key":
+        return of_a_person(caller, request)
     if caller.credential not in PEOPLE:
         return 401
     return row.granted if by is By.USER else of_a_person(caller, request)
@@ -215,7 +219,7 @@ def credential(world: World, caller: Caller) -> tuple[Header, ...]:
     if caller.tenant is None:
         return (bearer(world.stranger),)
     value: str = getattr(world.tenants[caller.tenant], caller.credential)
-    return (ci_key(value) if caller.credential in KEYS else bearer(value),)
+    return (ci_key(value) if caller.credential in KEYS | READERS else bearer(value),)
 
 
 def peek(url: str, path: str, *headers: Header) -> Reply:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Organizations, their audit log and their CI keys: `hwci orgs` and `hwci keys` (contract,
-"Organizations", "CI keys"). A key is shown only once, when it is created.
+"""Organizations, their audit log and their keys: `hwci orgs` and `hwci keys` (contract,
+"Organizations"). A key is shown only once, when it is created.
 """
 
 import json as json_module
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
@@ -14,12 +15,19 @@ from hwci import client
 from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
+from hwci.client.explained import wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.wire.accounts import AuditEntryAnswer, CiKeyAnswer, OrganizationAnswer
+    from hwci.wire.accounts import (
+        AuditEntryAnswer,
+        CiKeyAnswer,
+        CreatedCiKey,
+        KeyProduct,
+        OrganizationAnswer,
+    )
 
 orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show.")
 
@@ -134,7 +142,7 @@ def audit_log(
     return islice(server.items(client.calls.audit_log(server.org_id(), limit=size)), limit)
 
 
-keys = typer.Typer(no_args_is_help=True, help="CI keys: create, list, revoke.")
+keys = typer.Typer(no_args_is_help=True, help="CI keys and reader keys: create, list, revoke.")
 
 
 @keys.command("create")
@@ -142,21 +150,53 @@ keys = typer.Typer(no_args_is_help=True, help="CI keys: create, list, revoke.")
 def create_key(
     server: Connection,
     name: Annotated[str, typer.Argument(help="What the key is for; need not be unique.")],
+    *,
+    reader: Annotated[
+        bool,
+        typer.Option("--reader", help="A key that reads metrics, failures and runs, no CI key."),
+    ] = False,
+    product: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REPO:SUITE", help="With --reader: this product only; repeatable [all]."
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
-    """Create a CI key and print it on stdout, only once. Owners and admins only.
+    """Create a CI key, or a reader key, and print it on stdout, only once. Owners and admins only.
 
     For example:
 
       hwci keys create "GitHub Actions" > ci-key.txt
+
+      hwci keys create --reader "Wall display" --product acme/fw:hil > key.txt
     """
-    made = server.send(client.calls.create_ci_key(server.org_id(), name))
-    note(f"Key {made.id} is created. It is shown only once: keep it as HWCI_CI_KEY in your CI.")
+    if product and not reader:
+        raise wrong_usage(
+            "A CI key is for all products", "--product stands without --reader", "Add --reader"
+        )
+    org_id = server.org_id()
+    made: CreatedCiKey  # that of a reader key is one, too
+    if reader:
+        made = server.send(client.calls.create_reader_key(org_id, name, _products(product)))
+        use = f"HWCI_READER_KEY, beside HWCI_ORG={org_id}, where you read"
+    else:
+        made = server.send(client.calls.create_ci_key(org_id, name))
+        use = "HWCI_CI_KEY in your CI"
+    note(f"Key {made.id} is created. It is shown only once: keep it as {use}.")
     emit_json(made) if json else write(made.api_key)
 
 
+def _products(texts: list[str] | None) -> "list[KeyProduct] | None":
+    from hwci.wire.accounts import KeyProduct
+
+    named = (options.scope_of(text, None) for text in texts or ())
+    return [KeyProduct(repo_key=repo or "", suite=suite or "") for repo, suite in named] or None
+
+
 def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
-    """Return the table of CI keys; the keys themselves are shown only once."""
+    """Return the table of keys; the keys themselves are shown only once."""
+    from hwci.wire.accounts import ReaderKeyAnswer
 
     def used(row: "CiKeyAnswer") -> str:
         return tables.ago(row.last_used_at, view.now) if row.last_used_at else "never"
@@ -164,31 +204,43 @@ def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":
     def state(row: "CiKeyAnswer") -> str:
         return f"revoked {tables.moment(row.revoked_at)}" if row.revoked_at else "active"
 
+    def reads(row: "CiKeyAnswer") -> str:
+        if not isinstance(row, ReaderKeyAnswer):
+            return "CI"
+        products = ", ".join(f"{one.repo_key}:{one.suite}" for one in row.products)
+        return f"reader of {products or 'all'}"
+
     return tables.Layout(
         "keys",
-        "CI keys",
+        "Keys",
         [
             tables.Column("ID", lambda row: str(row.id), whole=True),
             tables.Column("Name", lambda row: row.name),
+            tables.Column("Kind", reads),
             tables.Column("Created (UTC)", lambda row: tables.moment(row.created_at)),
             tables.Column("Last used", used),
             tables.Column("State", state),
         ],
         "id name createdAt lastUsedAt revokedAt",
-        "No CI key yet: hwci keys create NAME",
+        "No key yet: hwci keys create NAME",
     )
 
 
 @keys.command("list")
 @listing(keys_layout)
 def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
-    """List the CI keys of an organization, never their values.
+    """List the keys of an organization, CI keys first, never their values.
 
     For example:
 
       hwci keys list
     """
-    return server.items(client.calls.list_ci_keys(server.org_id()))
+    from hwci.client.errors import NotFoundError
+
+    org_id = server.org_id()
+    yield from server.items(client.calls.list_ci_keys(org_id))
+    with suppress(NotFoundError):  # a server of the version before has no reader keys
+        yield from server.items(client.calls.list_reader_keys(org_id))
 
 
 @keys.command("revoke")
@@ -197,11 +249,17 @@ def revoke_key(
     server: Connection,
     key_id: Annotated[UUID, typer.Argument(help="Id of the key, as `hwci keys list` shows it.")],
 ) -> None:
-    """Revoke a CI key: it stops working at once, for good. Owners and admins only.
+    """Revoke a key: it stops working at once, for good. Owners and admins only.
 
     For example:
 
       hwci keys revoke 8a7f6f4e-5c1d-4d0b-9d5e-0b6f1f2a3c4d
     """
-    server.send(client.calls.revoke_ci_key(server.org_id(), key_id))
+    from hwci.client.errors import NotFoundError
+
+    org_id = server.org_id()
+    try:
+        server.send(client.calls.revoke_ci_key(org_id, key_id))
+    except NotFoundError:
+        server.send(client.calls.revoke_reader_key(org_id, key_id))
     note(f"Key {key_id} is revoked.")

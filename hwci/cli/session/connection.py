@@ -36,13 +36,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_NOT_BY_A_KEY = (
+    "A reader key reads metrics, failures and runs of the organization whose id is in HWCI_ORG"
+    " (or --org); for anything else sign in: hwci login"
+)
 RETRIES = 1
 """A person waits for the answer, and can try again; a CI job is more patient."""
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A signed-in person's client."""
+    """The client of a signed-in person, or of a reader key."""
 
     client: "Client"
     settings: Settings
@@ -93,7 +97,9 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
 
 @contextmanager
 def signed_in(flags: Flags) -> Iterator[Connection]:
-    """Yield a connection with the token of `HWCI_TOKEN` or of the profile."""
+    """Yield a connection with the token of `HWCI_TOKEN` or of the profile; what `HWCI_READER_KEY`
+    may read is read with it.
+    """
     settings = resolve(flags)
     with explained(), _client(settings) as client:
         yield Connection(client, settings)
@@ -103,11 +109,17 @@ def _client(settings: Settings) -> "Client":
     from hwci.cli.session.renewing import RenewingClient
     from hwci.client import Client
 
+    if (reader_key := settings.reader_key()) is not None:
+        settings.url_for_key("HWCI_READER_KEY is not used")
     if (token := settings.token()) is not None:
         url = settings.url_for_key("HWCI_TOKEN is not used")
-        return Client(url, token=token, retries=RETRIES)
-    # A command that runs for longer than a token lives asks for it again.
-    return RenewingClient(settings.url, lambda refused: _kept_token(settings, refused), RETRIES)
+        return Client(url, token=token, reader_key=reader_key, retries=RETRIES)
+
+    def renewed(refused: str | None) -> str:
+        # A command that runs for longer than a token lives asks for it again.
+        return _kept_token(settings, refused)
+
+    return RenewingClient(settings.url, renewed, reader_key, RETRIES)
 
 
 def _kept_token(settings: Settings, refused: str | None = None) -> str:
@@ -117,7 +129,9 @@ def _kept_token(settings: Settings, refused: str | None = None) -> str:
         raise command_error(
             "You are not signed in",
             f"profile {settings.profile_name!r} keeps no sign-in at {settings.url}",
-            f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
+            _NOT_BY_A_KEY
+            if settings.reader_key()
+            else f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
             ExitCode.SIGN_IN,
         )
     now = options.now()

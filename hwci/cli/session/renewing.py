@@ -18,10 +18,16 @@ class RenewingClient(Client):
     each call, to get another in its place: a refused call was not looked at, and is repeated.
     """
 
-    def __init__(self, url: str, token: Callable[[str | None], str], retries: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: Callable[[str | None], str],
+        reader_key: str | None,
+        retries: int,
+    ) -> None:
         self._given = ""
         self._token = token
-        super().__init__(url, token=lambda: self._ask(None), retries=retries)
+        super().__init__(url, token=lambda: self._ask(None), reader_key=reader_key, retries=retries)
 
     def send(self, call: Call[T], *, within: float | None = None) -> T:
         """Perform a call and return its answer, as every client does."""

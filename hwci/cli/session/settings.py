@@ -53,6 +53,10 @@ class Settings:
         """Read the CI key: only the commands that report need one."""
         return secret("HWCI_CI_KEY", self.environ)
 
+    def reader_key(self) -> str | None:
+        """Read the reader key: with it, commands that read need no sign-in."""
+        return secret("HWCI_READER_KEY", self.environ)
+
     def token(self) -> str | None:
         """Read the token of the environment."""
         return secret("HWCI_TOKEN", self.environ)

@@ -81,7 +81,12 @@ def create_app(
 
     app.on_startup.append(_warn_without_limits(limiter))
     app.cleanup_ctx.append(
-        sweeping(services.live_runs, services.retention, services.rate_limits.log_guesses)
+        sweeping(
+            services.live_runs,
+            services.retention,
+            services.keys.record_uses,
+            services.rate_limits.log_guesses,
+        )
     )
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The background work of a server: it marks lost live runs, deletes old data, and logs a summary of
-password guesses. This module decides how often it runs, and that no error ends it.
+"""The background work of a server: it marks lost live runs, keeps when keys were used, deletes old
+data, and logs a summary of password guesses. This module decides how often it runs, and that no
+error ends it.
 """
 
 import asyncio
@@ -23,11 +24,12 @@ Sweep = Callable[[], Awaitable[None]]
 
 
 def sweeping(
-    live_runs: LiveRuns, retention: Retention, log_guesses: Sweep
+    live_runs: LiveRuns, retention: Retention, record_uses: Sweep, log_guesses: Sweep
 ) -> Callable[[web.Application], AsyncIterator[None]]:
     """Return the background work of an application, from its start to its end."""
     sweeps = (
         (live_runs.sweep, SWEEP_SECONDS, "looking for lost runs"),
+        (record_uses, SWEEP_SECONDS, "keeping when keys were used"),
         (retention.sweep, FORGET_SECONDS, "deleting old data"),
         (log_guesses, GUESSES_SECONDS, "logging password guesses"),
     )
@@ -38,6 +40,7 @@ def sweeping(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(record_uses(), return_exceptions=True)
 
     return beside
 

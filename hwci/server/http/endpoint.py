@@ -19,13 +19,20 @@ from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, S
 from hwci.server.http.bodies.body import THREAD_BYTES, parse, read_body, require_json
 from hwci.server.http.bodies.buffers import LargeBodies
 from hwci.server.http.connections.connection import SpecProtocol
-from hwci.server.http.headers import api_key, bearer_token, require_own_origin, takes_gzip
+from hwci.server.http.headers import (
+    api_key,
+    bearer_token,
+    reader_key,
+    require_own_origin,
+    takes_gzip,
+)
 from hwci.server.http.rate_limits import log_uncounted, take_own_limit
 from hwci.server.http.refusals import InvalidRequestError
 from hwci.server.http.responses import answer, error_answer, metrics_answer, request_id, written
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
+from hwci.server.storage.records import CiKey
 from hwci.wire import limits
 from hwci.wire.errors import Issue, issues_of, shown
 from hwci.wire.nearest import hint
@@ -47,15 +54,19 @@ async def admit(call: Call) -> None:
         call.caller = await access.box(api_key(call.request))
     elif route.who is Who.USER:
         call.caller = await access.person(bearer_token(call.request))
+    elif route.who in {Who.READER, Who.FOLLOWER} and (key := reader_key(call.request)) is not None:
+        org_id, metrics = call.path_id("orgId"), route.metrics
+        call.caller = await access.reader_key(key, org_id, metrics=metrics)
+        call.services.keys.note_use(call.caller)
     elif route.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
-        require_own_origin(call.request)  # the first frame says who follows
+        pass  # the first frame says who follows
     elif route.who is not Who.ANYONE:
         roles = ADMINS if route.who is Who.ADMIN else MEMBERS
         call.caller = await access.member(
             bearer_token(call.request), call.path_id("orgId"), roles, metrics=route.metrics
         )
-        if route.who is Who.FOLLOWER:
-            require_own_origin(call.request)
+    if route.who is Who.FOLLOWER:
+        require_own_origin(call.request)
 
 
 async def take_body(call: Call) -> None:
@@ -135,6 +146,8 @@ def endpoint(
                     await check(call)
                 return answer(await _answered(call), route.status)
             except HwciServerError as error:
+                if isinstance(call.caller, CiKey):
+                    services.keys.note_use(call.caller)  # else only what is kept counts as use
                 return _refusal(error, call)
 
     return handle

@@ -10,6 +10,7 @@ import re
 from aiohttp import hdrs, web
 
 from hwci.server.errors import ForbiddenError, UnauthenticatedError
+from hwci.wire import limits
 
 _SCHEME = "bearer "
 
@@ -20,6 +21,15 @@ def bearer_token(request: web.Request) -> str:
     if len(values) != 1 or not values[0].lower().startswith(_SCHEME):
         raise UnauthenticatedError("Send one header Authorization: Bearer with an access token")
     return values[0][len(_SCHEME) :].strip()
+
+
+def reader_key(request: web.Request) -> str | None:
+    """Return the reader key of a request that has no access token; None if it has none."""
+    values = request.headers.getall("X-API-Key", [])
+    if hdrs.AUTHORIZATION in request.headers or len(values) != 1:
+        return None
+    key = values[0].strip()
+    return key if key.startswith(limits.READER_KEY_PREFIX) else None
 
 
 def api_key(request: web.Request) -> str:

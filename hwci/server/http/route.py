@@ -16,9 +16,9 @@ from pydantic import BaseModel
 
 from hwci.server.http.addresses import address_of
 from hwci.server.http.bodies.buffers import BodyBuffer
-from hwci.server.services.access import Member, Person
+from hwci.server.services.access import Member, Person, Viewer
 from hwci.server.services.registry import Services
-from hwci.server.storage.records import Box, CiKey, User
+from hwci.server.storage.records import Box, CiKey, Key, User
 from hwci.wire import limits
 from hwci.wire.base import read_id
 from hwci.wire.queries import Query
@@ -28,8 +28,9 @@ Answered = BaseModel | bytes | web.StreamResponse | None
 this room has written or is still writing (cookies, redirects, streams).
 """
 Handler = Callable[..., Awaitable[Answered]]
-"""Each parameter is filled by its type: `Call`; who calls (`Member`, `Person`, `User`, `CiKey`,
-`Box`); `UUID | None` for the ids of the path after the organization's; the body; the query.
+"""Each parameter is filled by its type: `Call`; who calls (`Member`, `Person`, `User`, `Viewer`,
+`CiKey`, `Box`); `UUID | None` for the ids of the path after the organization's; the body; the
+query.
 """
 LIMITED = "/api/"
 """Requests to what stands under it count against the limits; static files and health do not."""
@@ -41,7 +42,8 @@ class Who(Enum):
     ANYONE = "anyone"
     USER = "user"
     MEMBER = "member"
-    FOLLOWER = "member, signed in by the header or by the first frame"
+    READER = "member or reader key"
+    FOLLOWER = "member or reader key, by the header or by the first frame"
     ADMIN = "owner or admin"
     CI_KEY = "CI key"
     BOX = "box key"
@@ -49,7 +51,10 @@ class Who(Enum):
     @property
     def challenge(self) -> str:
         """The value of `WWW-Authenticate` for a 401."""
-        return 'ApiKey realm="hwci"' if self in {Who.CI_KEY, Who.BOX} else 'Bearer realm="hwci"'
+        person, key = 'Bearer realm="hwci"', 'ApiKey realm="hwci"'
+        if self in {Who.READER, Who.FOLLOWER}:
+            return f"{person}, {key}"
+        return key if self in {Who.CI_KEY, Who.BOX} else person
 
 
 class OwnLimit(Enum):
@@ -115,7 +120,7 @@ class Route:
     @property
     def may_stop(self) -> bool:
         """Whether it only reads for a person, so that it stops when they leave."""
-        asks = self.method == "GET" and self.who in {Who.USER, Who.MEMBER, Who.ADMIN}
+        asks = self.method == "GET" and self.who in {Who.USER, Who.MEMBER, Who.READER, Who.ADMIN}
         return asks or self.reads
 
     @property
@@ -135,6 +140,7 @@ class Route:
             Who.ANYONE: set[int](),
             Who.USER: {401},
             Who.MEMBER: {401, 404},
+            Who.READER: {401, 404, 403},
             Who.FOLLOWER: {401, 404, 403},
             Who.ADMIN: {401, 404, 403},
             Who.CI_KEY: {401, 403},
@@ -159,17 +165,15 @@ class Call:
     route: Route
     services: Services
     buffer: BodyBuffer
-    caller: Person | Member | CiKey | Box | None = None
+    caller: Person | Viewer | CiKey | Box | None = None
     body: BaseModel | None = field(default=None, repr=False)
     query: Query | None = None
 
     @property
     def payer(self) -> tuple[Hashable, Hashable]:
         """Who a body counts for: organization and key or user; else the user or address, twice."""
-        if isinstance(self.caller, CiKey | Box):
+        if isinstance(self.caller, Member | Key | Box):
             return self.caller.org_id, self.caller.id
-        if isinstance(self.caller, Member):
-            return self.caller.org_id, self.caller.user.id
         who = self.caller.user.id if self.caller else address_of(self.request)
         return who, who
 
@@ -183,7 +187,7 @@ class Call:
         handler = self.services.bound(self.route.handler)
         return await handler(*(self._argument(kind, ids) for kind in self.route.parameters))
 
-    def _argument(self, kind: object, ids: Iterator[UUID | None]) -> object:
+    def _argument(self, kind: Any, ids: Iterator[UUID | None]) -> object:  # noqa: ANN401 - any annotation
         if kind is Call:
             return self
         if kind == UUID | None:
@@ -191,5 +195,5 @@ class Call:
         if kind is User:
             assert isinstance(self.caller, Person)
             return self.caller.user
-        (found,) = (one for one in (self.caller, self.body, self.query) if type(one) is kind)
+        (found,) = (one for one in (self.caller, self.body, self.query) if isinstance(one, kind))
         return found

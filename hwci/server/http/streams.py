@@ -21,9 +21,10 @@ from hwci.server.http.bodies.reading import read_model
 from hwci.server.http.refusals import InvalidRequestError
 from hwci.server.http.responses import request_id
 from hwci.server.http.route import Call
-from hwci.server.services.access import MEMBERS, Member
+from hwci.server.services.access import MEMBERS, Member, Viewer
 from hwci.server.services.runs.event_buffer import StreamEvent
 from hwci.server.services.runs.streams import Stream, Subscription
+from hwci.server.storage.records import ReaderKey
 from hwci.wire import limits
 from hwci.wire.errors import Issue
 from hwci.wire.runs import StreamQuery, StreamSignIn
@@ -50,12 +51,12 @@ _REASON_BYTES = 123
 _FIRST_FRAME = 'The first frame should be {"type": "auth", "token": …}, or the handshake signed'
 
 
-async def server_sent_events(call: Call, member: Member, query: StreamQuery) -> web.StreamResponse:
+async def server_sent_events(call: Call, viewer: Viewer, query: StreamQuery) -> web.StreamResponse:
     """Follow runs as server-sent events."""
     request = call.request
     after = _last_event_id(request)
     subscription = Subscription(query.run_id, after, _connected(request), address_of(request))
-    async with call.services.streams.following(member, subscription) as stream:
+    async with call.services.streams.following(viewer, subscription) as stream:
         response = web.StreamResponse(headers={"X-Accel-Buffering": "no"})
         response.content_type = "text/event-stream"
         if request.method == hdrs.METH_HEAD:
@@ -80,15 +81,16 @@ async def web_socket(call: Call, query: StreamQuery) -> web.StreamResponse:
     after = _last_event_id(request)
     async with AsyncExitStack() as held:
 
-        async def follow(member: Member, after: int | None) -> Stream:
+        async def follow(viewer: Viewer, after: int | None) -> Stream:
             subscription = Subscription(
                 query.run_id, after, _connected(request), address_of(request)
             )
             return await held.enter_async_context(
-                call.services.streams.following(member, subscription)
+                call.services.streams.following(viewer, subscription)
             )
 
-        stream = await follow(call.caller, after) if isinstance(call.caller, Member) else None
+        by = call.caller
+        stream = await follow(by, after) if isinstance(by, Member | ReaderKey) else None
         await ws.prepare(request)
         _limit_buffers(request)
         with suppress(ConnectionError):
@@ -138,7 +140,7 @@ def _require_handshake(request: web.Request, ws: web.WebSocketResponse) -> None:
         )
 
 
-async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int | None]:
+async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Viewer, int | None]:
     """Read the first frame: who follows, and after which event.
 
     Raises:
@@ -157,11 +159,15 @@ async def _sign_in(call: Call, ws: web.WebSocketResponse) -> tuple[Member, int |
         sign_in = read_model(frame.data.encode(), StreamSignIn)
     except InvalidRequestError as fault:
         raise UnauthenticatedError(_FIRST_FRAME) from fault
-    member = await call.services.access.member(
-        sign_in.token, call.path_id("orgId"), MEMBERS, metrics=False
-    )
+    access, token, org_id = call.services.access, sign_in.token, call.path_id("orgId")
+    viewer: Viewer
+    if token.startswith(limits.READER_KEY_PREFIX):
+        viewer = await access.reader_key(token, org_id, metrics=False)
+        call.services.keys.note_use(viewer)
+    else:
+        viewer = await access.member(token, org_id, MEMBERS, metrics=False)
     after = sign_in.last_event_id
-    return member, None if after is None else _number(after, ("frame", "lastEventId"))
+    return viewer, None if after is None else _number(after, ("frame", "lastEventId"))
 
 
 async def _send_frames(request: web.Request, ws: web.WebSocketResponse, stream: Stream) -> None:

@@ -30,7 +30,8 @@ Models = Mapping[tuple[Any, JsonSchemaMode], Json]
 _BEARER: list[Json] = [{"accessToken": []}]
 _SECURITY: dict[Who, list[Json]] = {
     Who.ANYONE: [],
-    Who.FOLLOWER: [*_BEARER, {}],
+    Who.READER: [*_BEARER, {"readerKey": []}],
+    Who.FOLLOWER: [*_BEARER, {"readerKey": []}, {}],
     Who.CI_KEY: [{"ciKey": []}],
     Who.BOX: [{"boxKey": []}],
 }
@@ -117,6 +118,7 @@ def document(routes: Sequence[Route]) -> Json:
                 "accessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
                 "ciKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
                 "boxKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+                "readerKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
             },
         },
     }
@@ -156,7 +158,7 @@ def _operation(route: Route, models: Models) -> Json:
             },
         },
     }
-    if route.who in {Who.MEMBER, Who.ADMIN}:
+    if route.who in {Who.MEMBER, Who.READER, Who.ADMIN}:
         operation["description"] = f"For every {route.who.value} of the organization."
     if route.body is not None:
         operation["requestBody"] = {

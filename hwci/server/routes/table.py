@@ -15,10 +15,10 @@ from hwci.server.routes.openapi import with_document
 from hwci.server.services.access import Member
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
-from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.health import Health
+from hwci.server.services.keys import Keys
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members
@@ -31,6 +31,7 @@ from hwci.wire import limits
 from hwci.wire.failures import ResolvedFailureAnswer
 
 ANYONE, USER, MEMBER, ADMIN = Who.ANYONE, Who.USER, Who.MEMBER, Who.ADMIN
+READER = Who.READER
 
 _BY_INVITATION = (
     "Membership takes the person's consent, so nothing was done; invite them to accept or decline:"
@@ -175,15 +176,27 @@ _ORGANIZATIONS = (
         "Decline an invitation", status=204, also=(404,)
     ),
     Route(
-        "POST", "/api/orgs/{orgId}/ci-keys", ADMIN, CiKeys.create,
+        "POST", "/api/orgs/{orgId}/ci-keys", ADMIN, Keys.create_ci_key,
         "Create a CI key; its value is only in this answer", status=201
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-keys", MEMBER, CiKeys.listed, "List CI keys, never their value"
+        "GET", "/api/orgs/{orgId}/ci-keys", MEMBER, Keys.ci_keys, "List CI keys, never their value"
     ),
     Route(
-        "DELETE", "/api/orgs/{orgId}/ci-keys/{keyId}", ADMIN, CiKeys.revoke,
+        "DELETE", "/api/orgs/{orgId}/ci-keys/{keyId}", ADMIN, Keys.revoke_ci_key,
         "Revoke a CI key at once", status=204
+    ),
+    Route(
+        "POST", "/api/orgs/{orgId}/reader-keys", ADMIN, Keys.create_reader_key,
+        "Create a reader key; its value is only in this answer", status=201
+    ),
+    Route(
+        "GET", "/api/orgs/{orgId}/reader-keys", MEMBER, Keys.reader_keys,
+        "List reader keys, never their value"
+    ),
+    Route(
+        "DELETE", "/api/orgs/{orgId}/reader-keys/{keyId}", ADMIN, Keys.revoke_reader_key,
+        "Revoke a reader key at once", status=204
     ),
 )
 
@@ -224,10 +237,10 @@ _BOXES = (
 # The streams stand before `{runId}`: the router takes the first that fits.
 _RUNS = (
     Route(
-        "GET", "/api/orgs/{orgId}/runs", MEMBER, Runs.listed, "List run records, latest start first"
+        "GET", "/api/orgs/{orgId}/runs", READER, Runs.listed, "List run records, latest start first"
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/runs/stream", MEMBER, server_sent_events,
+        "GET", "/api/orgs/{orgId}/runs/stream", READER, server_sent_events,
         "Follow runs as server-sent events; `Last-Event-ID` resumes", media="text/event-stream",
         also=(409,)
     ),
@@ -237,18 +250,18 @@ _RUNS = (
         also=(409,)
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/runs/{runId}", MEMBER, Runs.show,
+        "GET", "/api/orgs/{orgId}/runs/{runId}", READER, Runs.show,
         "Show one run record with all that was reported of it", long=True
     ),
 )
 
 _METRICS = (
     Route(
-        "GET", "/api/orgs/{orgId}/products", MEMBER, Metrics.products,
+        "GET", "/api/orgs/{orgId}/products", READER, Metrics.products,
         "List the known products", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/suite-configs", MEMBER, Metrics.configs,
+        "GET", "/api/orgs/{orgId}/suite-configs", READER, Metrics.configs,
         "List suite configurations as sent", metrics=True
     ),
     Route(
@@ -257,43 +270,43 @@ _METRICS = (
         body_bytes=limits.SUITE_CONFIG_BYTES, metrics=True, reads=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics", MEMBER, Metrics.page,
+        "GET", "/api/orgs/{orgId}/ci-metrics", READER, Metrics.page,
         "Open the metrics page: four tiles and the first rows of four tables", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/trend", MEMBER, Metrics.trend,
+        "GET", "/api/orgs/{orgId}/ci-metrics/trend", READER, Metrics.trend,
         "The four tiles over time: at most 90 slots of equal width", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", MEMBER, Metrics.unchecked_merges,
+        "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", READER, Metrics.unchecked_merges,
         "Merges not checked on hardware", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", MEMBER, Metrics.checked_merges,
+        "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", READER, Metrics.checked_merges,
         "Merges checked on hardware, each with the run that checked it first", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", MEMBER, Metrics.real_bugs,
+        "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", READER, Metrics.real_bugs,
         "Real FW bugs caught", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", MEMBER, Metrics.other_failures,
+        "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", READER, Metrics.other_failures,
         "Resolved by a bench or harness change", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", MEMBER, Metrics.flakiest_tests,
+        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", READER, Metrics.flakiest_tests,
         "Flakiest tests", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history", MEMBER, Metrics.flaky_history,
+        "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history", READER, Metrics.flaky_history,
         "Flakiest tests over time and boxes, in the slots of the trend", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-failures", MEMBER, Metrics.failures,
+        "GET", "/api/orgs/{orgId}/ci-failures", READER, Metrics.failures,
         "List failures that have an item in the period, with their labels", metrics=True
     ),
     Route(
-        "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", MEMBER, Metrics.evidence,
+        "GET", "/api/orgs/{orgId}/ci-failures/{failureId}", READER, Metrics.evidence,
         "Show one failure with its evidence", metrics=True
     ),
     Route(

@@ -8,12 +8,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from hwci.engine.facts import Product
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, same_digest
 from hwci.server.security.tokens import AccessTokens, Claims
-from hwci.server.storage.ports import Reader, Storage
-from hwci.server.storage.records import Box, CiKey, Membership, Organization, User
+from hwci.server.storage.ports import AKey, Reader, Storage
+from hwci.server.storage.records import Box, CiKey, Membership, Organization, ReaderKey, User
+from hwci.wire import limits
 
 ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 """Owners and admins create and revoke CI keys and review failures (spec, rule 5)."""
@@ -34,6 +36,14 @@ def require_may_give(own: Role, given: Role) -> None:
 
 
 _NO_KEY = "X-API-Key is not a CI key that works; create a new one"
+_READS_ONLY = "X-API-Key is a reader key, which reads and reports nothing; report with a CI key"
+_NO_READER_KEY = "X-API-Key is not a reader key that works; create a new one"
+_NAME_A_PRODUCT = (
+    "This reader key reads some products only; name one of them with repoKey and suite"
+    " (a stream: with the runId of one of its runs)"
+)
+_OTHER_PRODUCT = "This reader key does not read this product"
+_NO_ORGANIZATION = "Organization not found"
 _NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 
 
@@ -54,9 +64,34 @@ class Member:
     claims: Claims
 
     @property
+    def id(self) -> UUID:
+        """The user's id."""
+        return self.user.id
+
+    @property
     def org_id(self) -> UUID:
         """The organization that the request is about."""
         return self.membership.organization.id
+
+
+Viewer = Member | ReaderKey
+"""Who may see what CI reported: a member, or the holder of a reader key."""
+
+
+def may_see(viewer: Viewer, product: Product) -> bool:
+    """Return whether a viewer may see a product: a reader key may be bound to others."""
+    return isinstance(viewer, Member) or not viewer.products or product in viewer.products
+
+
+def require_product(viewer: Viewer, repo_key: str | None, suite: str | None) -> None:
+    """Raise `ForbiddenError` if the viewer may not see a product; without both names a request is
+    about several.
+    """
+    if isinstance(viewer, ReaderKey) and viewer.products:
+        if repo_key is None or suite is None:
+            raise ForbiddenError(_NAME_A_PRODUCT)
+        if not may_see(viewer, Product(repo_key, suite)):
+            raise ForbiddenError(_OTHER_PRODUCT)
 
 
 class Access:
@@ -96,17 +131,20 @@ class Access:
 
         return await self._storage.read(admit, short=True)
 
-    async def check_member(self, member: Member) -> None:
-        """Check that a member may go on: the session has not ended, and they are still a member, in
-        any role.
+    async def check_viewer(self, viewer: Viewer) -> None:
+        """Check that a viewer may go on: the key works; or the session has not ended, and they are
+        still a member, in any role.
 
         Raises:
-            UnauthenticatedError: the session has ended.
+            UnauthenticatedError: the session has ended, or the key was revoked.
             NotFoundError: they are not a member any more.
         """
 
         def look(reader: Reader) -> None:
-            _membership(reader, member.org_id, signed_in(reader, member.claims))
+            if isinstance(viewer, ReaderKey):
+                _live_key(reader, ReaderKey, viewer.digest, _NO_READER_KEY)
+            else:
+                _membership(reader, viewer.org_id, signed_in(reader, viewer.claims))
 
         await self._storage.read(look, short=True)
 
@@ -115,10 +153,34 @@ class Access:
 
         Text that cannot be a key is refused without asking storage.
         """
+        if presented.startswith(limits.READER_KEY_PREFIX):
+            raise UnauthenticatedError(_READS_ONLY)
         digest = key_digest(presented)
         if digest is None:
             raise UnauthenticatedError(_NO_KEY)
         return await self._storage.read(lambda reader: live_ci_key(reader, digest), short=True)
+
+    async def reader_key(self, presented: str, org_id: UUID | None, *, metrics: bool) -> ReaderKey:
+        """Return the reader key that was presented, to read an organization.
+
+        Raises:
+            UnauthenticatedError: a wrong or revoked key.
+            NotFoundError: it is another organization's: the same answer as for none.
+            ForbiddenError: CI Metrics is off.
+        """
+        digest = key_digest(presented, limits.READER_KEY_PREFIX)
+        if digest is None:
+            raise UnauthenticatedError(_NO_READER_KEY)
+
+        def admit(reader: Reader) -> ReaderKey:
+            key, organization = _live_key(reader, ReaderKey, digest, _NO_READER_KEY)
+            if key.org_id != org_id:
+                raise NotFoundError(_NO_ORGANIZATION)
+            if metrics:
+                _require_metrics(organization)
+            return key
+
+        return await self._storage.read(admit, short=True)
 
     async def box(self, presented: str) -> Box:
         """Return the box whose key was presented. Raises as `live_box`."""
@@ -155,14 +217,21 @@ def live_ci_key(reader: Reader, digest: bytes) -> CiKey:
         UnauthenticatedError: a wrong or revoked key, or one of a deleted organization.
         ForbiddenError: CI Metrics is off for the key's organization.
     """
-    key = reader.ci_key_by_digest(digest)
-    if key is None or not same_digest(key.digest, digest) or key.revoked_at is not None:
-        raise UnauthenticatedError(_NO_KEY)
-    organization = reader.organization(key.org_id)
-    if organization is None:
-        raise UnauthenticatedError(_NO_KEY)
+    key, organization = _live_key(reader, CiKey, digest, _NO_KEY)
     _require_metrics(organization)
     return key
+
+
+def _live_key(
+    reader: Reader, kind: type[AKey], digest: bytes, refusal: str
+) -> tuple[AKey, Organization]:
+    key = reader.key_by_digest(kind, digest)
+    if key is None or not same_digest(key.digest, digest) or key.revoked_at is not None:
+        raise UnauthenticatedError(refusal)
+    organization = reader.organization(key.org_id)
+    if organization is None:
+        raise UnauthenticatedError(refusal)
+    return key, organization
 
 
 def signed_in(reader: Reader, claims: Claims) -> User:
@@ -179,7 +248,7 @@ def signed_in(reader: Reader, claims: Claims) -> User:
 def _membership(reader: Reader, org_id: UUID | None, user: User) -> Membership:
     found = None if org_id is None else reader.membership(org_id, user.id)
     if found is None:
-        raise NotFoundError("Organization not found")
+        raise NotFoundError(_NO_ORGANIZATION)
     return found
 
 

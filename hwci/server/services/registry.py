@@ -14,11 +14,11 @@ from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
-from hwci.server.services.ci_keys import CiKeys
 from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
+from hwci.server.services.keys import Keys
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members
@@ -45,10 +45,10 @@ class Services:
     accounts: Accounts
     audit: AuditLog
     boxes: Boxes
-    ci_keys: CiKeys
     health: Health
     ingest: Ingest
     invitations: Invitations
+    keys: Keys
     live_runs: LiveRuns
     members: Members
     metrics: Metrics
@@ -91,10 +91,10 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         accounts=Accounts(storage, clock, tools.passwords, tokens, settings.registration),
         audit=AuditLog(storage),
         boxes=Boxes(storage, clock),
-        ci_keys=CiKeys(storage, clock),
         health=Health(storage, tools.limiter),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),
+        keys=Keys(storage, clock),
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
         metrics=Metrics(storage, clock),

@@ -35,9 +35,9 @@ from hwci.server.storage.records import (
     AuditEntry,
     Box,
     Checked,
-    CiKey,
     Event,
     Happening,
+    Key,
     LiveRun,
     LiveTest,
     RunFilter,
@@ -45,29 +45,30 @@ from hwci.server.storage.records import (
     RunWhole,
 )
 
+AKey = TypeVar("AKey", bound=Key)
 Result = TypeVar("Result")
 
 
 class Keys(Protocol):
-    """CI keys, for reading."""
+    """Keys of CI and of readers, for reading. `kind`: which of the two."""
 
-    def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
+    def key_by_digest(self, kind: type[AKey], digest: bytes) -> AKey | None:
         """Return a key, revoked or not, by the digest of its value."""
 
-    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Listing[CiKey]:
+    def keys(self, kind: type[AKey], org_id: UUID, offset: int, limit: int) -> Listing[AKey]:
         """List an organization's keys, newest first."""
 
 
 class KeysWriter(Keys, Protocol):
-    """CI keys, for writing."""
+    """Keys of CI and of readers, for writing."""
 
-    def add_ci_key(self, key: CiKey) -> None:
+    def add_key(self, key: Key) -> None:
         """Keep a new key."""
 
-    def revoke_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> CiKey | None:
+    def revoke_key(self, kind: type[AKey], org_id: UUID, key_id: UUID, at: datetime) -> AKey | None:
         """Revoke a key (an earlier revocation time stays) and return it; None if unknown."""
 
-    def touch_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> None:
+    def touch_key(self, key: Key, at: datetime) -> None:
         """Record the use of a key."""
 
 

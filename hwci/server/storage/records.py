@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from hwci.engine.facts import Changes, TestItem
+from hwci.engine.facts import Changes, Product, TestItem
 from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus, Trigger
 
 Item = TypeVar("Item")
@@ -145,8 +145,8 @@ class RefreshToken:
 
 
 @dataclass(frozen=True, slots=True)
-class CiKey:
-    """A CI key, as a digest: the key itself is not kept."""
+class Key:
+    """A key of an organization, as a digest: the key itself is not kept."""
 
     id: UUID
     org_id: UUID
@@ -155,6 +155,18 @@ class CiKey:
     created_at: datetime
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CiKey(Key):
+    """A key that CI reports with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderKey(Key):
+    """A key that reads what CI reported: of these products, or of all if there are none."""
+
+    products: tuple[Product, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from hwci.engine.facts import (
     Commit,
     FailureKey,
     Lane,
+    Product,
     Report,
     Review,
     SuiteConfig,
@@ -25,6 +26,7 @@ from hwci.server.storage.records import (
     LiveRun,
     Offer,
     Organization,
+    ReaderKey,
     RefreshToken,
     RunHead,
     Session,
@@ -45,6 +47,9 @@ OFFER = Offer(ACME.id, "new@example.org", Role.ADMIN, ADA.id)
 INVITE = Invite(UUID(int=71), b"invite", OFFER, NOON, NOON + timedelta(days=7))
 SET_UP = Invite(UUID(int=72), b"set-up", None, NOON, NOON + timedelta(days=1))
 KEY = CiKey(UUID(int=31), ACME.id, "nightly", b"key digest", NOON)
+READER_KEY = ReaderKey(
+    UUID(int=32), ACME.id, "wall", b"key digest", NOON, products=(Product("fw", "hil"),)
+)
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})
 

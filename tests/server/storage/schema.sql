@@ -427,3 +427,15 @@ CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry BEGIN SELECT RAISE
 CREATE TRIGGER audit_entry_is_kept BEFORE DELETE ON audit_entry BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END;
 
 CREATE TRIGGER audit_entry_follows BEFORE INSERT ON audit_entry WHEN NEW.number <= (SELECT coalesce(max(number), 0) FROM audit_entry) BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END;
+
+CREATE TABLE reader_key (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  name TEXT NOT NULL,
+  digest BLOB NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER,
+  revoked_at INTEGER,
+  products TEXT NOT NULL,
+  PRIMARY KEY (org_id, id)
+) STRICT;

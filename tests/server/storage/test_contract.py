@@ -15,7 +15,7 @@ from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, ReviewAction, Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Membership
+from hwci.server.storage.records import Key, Membership
 from tests.server.storage.examples import (
     ACME,
     ADA,
@@ -30,6 +30,7 @@ from tests.server.storage.examples import (
     NOON,
     OTHER,
     PASS,
+    READER_KEY,
     REPORT,
     REVIEW,
     SESSION,
@@ -38,6 +39,7 @@ from tests.server.storage.examples import (
 
 LATER = NOON + timedelta(hours=1)
 ZERO = timedelta(0)
+KEYS = [KEY, READER_KEY]
 
 
 def found(writer: Writer) -> None:
@@ -178,58 +180,69 @@ class TestSessions:
 
 
 class TestKeysAndAudit:
+    @pytest.mark.parametrize("key", KEYS)
     async def test_a_key_is_found_by_digest_and_stays_after_revocation(
-        self, storage: Storage
+        self, storage: Storage, key: Key
     ) -> None:
         def make(writer: Writer) -> None:
             found(writer)
-            writer.add_ci_key(KEY)
+            writer.add_key(key)
 
         await storage.write(make)
-        assert await storage.read(lambda r: r.ci_key_by_digest(b"key digest")) == KEY
-        assert await storage.read(lambda r: r.ci_key_by_digest(b"other")) is None
-        revoked = replace(KEY, revoked_at=NOON)
-        assert await storage.write(lambda w: w.revoke_ci_key(ACME.id, KEY.id, NOON)) == revoked
-        assert await storage.write(lambda w: w.revoke_ci_key(ACME.id, KEY.id, LATER)) == revoked
-        assert await storage.read(lambda r: r.ci_key_by_digest(b"key digest")) == revoked
+        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == key
+        assert await storage.read(lambda r: r.key_by_digest(type(key), b"other")) is None
+        revoked = replace(key, revoked_at=NOON)
+        assert (
+            await storage.write(lambda w: w.revoke_key(type(key), ACME.id, key.id, NOON)) == revoked
+        )
+        assert (
+            await storage.write(lambda w: w.revoke_key(type(key), ACME.id, key.id, LATER))
+            == revoked
+        )
+        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == revoked
 
-    async def test_a_key_of_another_organization_is_unknown(self, storage: Storage) -> None:
+    @pytest.mark.parametrize("key", KEYS)
+    async def test_a_key_of_another_organization_is_unknown(
+        self, storage: Storage, key: Key
+    ) -> None:
         def make(writer: Writer) -> None:
             found(writer)
-            writer.add_ci_key(KEY)
-            assert writer.revoke_ci_key(OTHER.id, KEY.id, NOON) is None
-            writer.touch_ci_key(OTHER.id, KEY.id, NOON)
+            writer.add_key(key)
+            assert writer.revoke_key(type(key), OTHER.id, key.id, NOON) is None
+            writer.touch_key(replace(key, org_id=OTHER.id), NOON)
 
         await storage.write(make)
-        assert await storage.read(lambda r: r.ci_key_by_digest(b"key digest")) == KEY
-        assert (await storage.read(lambda r: r.ci_keys(OTHER.id, 0, 9))).total == 0
+        assert await storage.read(lambda r: r.key_by_digest(type(key), b"key digest")) == key
+        assert (await storage.read(lambda r: r.keys(type(key), OTHER.id, 0, 9))).total == 0
 
-    async def test_last_use_never_moves_back(self, storage: Storage) -> None:
+    @pytest.mark.parametrize("key", KEYS)
+    async def test_last_use_never_moves_back(self, storage: Storage, key: Key) -> None:
         def use(writer: Writer) -> None:
             found(writer)
-            writer.add_ci_key(KEY)
-            writer.touch_ci_key(ACME.id, KEY.id, LATER)
-            writer.touch_ci_key(ACME.id, KEY.id, NOON)
+            writer.add_key(key)
+            writer.touch_key(key, LATER)
+            writer.touch_key(key, NOON)
 
         await storage.write(use)
-        used = await storage.read(lambda r: r.ci_key_by_digest(b"key digest"))
-        assert used == replace(KEY, last_used_at=LATER)
+        used = await storage.read(lambda r: r.key_by_digest(type(key), b"key digest"))
+        assert used == replace(key, last_used_at=LATER)
 
+    @pytest.mark.parametrize("key", KEYS)
     async def test_keys_are_listed_newest_first_and_of_equal_times_the_last_added(
-        self, storage: Storage
+        self, storage: Storage, key: Key
     ) -> None:
         def make(writer: Writer) -> None:
             found(writer)
             for number, at in enumerate((NOON, LATER, LATER)):
                 digest = bytes([number])
-                key = replace(KEY, id=UUID(int=number), digest=digest, created_at=at)
-                writer.add_ci_key(key)
+                one = replace(key, id=UUID(int=number), digest=digest, created_at=at)
+                writer.add_key(one)
 
         await storage.write(make)
-        listed = await storage.read(lambda r: r.ci_keys(ACME.id, 0, 2))
-        assert ([key.id.int for key in listed.items], listed.total) == ([2, 1], 3)
-        rest = await storage.read(lambda r: r.ci_keys(ACME.id, 2, 2))
-        assert [key.id.int for key in rest.items] == [0]
+        listed = await storage.read(lambda r: r.keys(type(key), ACME.id, 0, 2))
+        assert ([one.id.int for one in listed.items], listed.total) == ([2, 1], 3)
+        rest = await storage.read(lambda r: r.keys(type(key), ACME.id, 2, 2))
+        assert [one.id.int for one in rest.items] == [0]
 
     async def test_the_audit_log_is_newest_first_and_keeps_details(self, storage: Storage) -> None:
         second = replace(ENTRY, id=UUID(int=42), details={})

@@ -83,7 +83,11 @@ async def test_every_table_is_strict_and_of_tenants_begins_with_the_organization
             ).fetchall()
             firsts = {first for (first,) in unique}
             # The digest of a key finds its organization, so it is unique over all of them.
-            digests = {"ci_key": {"digest"}, "box": {"install_digest", "key_digest"}}
+            digests = {
+                "ci_key": {"digest"},
+                "reader_key": {"digest"},
+                "box": {"install_digest", "key_digest"},
+            }
             assert firsts <= {"org_id", *digests.get(table, ())}, table
     database.close()
 

@@ -13,7 +13,7 @@ from hwci.engine.facts import failure_id
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
 from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus
-from hwci.server.storage.records import Happening, LiveTest, RunFilter
+from hwci.server.storage.records import CiKey, Happening, LiveTest, ReaderKey, RunFilter
 from hwci.server.storage.sqlite.audit_key import open_key
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.transaction import Transaction
@@ -28,6 +28,7 @@ from tests.server.storage.examples import (
     KEY,
     LIVE_RUN,
     NOON,
+    READER_KEY,
     REVIEW,
     SESSION,
     SET_UP,
@@ -43,6 +44,7 @@ NO_TENANT = {
 }
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
+    ("reader_key", "digest = "),
     ("box", "WHERE b.key_digest = "),
     ("box", "WHERE b.install_digest = "),
     ("membership", "m.user_id = "),
@@ -93,9 +95,10 @@ def record_people(writer: Transaction) -> None:
 
 
 def record_keys_and_boxes(writer: Transaction) -> None:
-    writer.add_ci_key(KEY)
-    writer.touch_ci_key(ACME.id, KEY.id, NOON)
-    writer.revoke_ci_key(ACME.id, KEY.id, NOON)
+    for key in (KEY, READER_KEY):
+        writer.add_key(key)
+        writer.touch_key(key, NOON)
+        writer.revoke_key(type(key), ACME.id, key.id, NOON)
     writer.add_box(BOX)
     writer.set_install(ACME.id, BOX.id, b"install", NOON + timedelta(hours=1))
     writer.install_box(ACME.id, BOX.id, b"install", b"key", NOON)
@@ -146,11 +149,12 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
     writer.open_invites("new@example.org", NOON, 0, 1)
     writer.invites_of(ORG, NOON, 0, 1)
     writer.has_identity(ADA.id)
-    writer.ci_key_by_digest(KEY.digest)
     writer.session(SESSION.id)
     writer.refresh_token(TOKEN.digest)
     writer.memberships(ADA.id, 0, 1)
-    writer.ci_keys(ORG, 0, 1)
+    for kind in (CiKey, ReaderKey):
+        writer.keys(kind, ORG, 0, 1)
+        writer.key_by_digest(kind, KEY.digest)
     writer.boxes(ORG, 0, 1)
     writer.box(ORG, BOX.id)
     writer.box_by_key(b"key")

@@ -87,8 +87,8 @@ async def test_what_tells_nothing_of_the_history_leaves_the_number(storage: Stor
     def beside(writer: Writer) -> None:
         writer.add_organization(ACME)
         writer.add_user(ADA)
-        writer.add_ci_key(KEY)
-        writer.touch_ci_key(ACME.id, KEY.id, NOON + timedelta(hours=1))
+        writer.add_key(KEY)
+        writer.touch_key(KEY, NOON + timedelta(hours=1))
         writer.set_ci_metrics(ACME.id, enabled=True)
         writer.add_audit(ACME.id, ENTRY)
         writer.add_organization(OTHER)

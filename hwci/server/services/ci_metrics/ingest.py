@@ -45,7 +45,7 @@ class Ingest(Service):
 
         def work(writer: Writer) -> None:
             live_ci_key(writer, key.digest)
-            writer.touch_ci_key(key.org_id, key.id, now)
+            writer.touch_key(key, now)
             put(writer)
 
         await self._storage.write(work, organization=key.org_id, seconds=WRITE_SECONDS)

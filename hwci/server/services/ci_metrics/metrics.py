@@ -19,7 +19,7 @@ from hwci.engine.page.reading import Reading
 from hwci.engine.periods import Period, last_days, slots_of
 from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
-from hwci.server.services.access import Member
+from hwci.server.services.access import Member, Viewer, may_see, require_product
 from hwci.server.services.ci_metrics.readings import ReadingKey, Readings
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire import limits
@@ -61,79 +61,79 @@ class Metrics:
         self._clock = clock
         self._readings = Readings()
 
-    async def page(self, member: Member, query: MetricsQuery) -> wire.MetricsPage:
+    async def page(self, viewer: Viewer, query: MetricsQuery) -> wire.MetricsPage:
         """Return the tiles and the first rows of each table."""
         period = self._period(query)
 
         def work(reader: Reader) -> wire.MetricsPage:
-            found = tables.metrics_page(*self._read(reader, member, query, period), query.limit)
-            return wire.MetricsPage.of(member.org_id, found, query, period)
+            found = tables.metrics_page(*self._read(reader, viewer, query, period), query.limit)
+            return wire.MetricsPage.of(viewer.org_id, found, query, period)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
-    async def trend(self, member: Member, query: PeriodQuery) -> wire.TrendAnswer:
+    async def trend(self, viewer: Viewer, query: PeriodQuery) -> wire.TrendAnswer:
         """Return the tiles over time."""
         period = self._period(query)
         slots = slots_of(query.days, period)
 
         def work(reader: Reader) -> wire.TrendAnswer:
-            history = reader.history(member.org_id)
-            dates = self._readings.dates_of(_key(reader, history, member, query, period), history)
+            history = reader.history(viewer.org_id)
+            dates = self._readings.dates_of(_key(reader, history, viewer, query, period), history)
             return wire.TrendAnswer.of(trend(dates, slots), query, period)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
     async def unchecked_merges(
-        self, member: Member, query: MergesQuery
+        self, viewer: Viewer, query: MergesQuery
     ) -> ListPage[wire.UncheckedMerge]:
         """Return "Merges not checked on hardware"."""
         return await self._table(
-            member,
+            viewer,
             query,
             lambda seen: tables.unchecked_merges(seen.reading, query.selection),
             wire.UncheckedMerge.model_validate,
         )
 
     async def checked_merges(
-        self, member: Member, query: MergesQuery
+        self, viewer: Viewer, query: MergesQuery
     ) -> ListPage[wire.CheckedMergeAnswer]:
         """Return the merges checked on hardware."""
-        of = partial(wire.CheckedMergeAnswer.of, member.org_id)
+        of = partial(wire.CheckedMergeAnswer.of, viewer.org_id)
         return await self._table(
-            member, query, lambda seen: tables.checked_merges(*seen, query.selection), of
+            viewer, query, lambda seen: tables.checked_merges(*seen, query.selection), of
         )
 
     async def real_bugs(
-        self, member: Member, query: ResolvedQuery
+        self, viewer: Viewer, query: ResolvedQuery
     ) -> ListPage[ResolvedFailureAnswer]:
         """Return "Real FW bugs caught"."""
-        of = partial(ResolvedFailureAnswer.of, member.org_id)
+        of = partial(ResolvedFailureAnswer.of, viewer.org_id)
         return await self._table(
-            member, query, lambda seen: tables.real_bugs(*seen, query.selection), of
+            viewer, query, lambda seen: tables.real_bugs(*seen, query.selection), of
         )
 
     async def other_failures(
-        self, member: Member, query: OthersQuery
+        self, viewer: Viewer, query: OthersQuery
     ) -> ListPage[ResolvedFailureAnswer]:
         """Return "Resolved by a bench or harness change"."""
-        of = partial(ResolvedFailureAnswer.of, member.org_id)
+        of = partial(ResolvedFailureAnswer.of, viewer.org_id)
         return await self._table(
-            member, query, lambda seen: tables.other_failures(*seen, query.selection), of
+            viewer, query, lambda seen: tables.other_failures(*seen, query.selection), of
         )
 
     async def flakiest_tests(
-        self, member: Member, query: FlakyQuery
+        self, viewer: Viewer, query: FlakyQuery
     ) -> ListPage[wire.FlakyTestAnswer]:
         """Return "Flakiest tests"."""
         return await self._table(
-            member,
+            viewer,
             query,
             lambda seen: tables.flakiest_tests(seen.reading, query.selection),
             wire.FlakyTestAnswer.model_validate,
         )
 
     async def flaky_history(
-        self, member: Member, query: FlakyQuery
+        self, viewer: Viewer, query: FlakyQuery
     ) -> ListPage[wire.FlakyTestHistory]:
         """Return the same rows over time and boxes."""
         slots = slots_of(query.days, self._period(query))
@@ -142,49 +142,54 @@ class Metrics:
             tests = tables.flakiest_tests(seen.reading, query.selection)
             return flaky_over_time(seen.history, tests, slots)
 
-        return await self._table(member, query, rows, wire.FlakyTestHistory.of)
+        return await self._table(viewer, query, rows, wire.FlakyTestHistory.of)
 
-    async def failures(self, member: Member, query: FailuresQuery) -> ListPage[FailureAnswer]:
+    async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[FailureAnswer]:
         """List failures with their labels."""
         return await self._table(
-            member,
+            viewer,
             query,
             lambda seen: tables.labelled_failures(seen.reading, query.selection),
             FailureAnswer.of,
         )
 
-    async def evidence(self, member: Member, failure_id: UUID | None) -> FailureEvidence:
+    async def evidence(self, viewer: Viewer, failure_id: UUID | None) -> FailureEvidence:
         """Return one failure with its evidence. Raises `NotFoundError`."""
 
         def work(reader: Reader) -> FailureEvidence:
-            history, found = reader.history(member.org_id), None
+            history, found = reader.history(viewer.org_id), None
             if failure_id is not None:
                 found = failures.evidence(history, failure_id, limits.EVIDENCE_MAX)
             if found is None:
                 raise NotFoundError("Failure not found")
-            return FailureEvidence.of(member.org_id, found)
+            require_product(viewer, found.lane.repo_key, found.lane.suite)
+            return FailureEvidence.of(viewer.org_id, found)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
-    async def products(self, member: Member, query: PageQuery) -> ListPage[wire.ProductAnswer]:
-        """List the products: the last to report first, those without a report at the end."""
+    async def products(self, viewer: Viewer, query: PageQuery) -> ListPage[wire.ProductAnswer]:
+        """List the products: the last to report first, those without a report at the end. A reader
+        key that is bound to products gets those.
+        """
 
         def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
-            found = list(reader.history(member.org_id).products())
+            known = reader.history(viewer.org_id).products()
+            found = [state for state in known if may_see(viewer, state.product)]
             found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
             rows = Listing(found[query.offset :][: query.limit], len(found))
             return query.page_of(rows, wire.ProductAnswer.of)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
-    async def configs(self, member: Member, query: PageQuery) -> ListPage[wire.SuiteConfigAnswer]:
-        """List configurations as sent."""
+    async def configs(self, viewer: Viewer, query: PageQuery) -> ListPage[wire.SuiteConfigAnswer]:
+        """List configurations as sent, of all products."""
+        require_product(viewer, None, None)
 
         def work(reader: Reader) -> ListPage[wire.SuiteConfigAnswer]:
-            rows = reader.configs(member.org_id, query.offset, query.limit)
+            rows = reader.configs(viewer.org_id, query.offset, query.limit)
             return query.page_of(rows, lambda row: wire.SuiteConfigAnswer.of(*row))
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
     async def plan(
         self, member: Member, body: SuiteConfiguration, query: PlanQuery
@@ -200,7 +205,7 @@ class Metrics:
 
     async def _table(
         self,
-        member: Member,
+        viewer: Viewer,
         query: TableQuery,
         rows: Callable[[Snapshot], Listing[Row]],
         of: Callable[[Row], Item],
@@ -208,13 +213,13 @@ class Metrics:
         period = self._period(query)
 
         def work(reader: Reader) -> ListPage[Item]:
-            return query.page_of(rows(self._read(reader, member, query, period)), of)
+            return query.page_of(rows(self._read(reader, viewer, query, period)), of)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
-    def _read(self, reader: Reader, member: Member, query: PeriodQuery, period: Period) -> Snapshot:
-        history = reader.history(member.org_id)
-        key = _key(reader, history, member, query, period)
+    def _read(self, reader: Reader, viewer: Viewer, query: PeriodQuery, period: Period) -> Snapshot:
+        history = reader.history(viewer.org_id)
+        key = _key(reader, history, viewer, query, period)
         return Snapshot(history, self._readings.of(key, history))
 
     def _period(self, query: PeriodQuery | PlanQuery) -> Period:
@@ -222,13 +227,14 @@ class Metrics:
 
 
 def _key(
-    reader: Reader, history: History, member: Member, query: PeriodQuery, period: Period
+    reader: Reader, history: History, viewer: Viewer, query: PeriodQuery, period: Period
 ) -> ReadingKey:
     """Return the key of a reading; the number of the state is of the same snapshot.
 
     A period is read over its extent, so that a page opened again later costs no second reading
     unless something entered or left the period in between.
     """
+    require_product(viewer, query.repo_key, query.suite)
     scope = Scope(query.repo_key, query.suite)
     extent = history.extent(scope, period) or period
-    return ReadingKey(member.org_id, reader.version(member.org_id), scope, extent)
+    return ReadingKey(viewer.org_id, reader.version(viewer.org_id), scope, extent)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
-from hwci.server.services.access import Member
+from hwci.server.services.access import Viewer, require_product
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import LiveTest, RunFilter, RunRecord, RunWhole
 from hwci.wire import limits
@@ -21,31 +21,34 @@ from hwci.wire.base import ListPage
 class Runs(Service):
     """Reads run records."""
 
-    async def listed(self, member: Member, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
+    async def listed(self, viewer: Viewer, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
         """List run records."""
         since = seen_since(self._clock())
         given = query.model_dump(exclude={"page", "limit", "sha"}, by_alias=False)
         wanted = RunFilter(**given, sha_start=query.sha)
 
+        require_product(viewer, query.repo_key, query.suite)
+
         def work(reader: Reader) -> ListPage[wire.RunAnswer]:
-            rows = reader.runs(member.org_id, wanted, since, query.offset, query.limit)
+            rows = reader.runs(viewer.org_id, wanted, since, query.offset, query.limit)
             return query.page_of(rows, run_answer)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
-    async def show(self, member: Member, run_record_id: UUID | None) -> wire.RunDetail:
+    async def show(self, viewer: Viewer, run_record_id: UUID | None) -> wire.RunDetail:
         """Show one run record. Raises `NotFoundError`."""
         since = seen_since(self._clock())
 
         def work(reader: Reader) -> wire.RunDetail:
             found = (
-                None if run_record_id is None else reader.run(member.org_id, run_record_id, since)
+                None if run_record_id is None else reader.run(viewer.org_id, run_record_id, since)
             )
             if found is None:
                 raise NotFoundError("Run not found")
+            require_product(viewer, found.record.head.repo_key, found.record.head.suite)
             return run_detail(found)
 
-        return await self._storage.read(work, organization=member.org_id)
+        return await self._storage.read(work, organization=viewer.org_id)
 
 
 def seen_since(now: datetime) -> datetime:

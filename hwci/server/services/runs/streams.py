@@ -6,6 +6,7 @@ taken. It does not know how events are sent, or where they are read from.
 """
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -14,9 +15,11 @@ from uuid import UUID
 
 from hwci.server.clock import Clock
 from hwci.server.errors import RateLimitedError, StoppingError, UnauthenticatedError
-from hwci.server.services.access import Access, Member
+from hwci.server.services.access import Access, Viewer, require_product
 from hwci.server.services.runs.event_buffer import EventBuffer, StreamEvent
-from hwci.server.storage.ports import Storage
+from hwci.server.services.runs.records import seen_since
+from hwci.server.storage.ports import Reader, Storage
+from hwci.server.storage.records import ReaderKey
 from hwci.wire import limits
 
 SILENCE_SECONDS = 15.0
@@ -50,13 +53,13 @@ class Stream:
     """The events for one follower."""
 
     def __init__(
-        self, streams: "Streams", buffer: EventBuffer, member: Member, subscription: Subscription
+        self, streams: "Streams", buffer: EventBuffer, viewer: Viewer, subscription: Subscription
     ) -> None:
         self._streams = streams
         self._buffer = buffer
         self._subscription = subscription
         self._check_at = _seconds() + CHECK_SECONDS
-        self.member = member
+        self.viewer = viewer
         self.place = 0
         """The number of the last event that was sent."""
         self.displaced = False
@@ -70,7 +73,7 @@ class Stream:
     @property
     def holders(self) -> _Holders:
         """The organization and address that its place counts for."""
-        return self.member.org_id, self._subscription.address
+        return self.viewer.org_id, self._subscription.address
 
     @property
     def connected(self) -> bool:
@@ -110,12 +113,14 @@ class Stream:
         if self._left() <= 0:
             raise UnauthenticatedError(_TOKEN_ENDED)
         if _seconds() >= self._check_at:
-            await self._streams.access.check_member(self.member)
+            await self._streams.access.check_viewer(self.viewer)
             self._check_at = _seconds() + CHECK_SECONDS
 
     def _left(self) -> float:
-        """Return the seconds until the access token ends."""
-        ends_at = self.member.claims.ends_at
+        """Return the seconds until the credential ends."""
+        if isinstance(self.viewer, ReaderKey):
+            return math.inf  # it works until it is revoked
+        ends_at = self.viewer.claims.ends_at
         assert ends_at is not None, "only a token that is still to be made has no end"
         return (ends_at - self._streams.clock()).total_seconds()
 
@@ -140,16 +145,18 @@ class Streams:
         self._closing = False
 
     @asynccontextmanager
-    async def following(self, member: Member, subscription: Subscription) -> AsyncIterator[Stream]:
-        """Open a stream for a member; it holds a place while the block runs.
+    async def following(self, viewer: Viewer, subscription: Subscription) -> AsyncIterator[Stream]:
+        """Open a stream for a viewer; it holds a place while the block runs.
 
         Raises:
             StoppingError: the server stops.
             RateLimitedError: no place is left.
             ConflictError: there is no such event to go on after.
+            ForbiddenError: it is not about a run of a product that the viewer may see.
         """
         self.require_open()
-        stream = Stream(self, self._buffer(member.org_id), member, subscription)
+        await self._require_run(viewer, subscription.run_id)
+        stream = Stream(self, self._buffer(viewer.org_id), viewer, subscription)
         self._open[stream] = None
         try:
             await stream.begin()
@@ -157,8 +164,8 @@ class Streams:
             yield stream
         finally:
             del self._open[stream]
-            if all(other.member.org_id != member.org_id for other in self._open):
-                self._buffers.pop(member.org_id, None)
+            if all(other.viewer.org_id != viewer.org_id for other in self._open):
+                self._buffers.pop(viewer.org_id, None)
 
     def require_open(self) -> None:
         """Raise `StoppingError` once streams are closed."""
@@ -175,9 +182,9 @@ class Streams:
 
     def _make_place(self, new: Stream) -> None:
         """Make room for a stream, if need be by displacing another. Raises `RateLimitedError`."""
-        member = new.member
+        viewer = new.viewer
         held = [stream for stream in self._open if stream.holds and stream is not new]
-        theirs = sum(stream.member.user.id == member.user.id for stream in held)
+        theirs = sum(stream.viewer.id == viewer.id for stream in held)
         if theirs >= limits.STREAMS_PER_USER:
             raise RateLimitedError(
                 f"You follow {theirs} streams, as many as one person may;"
@@ -194,7 +201,18 @@ class Streams:
                 COME_BACK_SECONDS,
             )
         displaced.displaced = True
-        self._buffers[displaced.member.org_id].note_change()
+        self._buffers[displaced.viewer.org_id].note_change()
+
+    async def _require_run(self, viewer: Viewer, run_id: UUID | None) -> None:
+        if isinstance(viewer, ReaderKey) and viewer.products:
+            since, org_id = seen_since(self.clock()), viewer.org_id
+
+            def look(reader: Reader) -> None:
+                found = None if run_id is None else reader.run_record(org_id, run_id, since)
+                named = (None, None) if found is None else (found.head.repo_key, found.head.suite)
+                require_product(viewer, *named)
+
+            await self._storage.read(look, short=True)
 
     def _buffer(self, org_id: UUID) -> EventBuffer:
         if self._unlisten is None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port documents each method
-"""CI keys in memory."""
+"""Keys of CI and of readers in memory."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -9,34 +10,40 @@ from uuid import UUID
 from hwci.engine.history import Listing
 from hwci.server.storage.memory.lists import first, newest, slice_of
 from hwci.server.storage.memory.state import State
-from hwci.server.storage.records import CiKey
+from hwci.server.storage.ports import AKey
+from hwci.server.storage.records import Key
 
 
 class MemoryKeys:
-    """CI keys of one state."""
+    """Keys of one state."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
-        return first(key for key in self._state.ci_keys.values() if key.digest == digest)
+    def key_by_digest(self, kind: type[AKey], digest: bytes) -> AKey | None:
+        return first(key for key in self._of(kind) if key.digest == digest)
 
-    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Listing[CiKey]:
-        found = [key for key in self._state.ci_keys.values() if key.org_id == org_id]
+    def keys(self, kind: type[AKey], org_id: UUID, offset: int, limit: int) -> Listing[AKey]:
+        found = (key for key in self._of(kind) if key.org_id == org_id)
         return slice_of(newest(found, lambda one: one.created_at), offset, limit)
 
-    def add_ci_key(self, key: CiKey) -> None:
-        self._state.ci_keys[key.org_id, key.id] = key
+    def add_key(self, key: Key) -> None:
+        self._state.keys[key.org_id, key.id] = key
 
-    def revoke_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> CiKey | None:
-        key = self._state.ci_keys.get((org_id, key_id))
-        if key is not None and key.revoked_at is None:
+    def revoke_key(self, kind: type[AKey], org_id: UUID, key_id: UUID, at: datetime) -> AKey | None:
+        key = self._state.keys.get((org_id, key_id))
+        if not isinstance(key, kind):
+            return None
+        if key.revoked_at is None:
             key = replace(key, revoked_at=at)
-            self._state.ci_keys[org_id, key_id] = key
+            self.add_key(key)
         return key
 
-    def touch_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> None:
-        key = self._state.ci_keys.get((org_id, key_id))
-        if key is not None:
-            latest = at if key.last_used_at is None else max(key.last_used_at, at)
-            self._state.ci_keys[org_id, key_id] = replace(key, last_used_at=latest)
+    def touch_key(self, key: Key, at: datetime) -> None:
+        kept = self._state.keys.get((key.org_id, key.id))
+        if kept is not None:
+            latest = at if kept.last_used_at is None else max(kept.last_used_at, at)
+            self.add_key(replace(kept, last_used_at=latest))
+
+    def _of(self, kind: type[AKey]) -> Iterator[AKey]:
+        return (key for key in self._state.keys.values() if isinstance(key, kind))

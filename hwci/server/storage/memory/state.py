@@ -10,10 +10,10 @@ from hwci.engine.vocabulary import Role
 from hwci.server.storage.audit_chain import AuditRow
 from hwci.server.storage.records import (
     Box,
-    CiKey,
     Event,
     Identity,
     Invite,
+    Key,
     LiveRun,
     LiveTest,
     Organization,
@@ -66,7 +66,7 @@ class State:
     refresh_tokens: dict[bytes, RefreshToken] = field(default_factory=dict)
     identities: dict[tuple[str, str], Identity] = field(default_factory=dict)
     invites: dict[bytes, Invite] = field(default_factory=dict)
-    ci_keys: dict[tuple[UUID, UUID], CiKey] = field(default_factory=dict)
+    keys: dict[tuple[UUID, UUID], Key] = field(default_factory=dict)
     boxes: dict[tuple[UUID, UUID], Box] = field(default_factory=dict)
     live_runs: dict[tuple[UUID, UUID], LiveRun] = field(default_factory=dict)
     live_tests: dict[tuple[UUID, UUID, str], LiveTest] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class State:
             dict(self.refresh_tokens),
             dict(self.identities),
             dict(self.invites),
-            dict(self.ci_keys),
+            dict(self.keys),
             dict(self.boxes),
             dict(self.live_runs),
             dict(self.live_tests),

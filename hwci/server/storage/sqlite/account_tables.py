@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of accounts: people, organizations, sign-ins, CI keys and the audit log, and later
+"""Tables of accounts: people, organizations, sign-ins, keys and the audit log, and later
 additions to them. `migrations.py` has their order.
 """
 
@@ -78,4 +78,19 @@ ALTER TABLE user ADD COLUMN disabled_at INTEGER;
 ALTER TABLE user ADD COLUMN reset_digest BLOB;
 ALTER TABLE user ADD COLUMN reset_expires_at INTEGER;
 CREATE UNIQUE INDEX user_reset ON user (reset_digest) WHERE reset_digest IS NOT NULL;
+"""
+
+# `products`: JSON, a list of [repo_key, suite]; empty: all products of the organization.
+READER_KEYS = """
+CREATE TABLE reader_key (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  name TEXT NOT NULL,
+  digest BLOB NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER,
+  revoked_at INTEGER,
+  products TEXT NOT NULL,
+  PRIMARY KEY (org_id, id)
+) STRICT;
 """

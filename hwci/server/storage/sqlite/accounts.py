@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port documents each method; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Accounts, keys and the audit log in SQLite.
 
 This module decides no policy: it keeps rows and refuses a unique value that is taken.
 Secrets arrive here as digests only.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.facts import Product
 from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
+from hwci.server.storage.ports import AKey
 from hwci.server.storage.records import (
     CiKey,
+    Key,
     Membership,
     Organization,
+    ReaderKey,
     User,
 )
 from hwci.server.storage.sqlite.codec import (
@@ -34,7 +40,10 @@ _MEMBERSHIP = (
     "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
     " FROM membership m JOIN organization o ON o.id = m.org_id"
 )
-_CI_KEY = "SELECT id, org_id, name, digest, created_at, last_used_at, revoked_at FROM ci_key"
+_KEY_TABLE: Mapping[type[Key], str] = {CiKey: "ci_key", ReaderKey: "reader_key"}
+_COMMON = "id, org_id, name, digest, created_at, last_used_at, revoked_at"
+_KEY_COLUMNS: Mapping[type[Key], str] = {CiKey: _COMMON, ReaderKey: f"{_COMMON}, products"}
+_KEY = {kind: f"SELECT {columns} FROM {_KEY_TABLE[kind]}" for kind, columns in _KEY_COLUMNS.items()}
 
 _NO_PASSWORD = ""
 """The column holds no NULL; no hash is empty."""
@@ -136,43 +145,47 @@ class AccountRows(Rows):
 
 
 class KeyRows(Rows):
-    """CI keys."""
+    """Keys of CI and of readers, each kind in a table of its own."""
 
-    def ci_key_by_digest(self, digest: bytes) -> CiKey | None:
-        return self._one(_ci_key, f"{_CI_KEY} WHERE digest = ?", digest)
+    def key_by_digest(self, kind: type[AKey], digest: bytes) -> AKey | None:
+        return self._one(partial(_key, kind), f"{_KEY[kind]} WHERE digest = ?", digest)
 
-    def ci_keys(self, org_id: UUID, offset: int, limit: int) -> Listing[CiKey]:
-        statement = f"{_CI_KEY} WHERE org_id = ? ORDER BY created_at DESC, rowid DESC"
-        return self._slice(_ci_key, statement, (org_id.bytes,), offset, limit)
+    def keys(self, kind: type[AKey], org_id: UUID, offset: int, limit: int) -> Listing[AKey]:
+        statement = f"{_KEY[kind]} WHERE org_id = ? ORDER BY created_at DESC, rowid DESC"
+        return self._slice(partial(_key, kind), statement, (org_id.bytes,), offset, limit)
 
-    def add_ci_key(self, key: CiKey) -> None:
+    def add_key(self, key: Key) -> None:
+        values = [
+            key.id.bytes,
+            key.org_id.bytes,
+            key.name,
+            key.digest,
+            to_micros(key.created_at),
+            to_micros_or_none(key.last_used_at),
+            to_micros_or_none(key.revoked_at),
+        ]
+        if isinstance(key, ReaderKey):
+            values.append(json.dumps(key.products))
+        holes = ", ".join("?" * len(values))
+        columns = _KEY_COLUMNS[type(key)]
         self._connection.execute(
-            "INSERT INTO ci_key (id, org_id, name, digest, created_at, last_used_at, revoked_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                key.id.bytes,
-                key.org_id.bytes,
-                key.name,
-                key.digest,
-                to_micros(key.created_at),
-                to_micros_or_none(key.last_used_at),
-                to_micros_or_none(key.revoked_at),
-            ),
+            f"INSERT INTO {_KEY_TABLE[type(key)]} ({columns}) VALUES ({holes})", values
         )
 
-    def revoke_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> CiKey | None:
+    def revoke_key(self, kind: type[AKey], org_id: UUID, key_id: UUID, at: datetime) -> AKey | None:
         self._connection.execute(
-            "UPDATE ci_key SET revoked_at = ? WHERE org_id = ? AND id = ? AND revoked_at IS NULL",
+            f"UPDATE {_KEY_TABLE[kind]} SET revoked_at = ?"
+            " WHERE org_id = ? AND id = ? AND revoked_at IS NULL",
             (to_micros(at), org_id.bytes, key_id.bytes),
         )
-        statement = f"{_CI_KEY} WHERE org_id = ? AND id = ?"
-        return self._one(_ci_key, statement, org_id.bytes, key_id.bytes)
+        statement = f"{_KEY[kind]} WHERE org_id = ? AND id = ?"
+        return self._one(partial(_key, kind), statement, org_id.bytes, key_id.bytes)
 
-    def touch_ci_key(self, org_id: UUID, key_id: UUID, at: datetime) -> None:
+    def touch_key(self, key: Key, at: datetime) -> None:
         self._connection.execute(
-            "UPDATE ci_key SET last_used_at = max(coalesce(last_used_at, ?1), ?1)"
+            f"UPDATE {_KEY_TABLE[type(key)]} SET last_used_at = max(coalesce(last_used_at, ?1), ?1)"
             " WHERE org_id = ?2 AND id = ?3",
-            (to_micros(at), org_id.bytes, key_id.bytes),
+            (to_micros(at), key.org_id.bytes, key.id.bytes),
         )
 
 
@@ -198,9 +211,9 @@ def _membership(row: tuple[Any, ...]) -> Membership:
     return Membership(_organization(row), Role(row[4]), from_micros(row[5]))
 
 
-def _ci_key(row: tuple[Any, ...]) -> CiKey:
-    key_id, org_id, name, digest, created_at, last_used_at, revoked_at = row
-    return CiKey(
+def _key(kind: type[AKey], row: tuple[Any, ...]) -> AKey:
+    key_id, org_id, name, digest, created_at, last_used_at, revoked_at, *products = row
+    return kind(
         UUID(bytes=key_id),
         UUID(bytes=org_id),
         name,
@@ -208,4 +221,5 @@ def _ci_key(row: tuple[Any, ...]) -> CiKey:
         from_micros(created_at),
         from_micros_or_none(last_used_at),
         from_micros_or_none(revoked_at),
+        *(tuple(Product(*one) for one in json.loads(text)) for text in products),
     )

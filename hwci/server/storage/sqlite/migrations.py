@@ -21,7 +21,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from hwci.engine.facts import run_record_id
-from hwci.server.storage.sqlite.account_tables import ACCOUNTS, SESSIONS
+from hwci.server.storage.sqlite.account_tables import ACCOUNTS, READER_KEYS, SESSIONS
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
 from hwci.server.storage.sqlite.platform_tables import (
     INVITATIONS,
@@ -327,6 +327,12 @@ def chain_audit(database: Database) -> None:
     link_old_rows(database.conn)
     for guard in GUARDS:
         database.execute(guard)
+
+
+@MIGRATIONS(name="0009_reader_keys")
+def reader_keys(database: Database) -> None:
+    """Add keys that read."""
+    _execute(database, READER_KEYS)
 
 
 def _execute(database: Database, statements: str) -> None:

@@ -33,6 +33,8 @@ const ACTIONS = {
   "box.installed": ["was installed with a new key", named],
   "ci_key.created": ["created a CI key", named],
   "ci_key.revoked": ["revoked a CI key", named],
+  "reader_key.created": ["created a reader key", named],
+  "reader_key.revoked": ["revoked a reader key", named],
   "member.added": ["added a member", member],
   "member.role": ["changed a role", role],
   "member.removed": ["removed a member", member],
