@@ -11,6 +11,7 @@ import tomllib
 import venv
 from collections.abc import Iterator
 from email import message_from_string
+from io import BytesIO
 from pathlib import Path
 from urllib.request import urlopen
 from zipfile import ZipFile
@@ -19,6 +20,7 @@ import pytest
 
 import hwci
 import hwci.server.web
+from hwci.server.services.wheels import this_wheel
 
 ROOT = Path(__file__).parents[1]
 STATIC = Path(hwci.server.web.__file__).with_name("static")
@@ -86,6 +88,12 @@ def test_the_wheel_holds_nothing_beside_the_package(wheel: Path) -> None:
     held = ZipFile(wheel).namelist()
 
     assert {name.split("/")[0].split("-")[0] for name in held} == {"hwci"}
+
+
+def test_a_server_hands_out_the_files_of_the_release(wheel: Path) -> None:
+    _, content = this_wheel()
+
+    assert set(ZipFile(BytesIO(content)).namelist()) == set(ZipFile(wheel).namelist())
 
 
 def test_an_index_shows_the_readme_with_links_that_lead_somewhere(wheel: Path) -> None:

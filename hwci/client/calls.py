@@ -41,6 +41,7 @@ from hwci.wire.queries import (
     PlanQuery,
     ResolvedQuery,
 )
+from hwci.wire.wheels import WheelAnswer
 
 T = TypeVar("T")
 
@@ -107,6 +108,11 @@ def me() -> Call[accounts.Me]:
 def health() -> Call[HealthAnswer]:
     """Ask whether the process answers."""
     return Call("GET", "/healthz", HealthAnswer, 200, credential=Credential.NONE)
+
+
+def wheel() -> Call[WheelAnswer]:
+    """Ask where the wheel is that the server runs from."""
+    return Call("GET", "/api/wheel", WheelAnswer, 200, credential=Credential.NONE)
 
 
 _SESSIONS = "/api/auth/sessions"

@@ -28,6 +28,15 @@ def test_a_new_key_stands_alone_on_stdout(signed_in: Command) -> None:
     assert "svc_" not in err
 
 
+def test_a_new_key_comes_with_the_install_of_a_job(
+    signed_in: Command, server: RunningServer
+) -> None:
+    err = signed_in("keys", "create", "GitLab").err
+    address = rf"{re.escape(server.url)}/dist/\w{{12}}/hwci-[\d.]+-py3-none-any\.whl"
+
+    assert re.search(rf'^  pip install "{address}#sha256=\w{{64}}"$', err, re.MULTILINE)
+
+
 def test_a_key_works_until_it_is_revoked(signed_in: Command) -> None:
     made = json.loads(signed_in("keys", "create", "short lived", "--json").out)
 

@@ -111,6 +111,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.dismiss_failure: calls.dismiss_failure(ORG, FAILURE),
     calls.reset_failure: calls.reset_failure(ORG, FAILURE),
     calls.health: calls.health(),
+    calls.wheel: calls.wheel(),
     calls.list_members: calls.list_members(ORG, 2, 5),
     calls.change_member: calls.change_member(ORG, USER, Role.ADMIN),
     calls.remove_member: calls.remove_member(ORG, USER),

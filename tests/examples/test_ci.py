@@ -63,8 +63,10 @@ def checkout(tmp_path: Path) -> Path:
     tools = tmp_path / "bin"
     tools.mkdir()
     hwci = f'exec "{sys.executable}" -m hwci "$@"'
-    pipx = 'shift; if [ "$1" = --spec ]; then shift 2; fi; exec "$@"'
-    for name, script in {"hwci": hwci, "pipx": pipx, "pip": "exit 0"}.items():
+    of_server = '; case "$url" in *.whl#sha256=*) ;; *) echo "from where? $*"; exit 1;; esac'
+    pipx = f'url="$3"{of_server}; shift 3; exec "$@"'
+    pip = f'url="$3"{of_server}'
+    for name, script in {"hwci": hwci, "pipx": pipx, "pip": pip}.items():
         (tools / name).write_text(f"#!/bin/sh\n{script}\n")
         (tools / name).chmod(0o755)
     return folder
@@ -80,6 +82,7 @@ def github(job: str) -> tuple[str, dict[str, str]]:
     [use] = [s for s in workflow["jobs"][job]["steps"] if "actions/hwci" in s.get("uses", "")]
     inputs = {name: one.get("default", "") for name, one in action["inputs"].items()}
     inputs |= {name: value for name, value in use["with"].items() if "${{" not in value}
+    inputs["wheel"] = workflow["env"]["HWCI_WHEEL"]
     [step] = action["runs"]["steps"]
     values = {
         f"${{{{ inputs.{name} }}}}": value
@@ -97,7 +100,9 @@ def gitlab(job: str) -> tuple[str, dict[str, str]]:
         "announce": jobs["hwci-announce"]["script"],
         "hil": jobs[".hwci-report"]["after_script"],
     }
-    return "\n".join(lines[job]), {"HWCI_JUNIT": "results/*.xml"}
+    [include] = read("gitlab/pipeline.yml")[0]["include"]
+    wheel = include["inputs"]["wheel"]
+    return "\n".join(lines[job]), {"HWCI_JUNIT": "results/*.xml", "HWCI_WHEEL": wheel}
 
 
 def jenkins(job: str) -> tuple[str, dict[str, str]]:
@@ -105,15 +110,18 @@ def jenkins(job: str) -> tuple[str, dict[str, str]]:
     scripts = re.findall(r"sh '{3}(.*?)'{3}|sh '([^'\n]+)'", text, re.DOTALL)
     command = {"announce": "merge-announce", "hil": "report-run"}[job]
     [script] = [one for pair in scripts for one in pair if command in one]
-    return script, {"HWCI_TRIGGER": "merge", "HWCI_CONCLUSION": "FAILURE"}
+    [wheel] = re.findall(r"HWCI_WHEEL = '(.*)'", text)
+    environ = {"HWCI_TRIGGER": "merge", "HWCI_CONCLUSION": "FAILURE", "HWCI_WHEEL": wheel}
+    return script, environ
 
 
 def buildkite(job: str) -> tuple[str, dict[str, str]]:
     if job == "hil":
         hook = (EXAMPLES / "buildkite/hooks/post-command").read_text()
         return hook, {"BUILDKITE_STEP_KEY": "hil", "BUILDKITE_COMMAND_EXIT_STATUS": "1"}
-    [step] = [one for one in read("buildkite/pipeline.yml")[0]["steps"] if one["key"] == job]
-    return step["command"], {}
+    [said] = read("buildkite/pipeline.yml")
+    [step] = [one for one in said["steps"] if one["key"] == job]
+    return step["command"].replace("$$", "$"), {"HWCI_WHEEL": said["env"]["HWCI_WHEEL"]}
 
 
 def circleci(job: str) -> tuple[str, dict[str, str]]:
@@ -130,9 +138,11 @@ def circleci(job: str) -> tuple[str, dict[str, str]]:
 
 
 def azure(job: str) -> tuple[str, dict[str, str]]:
-    [said] = [one for one in read("azure/azure-pipelines.yml")[0]["jobs"] if one["job"] == job]
+    [pipeline] = read("azure/azure-pipelines.yml")
+    [said] = [one for one in pipeline["jobs"] if one["job"] == job]
     [script] = [one["script"] for one in said["steps"] if "hwci " in one.get("script", "")]
-    return script, {"AGENT_JOBSTATUS": "Failed"}
+    wheel = pipeline["variables"]["HWCI_WHEEL"]
+    return script.replace("$(HWCI_WHEEL)", wheel), {"AGENT_JOBSTATUS": "Failed"}
 
 
 SCRIPTS = {
@@ -319,7 +329,7 @@ def test_jenkins_catches_an_announcement_that_fails_or_waits() -> None:
     before, tried, after = re.split(r"\btry \{|\} catch \(fault\) \{", said)
 
     assert re.match(r" timeout\(time: 10, unit: 'MINUTES'\) \{ node\('linux && !bench'\) \{", tried)
-    assert "sh 'pipx run hwci merge-announce'" in tried
+    assert "sh 'pipx run --spec \"$HWCI_WHEEL\" hwci merge-announce'" in tried
     assert "agent" not in before
     assert "sh '" not in before + after
     assert "catchError" not in said
@@ -397,3 +407,15 @@ def test_inputs_of_the_action_stand_in_no_script() -> None:
     [action] = read("github/action.yml")
 
     assert all("${{" not in step["run"] for step in action["runs"]["steps"])
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_example_installs_from_the_server_and_pins_the_hash(system: str) -> None:
+    texts = [path.read_text() for path in (EXAMPLES / system).rglob("*") if path.is_file()]
+    lines = [line for text in texts for line in text.splitlines()]
+    pinned = re.compile(r"https://hwci\.example\.org/dist/0{12}/hwci-[\d.]+-\S+\.whl#sha256=0{64}")
+
+    assert len([line for line in lines if pinned.search(line)]) == 1
+    installs = [line for line in lines if re.search(r"pip install -|pipx run ", line)]
+    assert installs
+    assert all("WHEEL" in line for line in installs)

@@ -183,6 +183,7 @@ ROWS = {
     f"POST {REVIEW}/reset": Row(
         By.ADMIN, 200, "reviewed", metrics=True, undo=review("dismiss", "reviewed")
     ),
+    "GET /api/wheel": Row(By.ANYONE, 200),
     "GET /healthz": Row(By.ANYONE, 200),
     "GET /readyz": Row(By.ANYONE, 200),
     "GET /api/openapi.json": Row(By.ANYONE, 200),

@@ -19,7 +19,8 @@ from playwright.sync_api import Page, expect
 from tests.support.running import RunningServer, running_in_thread
 from tests.web.conftest import PATIENCE_SECONDS, Account, Dashboard
 
-PASTED = 3  # that are for a desk; the others are steps of CI
+DESK = slice(1, 4)
+"""Of what is to be pasted: after the install, before the steps of CI."""
 REMOTE = "git@github.com:acme/firmware.git"
 
 
@@ -106,7 +107,7 @@ def test_what_is_pasted_brings_the_first_merge_and_the_first_report(
 ) -> None:
     answers = {"E-mail": server.email, "Password": server.password}
 
-    shown = Desk(tmp_path).paste("\n".join(pasted(page)[:PASTED]), answers)
+    shown = Desk(tmp_path).paste("\n".join(pasted(page)[DESK]), answers)
 
     assert "Announced" in shown
     assert "Reported 1 test (0 failed) on bench-1" in shown
@@ -117,10 +118,12 @@ def test_what_is_pasted_brings_the_first_merge_and_the_first_report(
 
 
 def test_steps_of_ci_are_whole_and_name_this_server(page: Page, server: RunningServer) -> None:
-    steps = [yaml.safe_load(text) for text in pasted(page)[PASTED:]]
     expect(page.get_by_text("such as HWCI_REPO_KEY")).to_be_visible()
+    expect(page.locator(".copyable code").first).to_contain_text("pip install")
+    install = pasted(page)[0].removeprefix("pip install ")
+    steps = [yaml.safe_load(text) for text in pasted(page)[DESK.stop :]]
     commands = ("merge-announce", "exec --junit out.xml -- pytest --junit-xml out.xml")
     for (step,), command in zip(steps, commands, strict=True):
         assert step["env"]["HWCI_URL"] == server.url
         assert step["env"]["HWCI_CI_KEY"] == "${{ secrets.HWCI_CI_KEY }}"
-        assert step["run"] == f"pipx run hwci {command}"
+        assert step["run"] == f"pipx run --spec {install} hwci {command}"

@@ -185,6 +185,20 @@ def create_key(
         use = "HWCI_CI_KEY in your CI"
     note(f"Key {made.id} is created. It is shown only once: keep it as {use}.")
     emit_json(made) if json else write(made.api_key)
+    if (install := install_command(server)) is not None:
+        note("A job installs hwci from this server; pip checks the hash:")
+        note(f"  {install}")
+
+
+def install_command(server: Connection) -> str | None:
+    """Return the command that installs the hwci of the server; None if the server has no wheel, as
+    one of an earlier version.
+    """
+    try:
+        wheel = server.send(client.calls.wheel())
+    except client.errors.HwciError:
+        return None
+    return f'pip install "{wheel.at(server.settings.url)}"'
 
 
 def _products(texts: list[str] | None) -> "list[KeyProduct] | None":

@@ -26,9 +26,11 @@ from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.security.secret_key import signing_keys
 from hwci.server.security.signing import Signer
 from hwci.server.services.registry import Tools, make_services
+from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Storage
+from hwci.server.web.dist import add_wheels
 from hwci.server.web.site import add_site
 
 LOG = logging.getLogger("hwci.server")
@@ -46,12 +48,12 @@ def make_signer(settings: Settings, clock: Clock) -> Signer:
 
 
 def create_app(
-    storage: Storage, settings: Settings, clock: Clock, signer: Signer
+    storage: Storage, settings: Settings, clock: Clock, signer: Signer, wheels: Wheels
 ) -> web.Application:
     """Put a server's application together; `protocol.SpecRunner` runs it."""
     passwords, fetching = Passwords(), Fetching()
     limiter = RateLimiter(clock, settings.valkey_url)
-    tools = Tools(storage, clock, passwords, signer, fetching, limiter)
+    tools = Tools(storage, clock, passwords, signer, fetching, limiter, wheels)
     services = make_services(tools, settings)
     bodies = LargeBodies()
     app = web.Application()
@@ -66,6 +68,7 @@ def create_app(
             app.router.add_get(path, endpoint(route, services, bodies))
         else:
             app.router.add_route(route.method, path, endpoint(route, services, bodies))
+    add_wheels(app, wheels)
     add_site(app)
 
     if settings.prometheus:

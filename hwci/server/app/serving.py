@@ -24,6 +24,7 @@ from hwci.server.http.connections.listener import Places
 from hwci.server.http.connections.runner import SpecRunner, require_hardened
 from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token
+from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import driver_doubt
@@ -43,6 +44,7 @@ class Server:
     """A running server. `set_up_token` registers the first user; None if there is a user."""
 
     url: str
+    wheels: Wheels
     set_up_token: str | None = field(default=None, repr=False)
 
 
@@ -64,12 +66,14 @@ async def serving(
     tls = tls_context(settings)
     async with AsyncExitStack() as stack:
         socket = None
+        wheels = Wheels(None)
         if storage is None:
             location = Location(settings.database)
             storage = open_database(location)
             stack.push_async_callback(storage.close)
             await storage.write(lambda writer: writer.require_audit())
             socket = location.socket
+            wheels = Wheels(location.wheels)
         set_up_token = await new_set_up_token(storage, clock)
         await storage.look_over()
         signer = make_signer(settings, clock)
@@ -78,12 +82,12 @@ async def serving(
             site = operator_site(socket, storage, clock, secret, settings.base_url)
             await stack.enter_async_context(site)
         https = tls is not None or (settings.base_url or "").startswith("https:")
-        runner = SpecRunner(create_app(storage, settings, clock, signer), https=https)
+        runner = SpecRunner(create_app(storage, settings, clock, signer, wheels), https=https)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         url = await _listen(runner, settings, tls)
         stack.push_async_callback(_drain, runner, settings.drain_seconds)
-        yield Server(url, set_up_token)
+        yield Server(url, wheels, set_up_token)
 
 
 async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None) -> str:
@@ -158,5 +162,6 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         if doubt := driver_doubt():
             announce(doubt)
         notify(READY)
+        await server.wheels.prepare()
         await stop.requested.wait()
         notify(STOPPING)

@@ -27,6 +27,7 @@ from hwci.server.services.people.own_account import OwnAccount
 from hwci.server.services.people.sso import Sso
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
+from hwci.server.services.wheels import Wheels
 from hwci.wire import limits
 from hwci.wire.failures import ResolvedFailureAnswer
 
@@ -326,6 +327,10 @@ _METRICS = (
 )
 
 _HEALTH = (
+    Route(
+        "GET", "/api/wheel", ANYONE, Wheels.current,
+        "Show the wheel of hwci that this server runs from, and the hash to pin", also=(404,)
+    ),
     Route("GET", "/healthz", ANYONE, Health.alive, "Is the process alive?"),
     Route(
         "GET", "/readyz", ANYONE, Health.ready,

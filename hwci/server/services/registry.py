@@ -31,6 +31,7 @@ from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
 from hwci.server.services.runs.streams import Streams
+from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
 
@@ -60,6 +61,7 @@ class Services:
     runs: Runs
     sso: Sso
     streams: Streams
+    wheels: Wheels
 
     def bound(self, handler: Callable[..., Result]) -> Callable[..., Result]:
         """Return a method of a service's class bound to that service, a function as it is."""
@@ -79,6 +81,7 @@ class Tools:
     signer: Signer
     fetch: Fetch
     limiter: RateLimiter
+    wheels: Wheels
 
 
 def make_services(tools: Tools, settings: Settings) -> Services:
@@ -106,4 +109,5 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         runs=Runs(storage, clock),
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),
         streams=Streams(storage, clock, access),
+        wheels=tools.wheels,
     )

@@ -53,6 +53,11 @@ class Location:
         return self.file.with_name(name)
 
     @property
+    def wheels(self) -> Path | None:
+        """The folder of the wheels that the server hands out."""
+        return None if self.file is None else Path(f"{self.file}.wheels")
+
+    @property
     def shown(self) -> str:
         """The location for people and logs: an address without what may be secret."""
         return _SECRETS.sub("", self.written) if "://" in self.written else self.written

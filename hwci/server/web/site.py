@@ -85,7 +85,7 @@ STYLES = tuple(
 """Sent as one file, in this order: each further file would delay a page by a request."""
 _HASH_CHARACTERS = 16
 
-_FOR_PROGRAMS = ("/api/", "/static/")
+_FOR_PROGRAMS = ("/api/", "/static/", "/dist/")
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -4,6 +4,7 @@
 // no page makes CI keys (spec, "CI key management").
 
 import { addressOf } from "../../address.js";
+import { useAnswer } from "../../asking.js";
 import { html } from "../../html.js";
 import { Copyable } from "../../parts/copyable.js";
 import { isAdmin } from "../../parts/roles.js";
@@ -11,16 +12,17 @@ import { isAdmin } from "../../parts/roles.js";
 const { origin } = window.location;
 const TESTS = "--junit out.xml -- pytest --junit-xml out.xml";
 const NOW = 'hwci merge-announce --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"';
-const ANNOUNCE = step("Announce the merge", "merge-announce");
-const REPORT = step("Test on the board, and report", `exec ${TESTS}`);
 
 /** How to begin. */
 export function FirstSteps({ orgId, organization }) {
+  const { data: wheel } = useAnswer("/api/wheel");
+  const source = wheel && `"${origin}${wheel.path}#sha256=${wheel.sha256}"`;
   return html`
     <section class="part first-steps">
       <h2>No report has arrived yet</h2>
       <p>The first one comes from a desk: in a checkout of the firmware, on a machine that reaches the board and has${" "}
-        <code>hwci</code> (<code>pipx install hwci</code>).</p>
+        <code>hwci</code>, in a virtual environment or by pipx. This server has it, and pip checks its hash:</p>
+      ${source && html`<${Copyable} label="Command that installs hwci" text=${`pip install ${source}`} />`}
       <ol>
         <li>Sign in, and make a key for CI. ${!isAdmin(organization) && "Only an owner or admin can; ask one for a key. "}It is shown
           only once: the last line prints it. Keep it as the secret <code>HWCI_CI_KEY</code> of the CI.
@@ -32,20 +34,20 @@ export function FirstSteps({ orgId, organization }) {
         <li>One merge is checked on hardware now: <button type="button" onClick=${() => window.location.reload()}>Look again</button></li>
       </ol>
     </section>
-    <${FromThenOn} orgId=${orgId} organization=${organization} />
+    <${FromThenOn} orgId=${orgId} organization=${organization} source=${source} />
   `;
 }
 
 /** What comes after the first report. */
-function FromThenOn({ orgId, organization }) {
+function FromThenOn({ orgId, organization, source }) {
   const boxes = html`<a href=${addressOf("boxes", { orgId })}>Boxes</a>`;
   return html`<section class="part first-steps">
     <h2>From then on, CI does it</h2>
     <ul>
       <li>A job that needs no hardware announces each merge. As a step of GitHub Actions, after the checkout:
-        <${Copyable} label="Step that announces" text=${ANNOUNCE} /></li>
+        <${Copyable} label="Step that announces" text=${step("Announce the merge", "merge-announce", source)} /></li>
       <li>The job at the bench runs its tests and reports them, its runner being the box:
-        <${Copyable} label="Step that reports" text=${REPORT} /></li>
+        <${Copyable} label="Step that reports" text=${step("Test on the board, and report", `exec ${TESTS}`, source)} /></li>
       <li>The repository's <code>hwci.toml</code> lists the firmware and the harness files; without it no
         failure counts as a firmware bug: <code>hwci suite-config apply hwci.toml</code></li>
       <li>${isAdmin(organization) ? "Add" : "An owner or admin adds"} each bench under ${boxes}, to see whether it is online.
@@ -66,11 +68,11 @@ function keyOf(orgId) {
   ].join("\n");
 }
 
-function step(name, command) {
+function step(name, command, source) {
   return `- name: ${name}
   env:
     HWCI_URL: ${origin}
     HWCI_CI_KEY: \${{ secrets.HWCI_CI_KEY }}
     GITHUB_TOKEN: \${{ github.token }}
-  run: pipx run hwci ${command}`;
+  run: ${source ? `pipx run --spec ${source} ` : ""}hwci ${command}`;
 }
