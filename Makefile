@@ -53,11 +53,11 @@ mutation: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[mutation]'
 	$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(EACH),--each $(EACH)) $(ROOMS)
 
-## Write the generated reference pages anew.
+## Write the generated reference pages.
 docs: $(STAMP)
 	$(BIN)/python -m docs.generate
 
-## Take the pictures of the dashboard anew, in the system's Chromium.
+## Take the pictures of the dashboard, in the system's Chromium.
 screenshots: $(STAMP)
 	$(BIN)/python -m docs.screenshots
 

@@ -45,8 +45,8 @@ _constants_of_ours = providers._get_local_constants
 
 
 def _constants() -> Constants:
-    """Give none to a search that is the same each time: hypothesis tries the constants of whatever
-    modules are loaded, and that is another matter with each order of the tests.
+    """Return none for a search that is the same each time: hypothesis tries the constants of all
+    loaded modules, which depend on the order of the tests.
     """
     return Constants() if settings().derandomize else _constants_of_ours()
 
@@ -60,7 +60,7 @@ ELSEWHERE = ("HWCI_STATE_DIR", "HWCI_SPOOL_DIR")
 
 
 def live_in(home: Path, patch: pytest.MonkeyPatch) -> None:
-    """Let this process, and those that it starts, keep things in an empty home."""
+    """Set an empty home for this process and those that it starts."""
     home.mkdir()
     patch.setenv("HOME", str(home))
     for name, folder in KEPT.items():
@@ -71,7 +71,7 @@ def live_in(home: Path, patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Path]]:
-    """Give one home after the other. The first is for what lives longer than a test."""
+    """Yield one home after the other. The first is for what lives longer than a test."""
     folder = tmp_path_factory.mktemp("homes")
     places = (folder / str(number) for number in count())
     with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "mana
 
 
 def function_lengths(path: Path) -> dict[str, int]:
-    """Give each function's length in lines, whole: decorators, signature and docstring count."""
+    """Return each function's length in lines, whole: decorators, signature and docstring count."""
     lengths = {}
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -48,12 +48,12 @@ def really_ran(run: Run) -> dict[str, tuple[str, int]]:
     return counted_tries([(id_of(nodeid), outcome) for nodeid, outcome in run.noted])
 
 
-def test_the_plugin_tells_what_really_ran(run: Run) -> None:
+def test_the_plugin_reports_what_really_ran(run: Run) -> None:
     assert run.exit_code == 1, run.output
     assert counted(run.results) == really_ran(run)
 
 
-def test_the_xml_tells_what_really_ran(run: Run) -> None:
+def test_the_xml_has_what_really_ran(run: Run) -> None:
     assert counted(run.xml) == really_ran(run)
 
 
@@ -71,7 +71,7 @@ def test_a_test_that_is_skipped_or_known_to_fail_is_no_item(run: Run) -> None:
     assert not [test for test in told if "skip" in test or "known_to_fail" in test]
 
 
-def test_both_files_tell_when_the_run_was(run: Run) -> None:
+def test_both_files_set_the_times_of_the_run(run: Run) -> None:
     begin, xml_begin = run.results.started_at, run.xml.started_at
 
     assert begin is not None
@@ -160,7 +160,7 @@ def test_two(request, hwci_verdict):
         ("(['infra'])", "hwci_verdict is ['infra']: write one of"),
     ],
 )
-def test_a_marker_that_cannot_be_understood_is_told_in_words(
+def test_a_marker_that_cannot_be_understood_is_explained(
     tmp_path: Path, marker: str, what: str
 ) -> None:
     module = f"import pytest\n@pytest.mark.hwci_verdict{marker}\ndef test_a(): pass\n"
@@ -171,7 +171,7 @@ def test_a_marker_that_cannot_be_understood_is_told_in_words(
     assert counted(run.results) == {"test_bench.test_a": ("fail", 1)}
 
 
-def test_a_verdict_that_is_none_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_a_verdict_that_is_none_is_shown_with_those_there_are(tmp_path: Path) -> None:
     module = "import pytest\n@pytest.mark.hwci_verdict('me')\ndef test_a(): pass\n"
     run = run_pytest(tmp_path, test_b=module)
 
@@ -211,7 +211,7 @@ def test_after(): pass
 """
 
 
-def test_a_run_that_dies_tells_what_ran_and_that_the_running_test_failed(tmp_path: Path) -> None:
+def test_a_run_that_dies_reports_what_ran_and_that_the_running_test_failed(tmp_path: Path) -> None:
     run = run_pytest(tmp_path, test_d=DIES)
 
     assert not (tmp_path / "junit.xml").exists()
@@ -289,7 +289,7 @@ def test_a_file_that_cannot_be_written_is_wrong_usage(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_is_told_and_fails_no_test(tmp_path: Path) -> None:
+def test_a_full_disk_is_warned_of_and_fails_no_test(tmp_path: Path) -> None:
     run = run_plain(
         tmp_path, "-p", "hwci.pytest_plugin", "--hwci-results=/dev/full", test_a="def test_a(): 0"
     )
@@ -298,7 +298,7 @@ def test_a_full_disk_is_told_and_fails_no_test(tmp_path: Path) -> None:
     assert "hwci: /dev/full is not whole: [Errno 28] No space left on device" in run.output
 
 
-def test_plugins_that_undo_each_other_are_told(tmp_path: Path) -> None:
+def test_plugins_that_undo_each_other_are_noted(tmp_path: Path) -> None:
     both = ("-p", "pytest_rerunfailures", "-p", "flaky.flaky_pytest_plugin", "-v")
     run = run_pytest(tmp_path, *both, test_a="def test_a(): 0")
 

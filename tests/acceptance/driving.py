@@ -63,7 +63,7 @@ class Tenant:
         return [generator.review_event(choice, chosen, review["by"], review["at"])]
 
     async def read(self, path: str, **query: Any) -> Json:
-        """Give one answer of this organization."""
+        """Return one answer of this organization."""
         params = {name: value for name, value in query.items() if value is not None}
         async with self.http.get(f"/api/orgs/{self.org_id}/{path}", params=params) as answer:
             assert answer.status == 200, await answer.text()
@@ -71,7 +71,7 @@ class Tenant:
             return found
 
     async def rows(self, path: str, **query: Any) -> list[Json]:
-        """Give a whole list, page by page."""
+        """Return a whole list, page by page."""
         rows: list[Json] = []
         page = 1
         while True:
@@ -82,7 +82,7 @@ class Tenant:
             page += 1
 
     async def page(self, view: Json) -> Json:
-        """Give the metrics page in the common form, its tables whole."""
+        """Return the metrics page in the common form, its tables whole."""
         query = {
             "days": view["days"],
             "asOf": view["as_of"],
@@ -99,7 +99,7 @@ class Tenant:
         return page
 
     async def checked_merges(self, view: Json) -> list[Json]:
-        """Give `checked-merges` in the common form."""
+        """Return `checked-merges` in the common form."""
         rows = await self.rows(
             "ci-metrics/checked-merges",
             days=view["days"],
@@ -110,7 +110,7 @@ class Tenant:
         return [in_common_form(self._row(row)) for row in rows]
 
     async def broken_tests(self, view: Json) -> set[tuple[str, str, str]]:
-        """Give the tests of `flakiest-tests?broken=true`."""
+        """Return the tests of `flakiest-tests?broken=true`."""
         rows = await self.rows(
             "ci-metrics/flakiest-tests",
             days=view["days"],
@@ -122,7 +122,7 @@ class Tenant:
         return {(row["repoKey"], row["suite"], row["testId"]) for row in rows}
 
     async def failures(self, view: Json, label: str | None = None) -> list[Json]:
-        """Give `ci-failures` in the common form."""
+        """Return `ci-failures` in the common form."""
         rows = await self.rows(
             "ci-failures",
             days=view["days"],

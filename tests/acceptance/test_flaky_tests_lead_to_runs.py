@@ -27,7 +27,7 @@ TestKey = tuple[str, str, str]
 
 
 def parts_by_run(told: list[Event]) -> list[list[Report]]:
-    """Give the reports of each run that came in parts."""
+    """Return the reports of each run that came in parts."""
     runs: dict[tuple[object, ...], list[Report]] = defaultdict(list)
     for report in replay(told).reports.values():
         runs[report.repo, report.shown_run_id, report.attempt, report.box].append(report)

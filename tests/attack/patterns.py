@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Path patterns that are slow to match, over two reports with half a million paths together: the
-page is opened and plans are asked for, by callers who wait and by callers who leave.
+page is opened and plans are asked for, by callers who wait and by callers who hang up.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ LETTERS = random.Random(22)
 
 
 def _patterns(count: int) -> list[str]:
-    """Return patterns as long as they may be, each with turns of its own."""
+    """Return patterns of the greatest length, all different."""
     return ["**" + "**".join(LETTERS.choices("ab", k=338)) + "**c" for _ in range(count)]
 
 
 def _run(number: int, outcome: str) -> dict[str, object]:
-    """Return a run whose changes list as many files as they may."""
+    """Return a run whose changes list the most files allowed."""
     commits = [
         {
             "sha": f"{number}{at:039x}",
@@ -90,7 +90,7 @@ async def _send(
 async def _read(
     http: aiohttp.ClientSession, path: str, body: object, leaving: float | None = None
 ) -> None:
-    """Ask again and again; `leaving`: and wait no longer than so many seconds."""
+    """Send requests in a loop; `leaving`: seconds after which the caller hangs up."""
     method = "GET" if body is None else "POST"
     while True:
         with suppress(TimeoutError):

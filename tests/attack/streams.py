@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty accounts, each with its own organization, take all places for streams and come back."""
+"""Twenty accounts, each with an organization, open all the streams of a server, and reconnect."""
 
 import asyncio
 

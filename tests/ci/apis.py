@@ -266,7 +266,7 @@ APIS: Mapping[str, Api] = {
 
 
 def history(title: str, *runs: tuple[str, str | None]) -> dict[str, Any]:
-    """Give the answers of an API where each run before this one, the newest first, succeeded on a
+    """Return the answers of an API where each run before this one, the newest first, succeeded on a
     commit, with a job `hil` that ended so; None: without such a job.
     """
     return _HISTORIES[title](
@@ -337,7 +337,7 @@ _HISTORIES: Mapping[str, Callable[[list[_Run]], dict[str, Any]]] = {
 
 
 def answers_of(title: str, ended: str | None = None) -> dict[str, Any]:
-    """Give the answers of an API. `ended`: how this job of the newer run did; None: well."""
+    """Return the answers of an API. `ended`: how this job of the newer run did; None: well."""
     text = json.dumps(APIS[title].answers).replace(ENDED, ended or APIS[title].passed)
     return dict(json.loads(text))
 
@@ -350,7 +350,7 @@ def asking(server: Answering) -> Any:
 
 
 def job_of(server: Answering, title: str, *, token: bool = True, **more: str) -> Job:
-    """Give the job that asks, told where the server is."""
+    """Return the job that asks, with the address of the server."""
     api = APIS[title]
     environ = {**api.environ, **({api.secret: TOKEN} if token else {}), **more}
     if api.variable:
@@ -379,12 +379,12 @@ def find(title: str, answers: dict[str, Any], **more: str) -> Found:
 
 
 def by(title: str, sha: str) -> Found:
-    """Give the base that an API told for sure."""
+    """Return the base that an API confirmed."""
     return Sourced(sha, title), ()
 
 
 def doubted(found: Found) -> str:
-    """Give the note of a base that is not known."""
+    """Return the note of a base that is not known."""
     base, (note,) = found
     assert base == Sourced(None, "default")
     return note

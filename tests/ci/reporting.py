@@ -11,7 +11,7 @@ NAMES = ("repo_key", "workflow", "suite", "run_id", "run_attempt", "trigger", "b
 
 
 def report_of(job: Job, changes: Changes | None, *, hello_ok: bool = True) -> RunReport:
-    """Give the report of one test that passed on a box."""
+    """Return the report of one test that passed on a box."""
     said = {name: job.value(name) for name in NAMES} | {"changes": changes, "hello_ok": hello_ok}
     times = dict.fromkeys(("started_at", "ended_at"), datetime(2026, 1, 1, tzinfo=UTC))
     test = {"id": "a", "outcome": Outcome.PASS, "attempts": 1, "duration_s": 1.0}

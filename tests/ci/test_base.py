@@ -140,7 +140,7 @@ def test_a_doubt_that_nobody_dispels_says_what_to_do(title: str) -> None:
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_without_a_token_nobody_is_asked_and_the_want_of_a_base_is_told(title: str) -> None:
+def test_without_a_token_no_api_is_asked_and_the_missing_base_is_noted(title: str) -> None:
     with answering(answers_of(title)) as server:
         job = job_of(server, title, token=False, **FIRST_ATTEMPT)
         base, (note,) = find_base(job, PastRuns(), asking(server))
@@ -155,7 +155,7 @@ def test_without_a_token_nobody_is_asked_and_the_want_of_a_base_is_told(title: s
 
 @pytest.mark.parametrize("title", APIS)
 @pytest.mark.parametrize("answer", [403, 500, 302, b"", b"{", b"[" * 100_000, b"\xff"])
-def test_an_api_that_gives_no_answer_is_told_and_passed_over(title: str, answer: object) -> None:
+def test_an_api_that_gives_no_answer_is_noted_and_passed_over(title: str, answer: object) -> None:
     with answering(dict.fromkeys(APIS[title].answers, answer)) as server:
         base, notes = find_base(job_of(server, title), PastRuns(), asking(server))
 
@@ -165,7 +165,7 @@ def test_an_api_that_gives_no_answer_is_told_and_passed_over(title: str, answer:
     assert [asked.path for asked in server.asked if asked.path == "/elsewhere"] == []
 
 
-def test_an_api_that_is_away_is_told() -> None:
+def test_an_api_that_is_away_is_noted() -> None:
     with answering({}) as server:
         job = job_of(server, "GitHub's API")
 

@@ -44,6 +44,6 @@ def test_a_pipe_and_a_device_are_not_opened(tmp_path: Path) -> None:
         assert why(tmp_path / name, MEBIBYTE) == "it is no file but a pipe or a device"
 
 
-def test_a_folder_and_a_file_that_is_not_there_are_told_as_the_system_does(tmp_path: Path) -> None:
+def test_a_folder_and_a_missing_file_are_named_in_the_words_of_the_system(tmp_path: Path) -> None:
     assert why(tmp_path, 1) == "Is a directory"
     assert why(tmp_path / "no", 1) == "No such file or directory"

@@ -228,7 +228,7 @@ def test_a_work_tree_beside_a_clone_ends_where_that_ends(tmp_path: Path) -> None
     assert (far.base_sha, far.truncated) == (None, True)
 
 
-def test_a_clone_without_trees_whose_remote_is_gone_tells_the_commits_alone(
+def test_a_clone_without_trees_whose_remote_is_gone_gives_the_commits_alone(
     tmp_path: Path,
 ) -> None:
     shas = line_of(4, tmp_path / "origin")
@@ -262,7 +262,7 @@ def test_where_a_clone_of_one_commit_cannot_be_deepened_its_files_are_cut_short(
         assert "fetch-depth: 0" in note
 
 
-def test_a_base_that_is_nowhere_is_told_as_such(tmp_path: Path) -> None:
+def test_a_base_that_does_not_exist_is_named_as_such(tmp_path: Path) -> None:
     shas = line_of(3, tmp_path / "origin")
 
     (note,) = collect(Repository(tmp_path / "origin"), shas[3], ABSENT).notes
@@ -306,7 +306,7 @@ def test_a_commit_of_another_ref_is_fetched(tmp_path: Path) -> None:
     assert len(collected.changes.commits) == 5
 
 
-def test_outside_of_a_repository_people_are_told_where_to_go(tmp_path: Path) -> None:
+def test_outside_of_a_repository_people_learn_where_to_go(tmp_path: Path) -> None:
     fault = Repository(tmp_path).fault()
 
     assert fault is not None
@@ -315,7 +315,7 @@ def test_outside_of_a_repository_people_are_told_where_to_go(tmp_path: Path) -> 
     assert collect(Repository(tmp_path), ABSENT, None).changes is None
 
 
-def test_without_git_people_are_told_to_install_it(tmp_path: Path) -> None:
+def test_without_git_the_fix_is_to_install_it(tmp_path: Path) -> None:
     collected = collect(Repository(tmp_path, {"PATH": str(tmp_path)}), ABSENT, None)
 
     (note,) = collected.notes
@@ -323,7 +323,7 @@ def test_without_git_people_are_told_to_install_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_checkout_of_another_user_is_told_with_its_fix(tmp_path: Path) -> None:
+def test_a_checkout_of_another_user_is_an_error_with_its_fix(tmp_path: Path) -> None:
     line_of(1, tmp_path / "origin")
     clone = clone_of(tmp_path / "origin", tmp_path / "clone")
     for path in (clone, clone / ".git"):
@@ -487,7 +487,7 @@ def test_a_first_commit_touches_all_its_files(tmp_path: Path) -> None:
 # What a job asks of its checkout
 
 
-def test_a_checkout_tells_its_branch_its_remote_and_its_commit(tmp_path: Path) -> None:
+def test_a_checkout_gives_its_branch_its_remote_and_its_commit(tmp_path: Path) -> None:
     shas = line_of(3, tmp_path / "origin")
     clone = clone_of(tmp_path / "origin", tmp_path / "clone")
     inside = clone / "deeper"

@@ -39,7 +39,7 @@ class Scene:
     made: dict[tuple[str, tuple[str, ...]], Path] = field(default_factory=dict)
 
     def clone(self, folder: Path, sha: str, options: tuple[str, ...], *, reachable: bool) -> Path:
-        """Give a clone of its own, fetched once for all tests that ask for such a one."""
+        """Return a clone of its own, fetched once for all tests that ask for such a one."""
         if (sha, options) not in self.made:
             new = self.origin.parent / f"clone-{len(self.made)}"
             self.made[sha, options] = self._cloned(new, sha, options)
@@ -87,7 +87,7 @@ def questions(scene: Scene) -> Iterator[tuple[str, str]]:
 
 
 def fault_of(scene: Scene, changes: Changes, base: str, sha: str) -> str | None:
-    """Say what is wrong with changes, if anything is."""
+    """Return what is wrong with changes; empty if nothing is."""
     if changes.base_sha is None:
         if [item.sha for item in changes.commits] != [sha]:
             return "without a base, something else is listed than the commit"
@@ -189,7 +189,7 @@ def test_any_graph_cut_anywhere_gives_the_range_or_null(seed: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize("retouch", ["replaced", "grafted"])
-def test_a_history_that_someone_retouched_here_is_told_as_everyone_has_it(
+def test_a_history_with_local_replacements_is_reported_as_everyone_has_it(
     retouch: str, tmp_path: Path
 ) -> None:
     scene = scene_of(SHAPES[0], 1, tmp_path / "origin")

@@ -136,7 +136,7 @@ def test_where_this_job_is_not_recognized_a_run_of_several_is_in_doubt(this: Row
     assert "run 8" in doubted(github(HIL, this=unknown))
 
 
-def test_two_jobs_that_run_on_a_runner_of_this_name_are_not_told_apart() -> None:
+def test_two_jobs_that_run_on_a_runner_of_this_name_are_not_distinguished() -> None:
     answers = history("GitHub's API", (NEWER, "success"))
     twins = github_job("hil", None), github_job("soak", None)
     answers[github_jobs_path(GITHUB_OWN)] = github_jobs(*twins)
@@ -276,7 +276,7 @@ def test_a_branch_that_nothing_is_merged_into_has_no_queue() -> None:
 def test_a_job_that_was_cancelled_before_it_reported_tested_nothing(
     ended: str, reported: bool
 ) -> None:
-    """Nobody heard of its tests, if there were any."""
+    """Its tests are unknown, if there were any."""
     running = {"name": "Report", "status": "in_progress", "conclusion": None}
     report = {"name": "Report", "status": "completed", "conclusion": ended}
     this = github_job("hil", None) | {"steps": [running]}

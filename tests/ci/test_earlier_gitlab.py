@@ -54,7 +54,7 @@ def test_a_pipeline_of_gitlab_that_was_skipped_is_not_looked_into() -> None:
 
 
 def of_merge_request(*pipelines: tuple[int, str, Row]) -> dict[str, Any]:
-    """Give the answers about a merge request: of each pipeline its ref and its job's commit."""
+    """Return the answers about a merge request: of each pipeline its ref and its job's commit."""
     name = recorded("gitlab-merge-request")["CI_JOB_NAME"]
     rows = [
         {"id": number, "sha": LATER, "ref": ref, "project_id": 88} for number, ref, _ in pipelines

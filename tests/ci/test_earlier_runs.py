@@ -187,7 +187,7 @@ def test_an_answer_of_another_shape_is_no_answer(title: str, answer: object) -> 
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_refused_question_about_jobs_is_told(title: str) -> None:
+def test_a_refused_request_for_jobs_is_noted(title: str) -> None:
     answers = history(title, (NEWER, APIS[title].passed))
     for path in list(answers)[1:]:
         base, (note,) = find(title, {**answers, path: 403})

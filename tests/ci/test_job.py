@@ -138,7 +138,7 @@ def test_git_fills_in_what_the_system_leaves_out() -> None:
     assert fields["merged_at"] == (NOON, "git")
 
 
-def test_a_desk_is_told_by_git_and_by_defaults() -> None:
+def test_a_desk_has_its_fields_from_git_and_defaults() -> None:
     job = find_job({}, {}, Desk(), None).with_run_id(NOON)
 
     assert job.system is None
@@ -212,7 +212,7 @@ def test_a_flag_beside_it_mends_a_variable_that_cannot_be_understood() -> None:
     assert (job.value("run_id"), job.bad_settings) == (1, ())
 
 
-def test_a_name_or_a_short_hash_of_a_commit_is_told_in_full() -> None:
+def test_a_name_or_a_short_hash_of_a_commit_becomes_the_full_hash() -> None:
     flags = {"sha": "trunk", "covers_shas": ("B" * 40, HEAD[:7])}
     environ = recorded("github-push") | {"HWCI_BASE_SHA": "aaaaaaa", "HWCI_BEFORE_SHA": "0" * 40}
 
@@ -248,7 +248,7 @@ def test_where_there_is_no_git_a_short_hash_is_believed() -> None:
     assert said(find_job({"sha": "ABCDEF0"}, {}, None, None))["sha"] == ("abcdef0", "--sha")
 
 
-def test_a_build_that_was_started_with_a_short_hash_is_told_in_full() -> None:
+def test_a_build_that_was_started_with_a_short_hash_has_the_full_one() -> None:
     environ = recorded("buildkite-ui") | {"BUILDKITE_COMMIT": HEAD[:7]}
 
     assert said(find_job({}, environ, Desk(), None))["sha"] == (HEAD, "BUILDKITE_COMMIT")

@@ -124,7 +124,7 @@ def test_a_test_in_two_files_of_a_box_was_tried_twice_and_one_pass_is_a_pass(wri
     assert results.tests[1].duration_s == 5.25
 
 
-def test_a_pass_that_is_told_twice_is_no_retry(write: Write) -> None:
+def test_a_pass_that_is_given_twice_is_no_retry(write: Write) -> None:
     """Twister writes one run into two files, and GoogleTest repeats what passed."""
     case = '<testcase name="a" time="2"/>'
     once = read(write(f'<testsuite name="x">{case}</testsuite>'))
@@ -282,7 +282,7 @@ def test_the_last_test_before_a_break_is_in_doubt_where_pytest_wrote_it(tmp_path
     assert kept == rows(results_of("pytest.xml"))[:3]
 
 
-def test_a_gzip_file_that_was_cut_short_is_told(tmp_path: Path) -> None:
+def test_a_gzip_file_that_was_cut_short_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "results.xml.gz"
     path.write_bytes(gzip.compress((SAMPLES / "ctest.xml").read_bytes())[:30])
 
@@ -300,7 +300,7 @@ def test_what_was_unpacked_before_a_gzip_file_breaks_off_counts(tmp_path: Path) 
     assert fault.startswith(f"{path}: It is a gzip file that was cut short: 4 tests before that")
 
 
-def test_a_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_is_an_error_and_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "results.xml"
     os.mkfifo(path)
 
@@ -309,7 +309,7 @@ def test_a_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
     )
 
 
-def test_a_damaged_gzip_file_is_told(tmp_path: Path) -> None:
+def test_a_damaged_gzip_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "results.xml.gz"
     content = bytearray(gzip.compress((SAMPLES / "ctest.xml").read_bytes()))
     content[20] ^= 0xFF
@@ -318,7 +318,7 @@ def test_a_damaged_gzip_file_is_told(tmp_path: Path) -> None:
     assert fault_of(path).startswith(f"{path}: It is a damaged gzip file (")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "missing.xml"
 
     assert fault_of(path) == (
@@ -326,7 +326,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_folder_is_an_error(tmp_path: Path) -> None:
     assert "It cannot be read: Is a directory" in fault_of(tmp_path)
 
 
@@ -344,14 +344,14 @@ def test_what_inflates_without_end_is_refused_before_it_is_held(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("encoding", ["no-such-encoding", "utf-7", "shift_jis"])
-def test_an_encoding_that_cannot_be_read_is_told(tmp_path: Path, encoding: str) -> None:
+def test_an_encoding_that_cannot_be_read_is_an_error(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "results.xml"
     path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>\n<testsuite name="x"/>'.encode())
 
     assert fault_of(path).startswith(f"{path}:1:")
 
 
-def test_a_file_of_tests_without_any_name_is_told(write: Write) -> None:
+def test_a_file_of_tests_without_any_name_is_noted(write: Write) -> None:
     path = write('<testsuite name="x">\n<testcase/></testsuite>')
 
     assert fault_of(path) == (f"{path}:2:1: 1 test has neither name nor classname. Name every test")

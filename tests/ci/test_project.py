@@ -60,7 +60,7 @@ def test_a_product_has_the_repository_of_the_file_unless_it_names_its_own(tmp_pa
     assert (gateway.repo_key, gateway.box) == ("acme/gateway", None)
 
 
-def test_the_server_is_told_paths_and_trigger_and_not_the_box(tmp_path: Path) -> None:
+def test_the_server_gets_paths_and_trigger_and_not_the_box(tmp_path: Path) -> None:
     sensor, gateway = (item.configuration() for item in read_project(write(tmp_path)).products)
 
     assert sensor.model_dump() == {
@@ -171,7 +171,7 @@ def test_outside_any_repository_only_the_folder_itself_is_looked_at(tmp_path: Pa
 
 @contextmanager
 def closed(folder: Path) -> Iterator[None]:
-    """Let nobody search a folder; root may, so it is somebody else meanwhile."""
+    """Make a folder that cannot be searched, as another user than root, who could."""
     was = os.geteuid()
     folder.chmod(0)
     try:

@@ -44,7 +44,7 @@ passed, skipped = {title: APIS[title].passed for title in TITLES}, "skipped"
 
 
 def rows_of(title: str, answers: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give the listed builds before the one that asks."""
+    """Return the listed builds before the one that asks."""
     rows = answers[AZURE]["value"] if title == "Azure's API" else answers[BUILDKITE][1:]
     assert isinstance(rows, list)
     return rows
@@ -79,7 +79,7 @@ class Bench:
     def ask(
         self, title: str, commit: int, answers: dict[str, Any], *, token: bool = True, **more: str
     ) -> tuple[list[int], UnderTest, Answering]:
-        """Give what the run of a pushed commit covers, and all that it has under test."""
+        """Return what the run of a pushed commit covers, and all that it has under test."""
         with answering(answers) as server:
             told = {COMMIT[title]: self.shas[commit], **more}
             found = self.look(job_of(server, title, token=token, **told), server)
@@ -175,7 +175,7 @@ def test_what_came_from_the_side_is_of_the_push_that_merged_it(title: str, tmp_p
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_no_more_of_a_long_list_is_read_than_tells_it(title: str, bench: Bench) -> None:
+def test_no_more_of_a_long_list_is_read_than_needed(title: str, bench: Bench) -> None:
     tested = (2, passed[title])
 
     assert bench.covers(title, 6, [(4, skipped), *[tested] * 150]) == [5, 6]
@@ -214,7 +214,7 @@ def test_the_base_of_the_changes_is_not_asked(title: str, bench: Bench) -> None:
 def only_its_own(
     title: str, bench: Bench, answers: dict[str, Any], *, token: bool = True, **more: str
 ) -> str:
-    """Give the note about a merge that covers no more than itself, on a bench that remembers."""
+    """Return the note about a merge that covers no more than itself, on a bench that remembers."""
     with answering({}) as server:
         earlier = job_of(
             server, title, token=True, HWCI_RUN_ID="7", **{COMMIT[title]: bench.shas[2]}
@@ -277,7 +277,7 @@ def test_an_api_that_is_away_is_not_waited_for_twice(title: str, bench: Bench) -
 
 @pytest.mark.parametrize("title", TITLES)
 @pytest.mark.parametrize("commit", ["HEAD", "", "0" * 40])
-def test_a_build_before_of_which_the_commit_is_not_told_is_not_reached_over(
+def test_an_earlier_build_without_its_commit_is_not_skipped(
     title: str, commit: str, bench: Bench
 ) -> None:
     answers = bench.answers(title, [(commit, skipped), (4, skipped), (2, passed[title])])
@@ -293,7 +293,7 @@ def test_the_first_build_of_a_branch_covers_its_own_commit(title: str, bench: Be
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_a_number_that_is_none_is_told(title: str, bench: Bench) -> None:
+def test_text_in_place_of_a_number_is_an_error(title: str, bench: Bench) -> None:
     number = {"Azure's API": "BUILD_BUILDID", "Buildkite's API": "BUILDKITE_BUILD_NUMBER"}[title]
     more = {number: "x", "HWCI_RUN_ID": "8"}
 
@@ -301,7 +301,7 @@ def test_a_number_that_is_none_is_told(title: str, bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_who_is_told_the_push_asks_nobody_and_notes_nothing(title: str, bench: Bench) -> None:
+def test_a_job_that_knows_its_push_asks_no_api_and_notes_nothing(title: str, bench: Bench) -> None:
     shas = bench.shas
     nightly = {"BUILD_REASON": "Schedule", "BUILDKITE_SOURCE": "schedule"}
     based = {"HWCI_BASE_SHA": shas[3]}
@@ -335,7 +335,7 @@ def test_a_push_of_github_or_gitlab_is_what_the_event_says(bench: Bench, tmp_pat
 
 
 def test_where_they_do_not_say_it_the_base_does_not_stand_in(bench: Bench, tmp_path: Path) -> None:
-    """A branch made anew, or a forced push that brought nothing."""
+    """A new branch, or a forced push without commits."""
     event = tmp_path / "event.json"
     event.write_text(
         f'{{"before": "{bench.shas[4]}", "forced": true, "commits": [],'
@@ -369,7 +369,7 @@ def test_who_says_where_the_branch_stood_is_believed_before_the_list_of_the_even
     assert (listed, told) == ([4, 5, 6], [6])
 
 
-def test_a_push_that_the_clone_does_not_hold_is_told(bench: Bench) -> None:
+def test_a_push_that_the_clone_does_not_hold_is_noted(bench: Bench) -> None:
     """GitLab names a commit that is gone after a forced push."""
     answers = bench.answers("GitLab's API", [(2, APIS["GitLab's API"].passed)])
     say = partial(bench.ask, "GitLab's API", 6, answers, CI_COMMIT_BEFORE_SHA="1" * 40)

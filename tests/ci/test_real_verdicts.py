@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real results of real boards, where they are at hand: 105 files of Twister's, two of them with
-control characters of a serial line, which XML forbids.
+"""Real results of real boards, if they are on this machine: 105 files of Twister's, two of them
+with control characters of a serial line, which XML forbids.
 
 Every message of their 14,729 failures is listed here with its count and its verdict.
 """
@@ -65,18 +65,18 @@ UNKNOWN = {
 
 
 @dataclass
-class Listener:
-    """A pattern that matches nothing, and notes every message that rules are asked about."""
+class Recorder:
+    """A pattern that matches nothing, and records every message that it is tried on."""
 
-    heard: Counter[str] = field(default_factory=Counter)
+    messages: Counter[str] = field(default_factory=Counter)
 
     def search(self, message: str) -> None:
-        self.heard[message] += 1
+        self.messages[message] += 1
 
 
 @dataclass
 class Boards:
-    heard: Counter[str]
+    messages: Counter[str]
     read: list[FileResults]
     faults: list[str]
 
@@ -85,11 +85,11 @@ class Boards:
 def boards() -> Boards:
     found = Boards(Counter(), [], [])
     for path in sorted(FOLDER.glob("*/*.xml.gz")):
-        listener = Listener()
-        first = Rule(cast("re.Pattern[str]", listener), Verdict.UNKNOWN, "only listens")
+        recorder = Recorder()
+        first = Rule(cast("re.Pattern[str]", recorder), Verdict.UNKNOWN, "only records")
         found.read.append(read_results(path, [first, *BUILT_IN]))
         found.faults += found.read[-1].faults
-        found.heard.update(listener.heard)
+        found.messages.update(recorder.messages)
     return found
 
 
@@ -102,7 +102,7 @@ def failed(files: Sequence[FileResults]) -> Counter[Verdict]:
     )
 
 
-def test_real_files_are_read_whole_and_what_xml_forbids_is_told(boards: Boards) -> None:
+def test_real_files_are_read_whole_and_what_xml_forbids_is_noted(boards: Boards) -> None:
     assert len(boards.read) == 105
     assert max(len(file.attempts) for file in boards.read) > 3 * limits.TESTS_MAX
     assert all(file.started_at is not None and file.duration_s > 0 for file in boards.read)
@@ -118,7 +118,7 @@ def test_real_files_are_read_whole_and_what_xml_forbids_is_told(boards: Boards) 
 def test_every_message_of_real_boards_is_listed_with_its_count(boards: Boards) -> None:
     listed = INFRA | DEVICE | NEVER_BUILT | UNKNOWN
 
-    assert boards.heard == {message: count for message, count in listed.items() if count}
+    assert boards.messages == {message: count for message, count in listed.items() if count}
 
 
 def test_the_verdict_of_each_message_is_the_one_that_it_is_listed_under() -> None:

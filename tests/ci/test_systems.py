@@ -338,7 +338,7 @@ def test_a_board_of_github_is_no_bench() -> None:
         ("a pipe", "it is no file but a pipe or a device"),
     ],
 )
-def test_an_event_file_that_cannot_be_read_says_nothing_and_is_told(
+def test_an_event_file_that_cannot_be_read_sets_no_field_and_is_noted(
     tmp_path: Path, content: str | None, why: str | None
 ) -> None:
     event = tmp_path / "event.json"

@@ -76,7 +76,7 @@ def test_which_of_many_tests_failed_before_is_not_invented(tmp_path: Path) -> No
     assert rows(results) == [("a.b.one", "pass", 1), ("a.b.two", "pass", 1)]
 
 
-def test_a_blocked_test_is_left_out_where_another_tells_what_happened(tmp_path: Path) -> None:
+def test_a_blocked_test_is_left_out_where_another_shows_what_happened(tmp_path: Path) -> None:
     cases = [case("a.b.one", "started"), case("a.b.two", "blocked")]
 
     results = of(tmp_path, suite(status="failed", reason="Timeout", testcases=cases))
@@ -131,7 +131,7 @@ def test_boards_of_one_file_do_not_try_each_others_tests_again(tmp_path: Path) -
         ),
     ],
 )
-def test_what_twister_does_not_write_is_told(
+def test_what_twister_does_not_write_is_an_error(
     tmp_path: Path, document: dict[str, Any], told: str
 ) -> None:
     path = tmp_path / "twister.json"
@@ -144,7 +144,7 @@ def test_what_twister_does_not_write_is_told(
     assert "\n" not in str(caught.value)
 
 
-def test_a_suite_that_failed_without_its_tests_is_told(tmp_path: Path) -> None:
+def test_a_suite_that_failed_without_its_tests_is_noted(tmp_path: Path) -> None:
     """As when a device crashed after its tests: nobody says which test that is."""
     path = tmp_path / "twister.json"
     failed = suite(status="failed", reason="Fault", testcases=[case("a.b.one", "passed")])

@@ -74,7 +74,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def said(bench: Bench, found: UnderTest) -> tuple[int | None, list[int]]:
-    """Give base and commits by their numbers."""
+    """Return base and commits by their numbers."""
     numbers = {sha: number for number, sha in bench.shas.items()}
     assert found.changes is not None
     base = found.changes.base_sha
@@ -123,7 +123,7 @@ def test_a_base_that_a_person_names_counts(bench: Bench) -> None:
     assert said(bench, bench.look(bench.job(5, 2, base_sha=bench.shas[1]))) == (1, [2, 3, 4, 5])
 
 
-def test_a_base_that_is_no_ancestor_is_null_and_told(bench: Bench) -> None:
+def test_a_base_that_is_no_ancestor_is_null_with_a_note(bench: Bench) -> None:
     found = bench.look(bench.job(3, 1, base_sha=bench.shas[7]))
 
     assert said(bench, found) == (None, [3])
@@ -209,7 +209,7 @@ def test_a_server_that_gives_only_its_branches_is_asked_for_them(tmp_path: Path)
     assert said(bench, found) == (4, [5, 6, 7, 8, 9])
 
 
-def test_a_repository_of_longer_hashes_is_told_as_well(tmp_path: Path) -> None:
+def test_a_repository_of_longer_hashes_is_read_as_well(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     git(folder, "init", "--quiet", "--object-format=sha256")

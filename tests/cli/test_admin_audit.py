@@ -48,7 +48,7 @@ async def start(database: Path) -> None:
 
 
 def log_of(database: Path) -> list[tuple[str, str]]:
-    """Give actor and action of the entries, newest first."""
+    """Return actor and action of the entries, newest first."""
 
     async def read() -> list[tuple[str, str]]:
         storage = open_storage(database)

@@ -30,7 +30,7 @@ COMMANDS = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with a database that has a report."""
+    """Return a folder with a database that has a report."""
     with running_in_thread(tmp_path) as server:
         assert send(server.url, server).status == 204
     return tmp_path
@@ -41,7 +41,7 @@ def alter(folder: Path, statement: str) -> None:
         assert database.execute(statement).rowcount > 0
 
 
-def test_a_whole_database_is_told_so(folder: Path) -> None:
+def test_a_whole_database_is_reported_whole(folder: Path) -> None:
     told = hwci(folder, "admin", "check", *DATABASE)
     assert (told.returncode, told.stdout) == (0, "")
     assert "hwci.db is whole: 1 report." in told.stderr
@@ -74,7 +74,7 @@ def test_damage_is_named_with_what_to_do_next_also_by_a_server_that_runs(folder:
         assert len(json.loads(told.stdout)["damage"]) == 1
 
 
-def test_what_is_only_out_of_date_is_told_to_be_computed_anew(folder: Path) -> None:
+def test_the_fix_of_what_is_only_out_of_date_is_a_rebuild(folder: Path) -> None:
     alter(folder, "DELETE FROM mention")
     told = hwci(folder, "admin", "check", *DATABASE)
     assert told.returncode == 1

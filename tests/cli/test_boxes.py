@@ -206,7 +206,7 @@ def test_an_install_whose_answer_is_lost_is_sent_once_and_says_what_may_have_bec
     assert "hwci boxes install-token" in err
 
 
-def test_a_script_without_a_token_is_told_how_to_give_it(bench: Command) -> None:
+def test_a_script_without_a_token_learns_how_to_give_it(bench: Command) -> None:
     code, _, err = bench("box", "install")
 
     assert code == 2
@@ -217,7 +217,7 @@ def test_a_script_without_a_token_is_told_how_to_give_it(bench: Command) -> None
     ]
 
 
-def test_a_bench_that_is_not_installed_is_told_so(bench: Command) -> None:
+def test_a_bench_that_is_not_installed_gets_an_error(bench: Command) -> None:
     code, _, err = bench("box", "heartbeat")
 
     assert code == 4

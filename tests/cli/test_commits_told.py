@@ -55,7 +55,7 @@ def test_a_dry_run_prints_the_same_again(
     assert last["files"] != []
 
 
-def test_a_commit_is_told_by_any_name_that_git_has_for_it(
+def test_a_commit_is_found_by_any_name_that_git_has_for_it(
     in_ci: Command, tmp_path: Path, shas: dict[int, str]
 ) -> None:
     git(tmp_path, "tag", "v1.2", shas[4])
@@ -151,7 +151,7 @@ def test_a_shallow_clone_whose_remote_is_away_reports_without_the_commit_before(
         assert "warning: HWCI_BEFORE_SHA is 'HEAD~1': that is no full hash" in answer.err
 
 
-def test_a_base_that_is_not_in_the_clone_is_told_as_such(
+def test_a_base_that_is_not_in_the_clone_is_named_as_such(
     in_ci: Command, shas: dict[int, str]
 ) -> None:
     answer = in_ci(*RUN, "--base-sha", ABSENT, "--dry-run")
@@ -162,7 +162,7 @@ def test_a_base_that_is_not_in_the_clone_is_told_as_such(
 
 
 @pytest.mark.parametrize("flags", [("--no-changes",), ("--changes", "own.json")])
-def test_the_next_run_counts_from_one_whose_changes_git_did_not_tell(
+def test_the_next_run_counts_from_one_whose_changes_git_did_not_give(
     in_ci: Command, tmp_path: Path, shas: dict[int, str], flags: tuple[str, ...]
 ) -> None:
     own = f'{{"base_sha": null, "commits": [{{"sha": "{shas[5]}", "subject": "s", "files": []}}]}}'
@@ -192,7 +192,7 @@ def anothers(tmp_path: Path, shas: dict[int, str]) -> dict[str, str]:
 TOLD = ("--branch=main", f"--sha={ABSENT}", "--dry-run")
 
 
-def test_a_checkout_that_git_refuses_is_told_with_its_fix(
+def test_a_checkout_that_git_refuses_is_an_error_with_its_fix(
     in_ci: Command, tmp_path: Path, anothers: dict[str, str]
 ) -> None:
     fix = f"git config --global --add safe.directory {tmp_path}"
@@ -210,7 +210,7 @@ def test_a_checkout_that_git_refuses_is_told_with_its_fix(
     assert fix in checked.out
 
 
-def test_outside_of_a_checkout_people_are_told_that_no_changes_are(
+def test_outside_of_a_checkout_a_note_says_that_there_are_no_changes(
     in_ci: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "one.xml").write_text(junit("a"))
@@ -223,14 +223,14 @@ def test_outside_of_a_checkout_people_are_told_that_no_changes_are(
     assert in_ci(*RUN, *TOLD, "--no-changes").err == ""
 
 
-def test_a_repository_without_a_commit_is_told(in_ci: Command, tmp_path: Path) -> None:
+def test_a_repository_without_a_commit_is_an_error(in_ci: Command, tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
 
     assert "warn  git: no commit is checked out" in in_ci("doctor").out
     assert "missing: sha" in in_ci("env").err
 
 
-def test_a_dry_run_says_since_when_changes_count_and_who_told_it(
+def test_a_dry_run_says_since_when_changes_count_and_its_source(
     in_ci: Command, shas: dict[int, str]
 ) -> None:
     told = in_ci(*RUN, "--base-sha", shas[4], "--dry-run")
@@ -270,7 +270,7 @@ def test_a_checkout_that_is_not_its_commit_is_a_warning_with_the_first_files(
     assert command[0] != "report-run" or changed not in said("--sha", shas[4])
 
 
-def test_a_dry_run_says_so_where_the_base_that_is_told_is_not_sent(
+def test_a_dry_run_says_so_where_the_base_that_is_given_is_not_sent(
     in_ci: Command, tmp_path: Path, shallow: dict[int, str]
 ) -> None:
     (tmp_path / "origin").rename(tmp_path / "gone")

@@ -142,7 +142,7 @@ def test_a_key_that_is_missing_or_wrong_fails(in_ci: Command, key: str) -> None:
     assert "HWCI_CI_KEY" in found["key"][2]
 
 
-def test_a_missing_key_is_told_beside_a_server_that_is_away(in_ci: Command) -> None:
+def test_a_missing_key_is_named_beside_a_server_that_is_away(in_ci: Command) -> None:
     _, found = examined(in_ci, HWCI_URL=unused_url(), HWCI_CI_KEY="")
 
     assert (found["server"][0], found["key"][:2]) == ("fail", ("fail", "HWCI_CI_KEY is not set"))
@@ -234,7 +234,7 @@ def test_a_shallow_clone_is_a_warning(
     assert "fetch-depth: 0" in fix
 
 
-def test_fields_that_nobody_tells_are_named_with_flag_and_variable(in_ci: Command) -> None:
+def test_missing_fields_are_named_with_flag_and_variable(in_ci: Command) -> None:
     state, what, fix = examined(in_ci)[1]["ci"]
 
     assert state == "warn"

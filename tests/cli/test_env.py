@@ -33,7 +33,7 @@ def known(cli: Command, **environ: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_field_is_shown_with_who_told_it(cli: Command, name: str) -> None:
+def test_each_field_is_shown_with_its_source(cli: Command, name: str) -> None:
     code, out, _ = cli("env", **recorded(name))
 
     assert code == 0
@@ -50,7 +50,7 @@ def test_no_secret_is_shown(cli: Command, name: str) -> None:
     assert "hunter2" not in json.dumps(known(cli, **environ))
 
 
-def test_what_is_missing_is_told_with_how_to_say_it(cli: Command) -> None:
+def test_what_is_missing_is_named_with_how_to_set_it(cli: Command) -> None:
     missing = {item["field"]: item for item in known(cli, **recorded("circleci-push"))["missing"]}
 
     assert missing["box_key"] == {
@@ -102,7 +102,7 @@ def test_without_any_configuration_it_says_sensible_things(cli: Command) -> None
     assert told["isSet"] == {"HWCI_URL": False, "HWCI_CI_KEY": False}
 
 
-def test_it_tells_that_a_key_is_there_by_variable_or_by_file(cli: Command) -> None:
+def test_it_shows_that_there_is_a_key_by_variable_or_by_file(cli: Command) -> None:
     assert known(cli, HWCI_CI_KEY="svc_x", HWCI_URL="http://x")["isSet"] == {
         "HWCI_URL": True,
         "HWCI_CI_KEY": True,

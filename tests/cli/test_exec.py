@@ -115,7 +115,7 @@ def test_what_the_tests_print_passes_as_it_is(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 3", 3), ("kill -9 $$", 137)])
-def test_the_exit_code_of_the_tests_is_kept_whatever_the_server_says(
+def test_the_exit_code_of_the_tests_is_kept_whatever_the_server_answers(
     bench: Bench, script: str, code: int
 ) -> None:
     assert bench.run("--strict", *shell(script), HWCI_URL=unused_url())[0] == code
@@ -147,7 +147,7 @@ def test_results_from_before_the_run_are_not_of_it(bench: Bench, taking: Answeri
 
 
 @pytest.mark.parametrize("script", ["exit 7", "true", "kill -TERM $$"])
-def test_a_run_without_results_blames_no_bench_and_says_how_to_tell(
+def test_a_run_without_results_blames_no_bench_and_says_how_to_do_so(
     bench: Bench, taking: AnsweringServer, script: str
 ) -> None:
     _, _, err = bench.run("--junit", "r.xml", *shell(script))

@@ -25,7 +25,7 @@ GITHUB = "GitHub's API"
 
 
 def in_github(bench: Bench, address: str) -> Mapping[str, str]:
-    """Let a bench be in a job of GitHub, in a checkout, where the API is at an address."""
+    """Put a bench into a job of GitHub, in a checkout, where the API is at an address."""
     git(bench.folder, "init", "-q")
     sha = commit(bench.folder, "fw/1.c", "Change 1")
     for name in JOB:
@@ -82,7 +82,7 @@ def test_each_box_that_a_file_names_is_looked_at_before_the_tests(bench: Bench) 
 
 
 def install(bench: Bench, name: str) -> None:
-    """Let the machine be installed as a box of the server that it reports to."""
+    """Install the machine as a box of the server that it reports to."""
     told = {"url": bench.environ["HWCI_URL"], "box_id": "1", "org_id": "2", "key": KEY}
     path = Path(bench.environ["XDG_CONFIG_HOME"]) / "hwci" / "box.json"
     path.parent.mkdir(parents=True)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("busy_server")
 
 
 def ids(signed_in: Command, *arguments: str) -> dict[str, str]:
-    """Give the id of each test's first failure."""
+    """Return the id of each test's first failure."""
     out = signed_in("failures", "list", *arguments, "-o", "csv").out
     rows = sorted(csv.DictReader(io.StringIO(out)), key=lambda row: row["firstStartedAt"])
     return {row["testId"]: row["id"] for row in reversed(rows)}
@@ -114,7 +114,7 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert out.index("Commits under test") < out.index("Commits before the fix")
 
 
-def test_each_commit_of_the_timeline_bears_its_subject_where_a_run_told_it(
+def test_each_commit_of_the_timeline_has_its_subject_if_a_run_listed_it(
     signed_in: Command,
 ) -> None:
     out = signed_in("failures", "show", ids(signed_in)["i2c"]).out

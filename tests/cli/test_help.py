@@ -110,7 +110,7 @@ def test_a_command_explains_itself_and_each_of_its_flags(cli: Command, name: str
 
 
 def examples(out: str) -> list[str]:
-    """Give the commands that a help text shows, as they are pasted."""
+    """Return the commands that a help text shows, as they are pasted."""
     below = re.split(r"^(?=\w)", out.split("For example:\n")[1], flags=re.MULTILINE)[0]
     return [part.strip() for part in below.split("\n\n") if part.strip()]
 
@@ -143,7 +143,7 @@ def test_a_list_is_one_page_where_one_is_asked_for_and_else_an_array(name: str) 
     assert ("page" in options) == (options["json"].help == "Write JSON as the API gives it.")
 
 
-def test_the_version_is_told(cli: Command) -> None:
+def test_the_version_is_shown(cli: Command) -> None:
     assert cli("--version").out == f"hwci {__version__}\n"
 
 

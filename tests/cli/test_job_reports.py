@@ -148,7 +148,7 @@ def test_what_is_kept_for_later_is_remembered(
     assert body(in_ci(*run, "--run-id", "2", "-n"))["changes"]["base_sha"] == head
 
 
-def test_each_box_of_a_run_tells_the_same_changes(in_ci: Command, checkout: Path) -> None:
+def test_each_box_of_a_run_has_the_same_changes(in_ci: Command, checkout: Path) -> None:
     assert checkout.exists()
     files = ("--junit", "b1=one.xml", "--junit", "b2=one.xml")
 
@@ -159,7 +159,7 @@ def test_each_box_of_a_run_tells_the_same_changes(in_ci: Command, checkout: Path
     assert one["run_id"] == two["run_id"]
 
 
-def test_two_jobs_of_one_number_on_one_box_are_told_that_one_replaces_the_other(
+def test_two_jobs_of_one_number_on_one_box_are_warned_that_one_replaces_the_other(
     in_ci: Command, checkout: Path
 ) -> None:
     (checkout / "two.xml").write_text(junit("c"))
@@ -204,7 +204,7 @@ def test_a_setting_that_cannot_be_understood_is_wrong_usage(in_ci: Command, chec
 
 
 @pytest.mark.usefixtures("checkout")
-def test_a_field_that_breaks_its_rule_is_named_with_who_tells_it(in_ci: Command) -> None:
+def test_a_field_that_breaks_its_rule_is_named_with_its_source(in_ci: Command) -> None:
     run = ("report-run", "--junit", "one.xml", "-n")
     environ = recorded("github-push") | {"HWCI_BOX": "b", "HWCI_URL": NOWHERE}
     long = "b" * 256
@@ -290,7 +290,7 @@ def test_a_box_that_ran_nothing_starts_with_the_others(in_ci: Command, checkout:
     assert one["started_at"] == two["started_at"] == "2026-01-31T09:30:00Z"
 
 
-def test_a_box_that_ran_nothing_started_before_the_end_that_is_told(
+def test_a_box_that_ran_nothing_started_before_the_given_end(
     in_ci: Command, checkout: Path
 ) -> None:
     assert checkout.exists()
@@ -507,7 +507,7 @@ def test_a_merge_whose_files_cannot_be_known_starts_every_product(
 
 
 def pushed_by(name: str, sha: str, event: dict[str, Any], folder: Path) -> dict[str, str]:
-    """Give the environment of a recorded push of another commit, and change its event."""
+    """Return the environment of a recorded push of another commit, and change its event."""
     environ = recorded(name)
     variables = ("GITHUB_SHA", "BUILDKITE_COMMIT", "BUILD_SOURCEVERSION", "GIT_COMMIT")
     environ |= {name: sha for name in variables if name in environ}
@@ -528,7 +528,7 @@ def pushed_by(name: str, sha: str, event: dict[str, Any], folder: Path) -> dict[
         ("jenkins-freestyle", "it is unknown what was pushed"),
     ],
 )
-def test_no_product_is_lost_where_the_ci_tells_only_the_last_commit(
+def test_no_product_is_lost_where_the_ci_gives_only_the_last_commit(
     in_ci: Command, products: Path, name: str, why: str
 ) -> None:
     commit(products, "gw/new.c", "New")
@@ -578,7 +578,7 @@ def test_a_list_of_commits_that_may_end_early_is_no_list(
         ("azure-batched", ["sensor-fw", "gateway-fw", "all"]),  # the last of several merges
     ],
 )
-def test_a_merge_commit_tells_itself_what_was_merged(
+def test_a_merge_commit_shows_by_itself_what_was_merged(
     in_ci: Command, products: Path, name: str, suites: list[str]
 ) -> None:
     git(products, "checkout", "-q", "-b", "side")
@@ -599,9 +599,7 @@ def test_a_merge_commit_tells_itself_what_was_merged(
     assert only_the_last not in told.err
 
 
-def test_where_nobody_tells_of_a_commit_each_way_to_say_it_is_named(
-    in_ci: Command, tmp_path: Path
-) -> None:
+def test_without_a_commit_each_way_to_set_it_is_named(in_ci: Command, tmp_path: Path) -> None:
     assert tmp_path.exists()
 
     code, out, err = in_ci("merge-announce", "--repo-key", "r", "-n")

@@ -117,7 +117,7 @@ def test_open_invitations_are_listed_and_withdrawn(signed_in: Command) -> None:
     assert "names no open invitation to the organization" in again.err
 
 
-def test_one_leaves_by_oneself_and_the_last_owner_is_told_why_not(
+def test_one_leaves_by_oneself_and_the_last_owner_learns_why_not(
     cli: Command, signed_in: Command, server: RunningServer
 ) -> None:
     token = signed_in("members", "invite", "leaver@example.org").out.strip()

@@ -20,7 +20,7 @@ JENKINS = recorded("jenkins-freestyle")
 
 
 def place(folder: Path, environ: dict[str, str], branch: str) -> dict[str, str]:
-    """Give the environment of a job of a branch, here; a desk has no environment."""
+    """Return the environment of a job of a branch, here; a desk has no environment."""
     git(folder, "checkout", "-q", "-B", branch)
     head = git(folder, "rev-parse", "HEAD")
     named = {"GIT_COMMIT": head, "CIRCLE_SHA1": head, "GIT_BRANCH": f"origin/{branch}"}

@@ -145,7 +145,7 @@ def test_markdown_has_a_heading_and_a_table_for_each_list(signed_in: Command) ->
     assert "\\|x" in out  # a bar in a test's name does not make a column
 
 
-def test_a_broken_test_is_told_from_a_flaky_one(signed_in: Command) -> None:
+def test_a_broken_test_is_distinguished_from_a_flaky_one(signed_in: Command) -> None:
     rows = {line.split()[0]: line for line in signed_in("metrics").out.splitlines() if "%" in line}
 
     assert rows["adc"].rstrip().endswith("broken")

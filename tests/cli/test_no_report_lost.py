@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports go a way that is as bad as ways get, and the server has each once, whole: 500 of them in
-`make soak`.
+"""Reports over a connection that breaks in every way: the server has each once and whole. 500 of
+them in `make soak`.
 """
 
 import json
@@ -33,7 +33,7 @@ WAYS_TO_DIE = ("held before", "held after", "held before", "held after", "429")
 
 
 def body(run_id: int) -> dict[str, Any]:
-    """Give a report as no other; each tenth is large enough to go compressed."""
+    """Return a report like no other; each tenth is large enough to go compressed."""
     tests = [
         {
             "id": f"of {run_id}: {number}",
@@ -58,8 +58,8 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningSer
 def test_reports_over_a_bad_way_are_stored_each_once_and_whole(
     lossy: tuple[RunningServer, Way], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # On a busy machine an answer may take longer than the end of a deadline leaves it: what is
-    # asked then, nobody hears.
+    # On a busy machine an answer may take longer than is left of a deadline: such a request would
+    # be sent and its answer missed.
     monkeypatch.setattr(dispatch_module, "TRY_LEAST_S", 60.0)
     server, way = lossy
     stores = [BenchStore(tmp_path / f"bench-{number}") for number in range(BENCHES)]
@@ -85,7 +85,7 @@ def test_reports_over_a_bad_way_are_stored_each_once_and_whole(
         flush(server, way, store)
 
     assert all(not store.reports() for store in stores)
-    assert stored(server) == {run_id: told(body(run_id)) for run_id in run_ids}
+    assert stored(server) == {run_id: content(body(run_id)) for run_id in run_ids}
     assert {"reset before", "reset after", "half an answer", "429", "500", "503"} <= set(way.met)
     assert_retry_after_is_never_undercut(way)
 
@@ -107,7 +107,7 @@ def send_in_process(
 
 
 def send_and_die(server: RunningServer, way: Way, store: BenchStore, run_id: int) -> None:
-    """Run the command on a bench, and kill it once its report walked into the trap."""
+    """Run the command on a bench, and kill it once its report is held."""
     trap = way.traps[run_id]
     command = [sys.executable, "-m", "hwci", "report-run", "--body", "-"]
     sender = subprocess.Popen(
@@ -128,7 +128,7 @@ def send_and_die(server: RunningServer, way: Way, store: BenchStore, run_id: int
 
 
 def wait_for_the_note(store: BenchStore, run_id: int) -> None:
-    """Return once a sender that was told to wait has noted it, and sleeps; when the pause is over,
+    """Return once a sender that must wait has noted it, and sleeps; when the pause is over,
     it may have tried again and noted something else.
     """
     over = time.monotonic() + RETRY_AFTER_S
@@ -155,7 +155,7 @@ def environment(server: RunningServer, way: Way, store: BenchStore) -> dict[str,
     return {**os.environ, **settings}
 
 
-def told(one: dict[str, Any]) -> list[tuple[object, ...]]:
+def content(one: dict[str, Any]) -> list[tuple[object, ...]]:
     return [(one["sha"],), *((test["id"], test["outcome"]) for test in one["tests"])]
 
 
@@ -178,7 +178,7 @@ def assert_retry_after_is_never_undercut(way: Way) -> None:
     assert any(said == "said 429" for moments in way.seen.values() for _, said in moments)
 
 
-def test_the_fingerprint_of_a_key_does_not_tell_it(
+def test_the_fingerprint_of_a_key_does_not_reveal_it(
     lossy: tuple[RunningServer, Way], tmp_path: Path
 ) -> None:
     server, way = lossy

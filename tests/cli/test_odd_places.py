@@ -104,7 +104,7 @@ KEY_FILE = "The file that HWCI_CI_KEY_FILE names cannot be read: pipe"
         (("whoami",), {"HWCI_URL": "", "XDG_CONFIG_HOME": "config"}, 2, PIPED),
     ],
 )
-def test_a_pipe_in_place_of_a_file_is_told_and_not_waited_for(
+def test_a_pipe_in_place_of_a_file_is_an_error_and_not_waited_for(
     in_ci: Command,
     tmp_path: Path,
     command: tuple[str, ...],
@@ -153,7 +153,7 @@ def test_an_event_that_cannot_be_read_is_a_warning(in_ci: Command) -> None:
     assert why in in_ci("env", **there).err
 
 
-def test_where_nothing_is_announced_for_want_of_an_event_that_is_told(in_ci: Command) -> None:
+def test_a_note_explains_that_nothing_is_announced_without_an_event(in_ci: Command) -> None:
     """The event names the branch that is merged into."""
     there = recorded("github-push") | {"GITHUB_REF_NAME": "trunk", "GITHUB_EVENT_PATH": "/dev/zero"}
 

@@ -113,7 +113,7 @@ def answering() -> Iterator[Answering]:
 
 
 def pages(server: Answering) -> tuple[list[list[str] | None], set[str]]:
-    """Give the pages that were asked for, and the instants."""
+    """Return the pages that were asked for, and the instants."""
     instants = {instant for query in server.asked for instant in query["asOf"]}
     return [query.get("page") for query in server.asked], instants
 

@@ -35,7 +35,7 @@ USER = [
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Give the environment of a person who has set nothing."""
+    """Return the environment of a person who has set nothing."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HWCI_")}
     return kept | {"XDG_CONFIG_HOME": str(folder), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
@@ -209,7 +209,7 @@ def test_a_file_that_is_no_database_is_three_lines_and_stays_as_it_is(tmp_path: 
         (HwciServerError(), "", "Correct that, then try again"),
     ],
 )
-def test_an_error_of_the_server_is_told_with_the_fix_that_it_carries(
+def test_an_error_of_the_server_is_shown_with_the_fix_that_it_carries(
     fault: HwciServerError, cause: str, fix: str
 ) -> None:
     with pytest.raises(ExplainedError) as caught, server_errors("It does not start"):

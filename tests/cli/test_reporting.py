@@ -140,7 +140,7 @@ def test_a_body_and_a_flag_of_a_field_exclude_each_other(in_ci: Command) -> None
 
 
 @pytest.mark.parametrize("command", ["merge-announce", "report-run"])
-def test_a_body_broken_here_is_told_fault_by_fault(in_ci: Command, command: str) -> None:
+def test_every_fault_of_a_bad_body_is_listed(in_ci: Command, command: str) -> None:
     code, out, err = in_ci(command, "--body", "-", stdin='{"sha": "xyz"}')
 
     assert (code, out) == (2, "")
@@ -219,7 +219,7 @@ def homeless(in_ci: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     return in_ci
 
 
-def test_a_job_without_a_home_reports_with_what_its_environment_says(
+def test_a_job_without_a_home_reports_from_its_environment(
     homeless: Command, results: Path
 ) -> None:
     run = ("report-run", *HEAD, "--box", "bench-1", "--junit", str(results / "one.xml"))
@@ -228,7 +228,7 @@ def test_a_job_without_a_home_reports_with_what_its_environment_says(
     assert homeless(*run, "--strict").code == 0
 
 
-def test_a_job_without_a_home_and_with_a_server_that_is_away_is_told_what_is_lost(
+def test_a_job_without_a_home_and_with_a_server_that_is_away_learns_what_is_lost(
     homeless: Command,
 ) -> None:
     away = unused_url()
@@ -250,7 +250,7 @@ def test_a_job_without_a_home_and_with_an_impossible_server_is_wrong_usage(
     assert err.startswith("error: The merge was not announced\ncause: 'ftp://")
 
 
-def test_a_job_without_a_home_and_a_server_is_told_so_in_three_lines(homeless: Command) -> None:
+def test_a_job_without_a_home_and_a_server_gets_an_error_of_three_lines(homeless: Command) -> None:
     code, _, err = homeless("merge-announce", *ANNOUNCED, HWCI_URL=None)
 
     assert code == 2
@@ -271,7 +271,7 @@ def test_sign_ins_that_cannot_be_read_do_not_stop_a_report(in_ci: Command, tmp_p
 
 
 class Choosy(ThreadingHTTPServer):
-    """A server that answers each box as `answers` says, and takes the others."""
+    """A server that answers each box as set in `answers`, and the others with 204."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Choices)
@@ -336,7 +336,7 @@ def test_a_refused_report_holds_back_no_other(
     assert err.startswith("warning: The run was not reported whole: 2 of 4 were sent\n")
 
 
-def test_an_organization_without_metrics_is_told_whom_to_ask(
+def test_an_organization_without_metrics_learns_whom_to_ask(
     in_ci: Command, results: Path, choosy: Choosy
 ) -> None:
     choosy.answers = {"b1": (403, "CI Metrics is not enabled for this organization")}
@@ -431,7 +431,7 @@ def test_files_may_name_their_box(in_ci: Command, results: Path) -> None:
     assert [body["box_key"] for body in bodies] == ["bench-1", "bench-2"]
 
 
-def test_what_flags_say_stands_in_the_report(in_ci: Command, results: Path) -> None:
+def test_flags_set_fields_of_the_report(in_ci: Command, results: Path) -> None:
     commit = {"sha": "a" * 40, "subject": "One", "files": ["x.c"]}
     (results / "changes.json").write_text(json.dumps({"base_sha": None, "commits": [commit]}))
     flags = [
@@ -487,7 +487,7 @@ def test_more_than_a_thousand_tests_go_in_parts_and_it_says_so(
 
 
 def whole_body(size: int, **fields: object) -> str:
-    """Give a body of as many tests as nothing but a file can hold."""
+    """Return a body with this many tests."""
     tests = [
         {"id": f"n{number}", "outcome": "pass", "attempts": 1, "duration_s": 1}
         for number in range(size)
@@ -513,7 +513,7 @@ def test_a_dry_run_of_a_large_body_prints_each_part(in_ci: Command) -> None:
     assert [(part["part_of"]["part"], len(part["tests"])) for part in parts] == [(1, 1_000), (2, 1)]
 
 
-def test_faults_of_a_large_body_are_told_by_their_place_in_the_file(in_ci: Command) -> None:
+def test_faults_of_a_large_body_are_listed_with_their_place_in_the_file(in_ci: Command) -> None:
     body = json.loads(whole_body(2_500))
     body["tests"][2_345]["outcome"] = "skip"
     body["tests"][2_400]["id"] = "n0"
@@ -621,9 +621,7 @@ MORE_FLAGS = ("--hello-cmd", "--box", "--junit", "--url", "--body")
 
 @pytest.mark.parametrize("flag", [*FIELD_FLAGS, *RUN_FLAGS, *MORE_FLAGS])
 @pytest.mark.parametrize("empty", ["", " "])
-def test_a_flag_that_says_nothing_is_wrong_usage(
-    in_ci: Command, results: Path, flag: str, empty: str
-) -> None:
+def test_an_empty_flag_is_wrong_usage(in_ci: Command, results: Path, flag: str, empty: str) -> None:
     assert results.exists()
     run = ("report-run", *HEAD, "--box", "b", "--junit", "one.xml")
 
@@ -635,7 +633,7 @@ def test_a_flag_that_says_nothing_is_wrong_usage(
 
 
 @pytest.mark.parametrize("flag", [*FIELD_FLAGS, "--body", "--profile"])
-def test_a_merge_is_not_announced_by_a_flag_that_says_nothing(in_ci: Command, flag: str) -> None:
+def test_a_merge_is_not_announced_by_an_empty_flag(in_ci: Command, flag: str) -> None:
     head = ("--repo-key", "r", "--sha", "a" * 40, "--branch", "b")
     when = ("--merged-at", "2026-01-31T09:30:00Z")
 
@@ -644,7 +642,7 @@ def test_a_merge_is_not_announced_by_a_flag_that_says_nothing(in_ci: Command, fl
     assert (code, err.startswith(f"error: {flag} is empty\n")) == (2, True)
 
 
-def test_several_boxes_are_told_how_to_be_named(in_ci: Command, results: Path) -> None:
+def test_the_error_of_several_boxes_shows_how_to_name_them(in_ci: Command, results: Path) -> None:
     assert results.exists()
     run = ("report-run", *HEAD, "--junit", "one.xml", "--box", "a", "--box")
 
@@ -689,11 +687,11 @@ def test_each_field_of_a_report_has_its_flag() -> None:
         (("merge-announce", "--repo-key", "r"), "announcement", ""),
     ],
 )
-def test_what_only_the_caller_can_say_is_asked_for_in_the_same_words_by_all(
+def test_fields_that_only_the_caller_can_set_are_asked_for_in_the_same_words_by_all(
     in_ci: Command, results: Path, command: tuple[str, ...], report: str, shown: str
 ) -> None:
     assert results.exists()
-    names = ["repo_key", "branch", "sha", "box_key"] if report == "report" else SAID_OF_A_MERGE
+    names = ["repo_key", "branch", "sha", "box_key"] if report == "report" else MERGE_FIELDS
     ways = [f"       {name}: {way(name)}" for name in names]
 
     code, _, err = in_ci(*command)
@@ -710,11 +708,11 @@ def test_what_only_the_caller_can_say_is_asked_for_in_the_same_words_by_all(
     )
 
 
-SAID_OF_A_MERGE = ["sha", "branch", "merged_at"]
+MERGE_FIELDS = ["sha", "branch", "merged_at"]
 
 
 def test_the_flags_of_a_run_are_the_same_for_who_reports_it_and_who_runs_it() -> None:
-    """But for the result files: of those that a command will write."""
+    """Except `--junit`: for `exec` it names files that the command will write."""
     reported, run = (
         {option.name: option for option in COMMANDS[name].params} for name in ("report-run", "exec")
     )
@@ -729,7 +727,7 @@ def test_the_flags_of_a_run_are_the_same_for_who_reports_it_and_who_runs_it() ->
         assert one == other
 
 
-def test_broken_changes_are_told_fault_by_fault(in_ci: Command, results: Path) -> None:
+def test_every_fault_of_bad_changes_is_listed(in_ci: Command, results: Path) -> None:
     (results / "changes.json").write_text('{"commits": [{"sha": "abcdef1"}]}')
     code, _, err = in_ci(
         "report-run", *HEAD, "--box", "b", "--junit", "one.xml", "--changes", "changes.json"

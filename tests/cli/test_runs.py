@@ -46,7 +46,7 @@ def rows(signed_in: Command, *arguments: str) -> list[dict[str, str]]:
 
 
 def at(hour: int) -> str:
-    """Give when the run of this number began."""
+    """Return when the run of this number began."""
     return (START + timedelta(hours=hour)).isoformat()
 
 

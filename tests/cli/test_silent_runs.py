@@ -207,9 +207,7 @@ def test_results_without_times_start_when_they_were_written_less_what_they_took(
     assert "note: " not in told.err
 
 
-def test_results_without_times_begin_before_the_end_that_is_told(
-    job: Command, tmp_path: Path
-) -> None:
+def test_results_without_times_begin_before_the_given_end(job: Command, tmp_path: Path) -> None:
     """The files may be copies, written later."""
     (tmp_path / "one.xml").write_text(junit("a", "b", timestamp=""))
 
@@ -328,7 +326,7 @@ def test_a_signal_that_ends_the_check_does_not_lose_the_report(
 
 
 @pytest.mark.parametrize(("command", "status"), [("nosuch", 127), ("./one.xml", 126)])
-def test_a_check_that_cannot_be_run_tells_nothing(job: Command, command: str, status: int) -> None:
+def test_a_check_that_cannot_be_run_shows_nothing(job: Command, command: str, status: int) -> None:
     answer = job("-n", "--junit", "one.xml", "--hello-cmd", command)
 
     assert boxes_of(answer) == [("bench-1", True, 2)]
@@ -402,7 +400,7 @@ def test_without_any_word_of_a_key_the_report_is_said_to_be_gone(
     assert not list(tmp_path.rglob("*.report"))
 
 
-def test_a_folder_that_was_deleted_is_told_in_three_lines(cli: Command, tmp_path: Path) -> None:
+def test_a_folder_that_was_deleted_is_an_error_of_three_lines(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     paths = {"firmware_paths": [], "harness_paths": [], "merge_trigger": True}
     config = {"repo_key": "r", "suite": "s", **paths}

@@ -52,7 +52,7 @@ def reported(server: RunningServer) -> set[int]:
         return {run.run_id for run in client.items(calls.list_runs(server.org_id))}
 
 
-def test_what_does_not_reach_the_server_is_kept_and_said_to_be(
+def test_a_report_that_does_not_reach_the_server_is_kept_and_the_error_says_where(
     in_ci: Command, tmp_path: Path
 ) -> None:
     code, _, err = in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
@@ -119,14 +119,14 @@ def test_a_report_that_is_left_says_how_many_others_wait(in_ci: Command) -> None
 
 
 def change(statement: str, *values: object) -> None:
-    """Change the store as nobody does."""
+    """Change the store from outside, as no hwci does."""
     store = Path(os.environ["XDG_STATE_HOME"]) / "hwci/spool/bench.sqlite3"
     with closing(sqlite3.connect(store)) as db, db:
         db.execute(statement, values)
 
 
 def older(url: str) -> Path:
-    """Leave a report that the version before kept."""
+    """Write a report as the version before kept it."""
     folder = Path(os.environ["XDG_STATE_HOME"]) / "hwci/spool"
     return older_file(folder, url, WRONG_KEY, run_id=1)
 
@@ -174,7 +174,9 @@ def cut_head(file: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [cut_body, cut_head])
-def test_a_damaged_file_is_never_told_as_sent(in_ci: Command, harm: Callable[[Path], None]) -> None:
+def test_a_damaged_file_is_never_shown_as_sent(
+    in_ci: Command, harm: Callable[[Path], None]
+) -> None:
     away = {"HWCI_URL": unused_url()}
     file = older(away["HWCI_URL"])
     harm(file)
@@ -189,7 +191,7 @@ def test_a_damaged_file_is_never_told_as_sent(in_ci: Command, harm: Callable[[Pa
     assert in_ci("spool", "flush", **away).code == 0
 
 
-def test_who_looks_at_a_damaged_file_leaves_it_for_the_flush_to_tell(in_ci: Command) -> None:
+def test_listing_a_damaged_file_leaves_it_for_the_flush(in_ci: Command) -> None:
     away = {"HWCI_URL": unused_url()}
     file = older(away["HWCI_URL"])
     cut_head(file)
@@ -238,8 +240,8 @@ def test_a_flush_without_a_server_says_so(in_ci: Command) -> None:
 
 
 def test_a_refused_report_is_set_aside_and_the_list_says_why(in_ci: Command) -> None:
-    told = b'{"statusCode": 404, "error": "Not Found", "message": "No"}'
-    with answering(Answer(404, told), Answer(204)) as server:
+    refusal = b'{"statusCode": 404, "error": "Not Found", "message": "No"}'
+    with answering(Answer(404, refusal), Answer(204)) as server:
         code, _, err = in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=server.url)
         assert code == 0
         assert "What was refused is set aside in " in err
@@ -271,23 +273,23 @@ def test_a_report_waits_for_its_own_key_unless_it_was_replaced(in_ci: Command) -
     assert listed(in_ci) == []
 
 
-def test_whoever_meets_a_report_for_another_key_is_told_how_it_goes_out(in_ci: Command) -> None:
+def test_a_report_for_another_key_is_always_shown_with_how_to_send_it(in_ci: Command) -> None:
     """The refusal of the key, the next report with a better one, the list, the doctor."""
-    told = "hwci spool flush --any-key"
+    command = "hwci spool flush --any-key"
     with answering(Answer(401), Answer(204)) as server:
         there = {"HWCI_URL": server.url}
         refused = in_ci("report-run", "--body", "-", stdin=body(1), **there, HWCI_CI_KEY=WRONG_KEY)
-        assert f"once the key is right, `{told}` sends it" in refused.err
-        assert told in in_ci("report-run", "--body", "-", stdin=body(2), **there).err
+        assert f"once the key is right, `{command}` sends it" in refused.err
+        assert command in in_ci("report-run", "--body", "-", stdin=body(2), **there).err
         [waiting] = json.loads(in_ci("spool", "list", "--json", **there).out)
-        assert waiting["reason"].startswith(f"meant for another key ({told}); 401 ")
-        assert told in in_ci("doctor", **there).out
+        assert waiting["reason"].startswith(f"meant for another key ({command}); 401 ")
+        assert command in in_ci("doctor", **there).out
 
 
-def test_runs_of_one_box_are_told_apart(in_ci: Command) -> None:
+def test_runs_of_one_box_are_distinguished(in_ci: Command) -> None:
     for run_id, attempt in ((7, 1), (7, 2), (8, 1)):
-        told = body(run_id, run_attempt=attempt)
-        in_ci("report-run", "--body", "-", stdin=told, HWCI_URL=unused_url())
+        sent = body(run_id, run_attempt=attempt)
+        in_ci("report-run", "--body", "-", stdin=sent, HWCI_URL=unused_url())
     in_ci("merge-announce", "--body", "-", stdin=ANNOUNCED, HWCI_URL=unused_url())
 
     rows = json.loads(in_ci("spool", "list", "--json").out)
@@ -315,8 +317,8 @@ def test_what_has_to_wait_says_every_few_seconds_how_far_it_is_and_how_long_it_t
         if command == "spool flush":
             done = in_ci("spool", "flush", "--any-server", **slow)
         else:
-            told = body(3) if command == "report-run" else ANNOUNCED
-            done = in_ci(command, "--body", "-", stdin=told, **slow)
+            text = body(3) if command == "report-run" else ANNOUNCED
+            done = in_ci(command, "--body", "-", stdin=text, **slow)
 
     waits = [line for line in done.err.splitlines() if line.startswith("0 of 1 sent. ")]
     assert len(waits) > 1
@@ -374,15 +376,15 @@ def test_a_spool_that_cannot_be_written_is_a_warning_and_the_report_goes_out(
 
 
 @pytest.mark.parametrize("command", ["report-run", "merge-announce"])
-def test_what_is_neither_sent_nor_kept_is_said_to_be_lost(
+def test_the_error_of_a_report_that_is_neither_sent_nor_kept_says_that_it_is_lost(
     in_ci: Command, tmp_path: Path, command: str
 ) -> None:
     (tmp_path / "file").write_text("")
-    said = body(21) if command == "report-run" else ANNOUNCED
+    text = body(21) if command == "report-run" else ANNOUNCED
     away = {"HWCI_SPOOL_DIR": "file/spool", "HWCI_URL": unused_url()}
 
-    code, _, err = in_ci(command, "--body", "-", stdin=said, **away)
-    strictly = in_ci(command, "--body", "-", "--strict", stdin=said, **away)
+    code, _, err = in_ci(command, "--body", "-", stdin=text, **away)
+    strictly = in_ci(command, "--body", "-", "--strict", stdin=text, **away)
 
     name = "bench-1" if command == "report-run" else "a" * 40
     what, cause, fix = err.splitlines()[1:]
@@ -408,7 +410,7 @@ def test_what_is_lost_is_named_beside_what_waits(tmp_path: Path) -> None:
     assert message.fix.endswith("Send what waits. Then report again: what is not kept is lost")
 
 
-def test_a_report_without_a_key_that_cannot_be_kept_is_said_to_be_lost(
+def test_the_error_of_a_report_that_has_no_key_and_cannot_be_kept_says_that_it_is_lost(
     in_ci: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -430,7 +432,7 @@ def test_a_report_without_a_key_that_cannot_be_kept_is_said_to_be_lost(
     ],
     ids=["a file", "a link to nowhere", "a link to itself"],
 )
-def test_a_spool_that_cannot_be_read_is_told_in_three_lines_and_reports_go_out(
+def test_a_spool_that_cannot_be_read_is_an_error_of_three_lines_and_reports_go_out(
     in_ci: Command, tmp_path: Path, harm: Callable[[Path], None], why: str
 ) -> None:
     harm(tmp_path / "spool")
@@ -516,9 +518,9 @@ def test_a_configuration_is_not_kept(in_ci: Command, tmp_path: Path) -> None:
     assert listed(in_ci) == []
 
 
-def test_a_report_for_a_wrong_address_goes_out_when_a_person_says_so(in_ci: Command) -> None:
-    """Whoever meets it is told how: the warning, the flush, the list, the doctor."""
-    told = "hwci spool flush --any-server"
+def test_a_report_for_a_wrong_address_goes_out_with_any_server(in_ci: Command) -> None:
+    """The warning, the flush, the list and the doctor show how."""
+    command = "hwci spool flush --any-server"
     with answering(Answer(204)) as server:
         there = {"HWCI_URL": server.url}
         lost = in_ci("report-run", "--body", "-", stdin=body(1), HWCI_URL=unused_url())
@@ -527,10 +529,10 @@ def test_a_report_for_a_wrong_address_goes_out_when_a_person_says_so(in_ci: Comm
         flushed = in_ci("spool", "flush", **there)
         assert (flushed.code, server.received) == (0, [])
         assert "1 report waits for another server. " in flushed.err
-        assert told in flushed.err
+        assert command in flushed.err
         [waiting] = json.loads(in_ci("spool", "list", "--json", **there).out)
-        assert waiting["reason"].startswith(f"meant for another server ({told}); No answer ")
-        assert told in in_ci("doctor", **there).out
+        assert waiting["reason"].startswith(f"meant for another server ({command}); No answer ")
+        assert command in in_ci("doctor", **there).out
         before = len(server.received)
 
         assert in_ci("spool", "flush", "--any-server", **there).code == 0
@@ -539,7 +541,7 @@ def test_a_report_for_a_wrong_address_goes_out_when_a_person_says_so(in_ci: Comm
     assert listed(in_ci) == []
 
 
-def test_what_waits_for_another_server_and_key_needs_both_words(in_ci: Command) -> None:
+def test_what_waits_for_another_server_and_key_needs_both_flags(in_ci: Command) -> None:
     with answering(Answer(204)) as server:
         there = {"HWCI_URL": server.url}
         wrong = {"HWCI_URL": unused_url(), "HWCI_CI_KEY": WRONG_KEY}
@@ -562,8 +564,8 @@ def test_an_answer_that_comes_byte_by_byte_holds_nothing_beyond_the_deadline(
             in_ci("report-run", "--body", "-", stdin=body(1), **slow)
             done = in_ci("spool", "flush", **slow)
         else:
-            said = body(1) if command == "report-run" else ANNOUNCED
-            done = in_ci(command, "--body", "-", stdin=said, **slow)
+            text = body(1) if command == "report-run" else ANNOUNCED
+            done = in_ci(command, "--body", "-", stdin=text, **slow)
 
         assert not server.dripped_out.is_set()
     assert done.code == (5 if command == "spool flush" else 0)

@@ -180,7 +180,7 @@ def test_reports_of_one_run_for_two_servers_go_to_both(bench: Bench) -> None:
     assert bench.listed() == []
 
 
-def test_two_flushes_at_once_each_tell_what_they_sent(bench: Bench) -> None:
+def test_two_flushes_at_once_each_show_what_they_sent(bench: Bench) -> None:
     count = 60
     store = BenchStore(bench.folder / "state/hwci/spool")
     bodies = (body(run_id, "pass") for run_id in range(100, 100 + count))

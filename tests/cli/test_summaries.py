@@ -52,7 +52,7 @@ def test_what_went_wrong_is_a_warning_of_github(in_ci: Command, tmp_path: Path) 
     assert "- Not reported yet: it is kept on this machine, and the next" in page.read_text()
 
 
-def test_a_log_with_control_characters_is_told_and_costs_nothing(
+def test_a_log_with_control_characters_is_noted_and_costs_nothing(
     in_ci: Command, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.md"

@@ -126,7 +126,7 @@ def test_every_run_is_watched_until_it_is_enough(
     assert {str(event.run_id) for event in told} == {run}
 
 
-def test_a_run_that_is_over_is_told_at_once(
+def test_a_run_that_is_over_is_shown_at_once(
     cli: Command, server: RunningServer, bench: Bench
 ) -> None:
     settings = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token}

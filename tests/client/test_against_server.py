@@ -151,7 +151,7 @@ def test_keys_are_created_listed_and_revoked(server: RunningServer, user: Client
     assert listed[created.id].revoked_at is not None
 
 
-def test_a_revoked_key_is_heard_to_be_refused_whatever_the_size_of_the_body(
+def test_the_refusal_of_a_revoked_key_arrives_whatever_the_size_of_the_body(
     server: RunningServer,
 ) -> None:
     letters = random.Random(1)

@@ -323,7 +323,7 @@ def test_a_server_that_answers_itself_is_tried_for_the_whole_deadline(
     assert 120 - 8 <= clock.now <= 120
 
 
-def test_a_server_that_is_heard_again_starts_the_ten_seconds_anew(
+def test_a_server_that_answers_again_restarts_the_ten_seconds(
     store: BenchStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(monkeypatch)
@@ -350,7 +350,7 @@ def test_a_pause_that_a_stranger_asks_for_is_not_cut_short(
     assert (len(outcome.left), clock.now) == (1, 0)
 
 
-def test_a_wait_is_told_with_its_cause_and_the_time_left(
+def test_a_wait_is_shown_with_its_cause_and_the_time_left(
     store: BenchStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, told = Clock(monkeypatch), list[str]()

@@ -229,7 +229,7 @@ def test_a_kind_of_event_that_is_not_known_yet_is_passed_over(follow: Follow) ->
     ],
     ids=["a page", "nothing", "elsewhere", "no event", "no id"],
 )
-def test_what_is_no_stream_of_ours_is_told_so(follow: Follow, answer: Answer) -> None:
+def test_what_is_not_a_stream_of_ours_is_an_error(follow: Follow, answer: Answer) -> None:
     with answering(answer) as server:
         with pytest.raises(errors.AnswerShapeError):
             follow(server.url)

@@ -125,7 +125,7 @@ def test_values_that_hold_secrets_show_none() -> None:
     assert "Credentials(ci_key=…, token=…)" in shown
 
 
-def test_an_answer_at_fault_is_told_without_the_key_in_it() -> None:
+def test_an_answer_at_fault_is_shown_without_the_key_in_it() -> None:
     key = "hunter2"
     answer = Response(201, {}, json.dumps({"name": "ci", "apiKey": key}).encode())
 
@@ -181,7 +181,7 @@ def test_each_status_has_its_error(status: int, kind: type[errors.ApiError]) -> 
     assert str(fault) == f"{status} E: M (request r9)"
 
 
-def test_faults_of_the_body_are_told_by_place() -> None:
+def test_faults_of_the_body_are_listed_with_their_place() -> None:
     issues = [{"path": ["body", "tests", n, "id"], "message": "Too long"} for n in range(5)]
 
     with pytest.raises(errors.BadRequestError) as caught:
@@ -202,7 +202,7 @@ def test_a_refusal_in_other_words_than_the_servers_still_has_its_status() -> Non
     assert caught.value.request_id is None
 
 
-def test_an_unheard_of_status_is_a_refusal_all_the_same() -> None:
+def test_an_unknown_status_is_a_refusal_all_the_same() -> None:
     with pytest.raises(errors.ApiError, match="499 Refused"):
         conclude(calls.me(), Response(499, {}, b""))
 
@@ -219,7 +219,7 @@ def test_an_unheard_of_status_is_a_refusal_all_the_same() -> None:
         (calls.me(), Response(304, {}, b""), "200 was expected"),
     ],
 )
-def test_an_answer_that_is_not_the_servers_is_told(
+def test_an_answer_that_is_not_the_servers_is_an_error(
     call: Call[object], response: Response, told: str
 ) -> None:
     with pytest.raises(errors.AnswerShapeError, match=told):

@@ -124,7 +124,7 @@ def test_an_address_is_taken_apart(text: str, origin: str, prefix: str) -> None:
         ("http://" + "a" * 64 + ".example", "label"),
     ],
 )
-def test_what_is_no_address_is_told_without_its_secrets(text: str, told: str) -> None:
+def test_what_is_no_address_is_shown_without_its_secrets(text: str, told: str) -> None:
     with pytest.raises(errors.ServerAddressError, match=told) as caught:
         parse_address(text)
 

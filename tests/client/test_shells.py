@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both shells against a real socket, where the other side does what a good server never does.
+"""Both shells against a real socket, whose server misbehaves.
 
-Each claim is made of both: the fixture `send` drives the one or the other.
+Each test runs with both: the fixture `send` selects the shell.
 """
 
 import asyncio
@@ -113,7 +113,7 @@ def test_a_large_ci_body_arrives_gzipped(send: Sending) -> None:
     assert gzip.decompress(request.body) == LARGE.body
 
 
-def test_a_post_without_body_says_that_it_has_none(send: Sending) -> None:
+def test_a_post_without_body_has_content_length_0(send: Sending) -> None:
     with answering(Answer(409, b'{"statusCode": 409, "error": "E", "message": "M"}')) as server:
         with pytest.raises(errors.ConflictError):
             send(server.url, calls.confirm_failure("o", "f"))
@@ -178,7 +178,7 @@ def test_a_broken_connection_is_made_again(send: Sending) -> None:
         assert len(server.received) == 2
 
 
-def test_what_must_not_happen_twice_is_sent_once_even_when_the_answer_is_lost(
+def test_a_call_that_is_not_idempotent_is_sent_once_even_when_the_answer_is_lost(
     send: Sending,
 ) -> None:
     with answering(Answer(reset=True)) as server:
@@ -189,7 +189,7 @@ def test_what_must_not_happen_twice_is_sent_once_even_when_the_answer_is_lost(
     assert caught.value.sent
 
 
-def test_what_must_not_happen_twice_travels_on_a_fresh_connection(send: Sending) -> None:
+def test_a_call_that_is_not_idempotent_uses_a_fresh_connection(send: Sending) -> None:
     refused = Answer(403, b"{}")
     with answering(OK, OK, refused) as server:
         with pytest.raises(errors.ForbiddenError):
@@ -208,7 +208,7 @@ def test_a_kept_connection_that_the_server_closed_is_replaced_without_a_try(send
     assert pauses == []
 
 
-def test_a_server_that_says_nothing_is_given_up(send: Sending) -> None:
+def test_a_silent_server_times_out(send: Sending) -> None:
     with (
         answering(Answer(silent=True)) as server,
         pytest.raises(errors.TimedOutError) as caught,
@@ -257,7 +257,7 @@ def test_a_client_whose_call_was_cut_off_opens_again() -> None:
         client.send(CONFIG)
 
 
-def test_nobody_there_is_told_with_the_address(send: Sending) -> None:
+def test_an_unreachable_server_is_named_in_the_error(send: Sending) -> None:
     url, pauses = unused_url(), list[float]()
 
     with pytest.raises(errors.ConnectionFailedError) as caught:
@@ -268,7 +268,7 @@ def test_nobody_there_is_told_with_the_address(send: Sending) -> None:
     assert len(pauses) == 4, "nothing was sent, so even a login is tried again"
 
 
-def test_an_answer_that_is_no_json_is_told(send: Sending) -> None:
+def test_an_answer_that_is_not_json_is_an_error(send: Sending) -> None:
     with (
         answering(Answer(200, b"<html>hello")) as server,
         pytest.raises(errors.AnswerShapeError),
@@ -276,7 +276,7 @@ def test_an_answer_that_is_no_json_is_told(send: Sending) -> None:
         send(server.url, calls.health())
 
 
-def test_a_redirect_is_told_and_not_followed(send: Sending) -> None:
+def test_a_redirect_is_an_error_and_not_followed(send: Sending) -> None:
     with answering(Answer(302, b"", {"Location": "/elsewhere"}), OK) as server:
         with pytest.raises(errors.AnswerShapeError, match="redirects to '/elsewhere'"):
             send(server.url, calls.me())
@@ -300,7 +300,7 @@ def test_a_plain_proxy_is_given_the_whole_address(
 def test_a_proxy_that_is_away_is_named_without_its_password(
     send: Sending, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the server would be looked for, which is there."""
+    """A user would else check the server, which is up."""
     proxy = unused_url()
     monkeypatch.setenv("http_proxy", proxy.replace("://", "://me:secret@"))
 
@@ -325,7 +325,7 @@ def test_a_proxys_password_may_hold_any_letter(
 
 
 @pytest.mark.parametrize(
-    ("named", "told"),
+    ("named", "message"),
     [
         ("https://me:secret@proxy.example:3128", "http:// only"),
         ("socks5://me:secret@proxy.example", "http:// only"),
@@ -334,19 +334,19 @@ def test_a_proxys_password_may_hold_any_letter(
         ("me:secret://1@", "names no host"),
     ],
 )
-def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
-    send: Sending, monkeypatch: pytest.MonkeyPatch, named: str, told: str
+def test_a_proxy_that_cannot_be_used_is_named_without_its_password(
+    send: Sending, monkeypatch: pytest.MonkeyPatch, named: str, message: str
 ) -> None:
     monkeypatch.setenv("http_proxy", named)
 
-    with pytest.raises(errors.ProxyAddressError, match=told) as caught:
+    with pytest.raises(errors.ProxyAddressError, match=message) as caught:
         send("http://hwci.invalid", calls.health())
 
     assert str(caught.value).startswith("HTTP_PROXY names")
     assert "secret" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_proxy_that_refuses_to_lead_is_told_without_its_password(
+def test_a_proxy_that_refuses_to_connect_is_named_without_its_password(
     send: Sending, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with answering(Answer(407, b"", {"Proxy-Authenticate": "Basic"})) as proxy:

@@ -111,7 +111,7 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def test_a_certificate_that_is_not_trusted_is_told_at_once(certificate: Path) -> None:
+def test_a_certificate_that_is_not_trusted_is_an_error_at_once(certificate: Path) -> None:
     pauses: list[float] = []
     with answering_over_tls(certificate) as (server, url), Client(url) as client:
         client._sleep = pauses.append
@@ -123,7 +123,7 @@ def test_a_certificate_that_is_not_trusted_is_told_at_once(certificate: Path) ->
     assert pauses == []
 
 
-def test_a_certificate_that_is_not_trusted_is_told_at_once_asynchronously(
+def test_a_certificate_that_is_not_trusted_is_an_error_at_once_asynchronously(
     certificate: Path,
 ) -> None:
     pauses: list[float] = []

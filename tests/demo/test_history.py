@@ -26,22 +26,22 @@ EVERY_DAY_OF_A_WEEK = [NOW + timedelta(days=day, hours=3 * day) for day in range
 
 @cache
 def whole_history(now: datetime) -> list[Body]:
-    """Give the whole history, told once for all tests that read it."""
+    """Return the whole history, made once for all tests that read it."""
     return list(history(now))
 
 
 def reports(bodies: list[Body]) -> list[RunReport]:
-    """Give only the run reports."""
+    """Return only the run reports."""
     return [body for body in bodies if isinstance(body, RunReport)]
 
 
 def announcements(bodies: list[Body]) -> list[MergeAnnouncement]:
-    """Give only the announcements."""
+    """Return only the announcements."""
     return [body for body in bodies if isinstance(body, MergeAnnouncement)]
 
 
 def known(bodies: list[Body]) -> FullHistory:
-    """Give what the engine knows after all bodies."""
+    """Return what the engine knows after all bodies."""
     configs = [body.fact() for body in bodies if isinstance(body, SuiteConfiguration)]
     return FullHistory(
         UUID(int=1),
@@ -54,7 +54,7 @@ def known(bodies: list[Body]) -> FullHistory:
 
 
 def page(bodies: list[Body], days: int, now: datetime) -> Page:
-    """Give the metrics page with all its rows."""
+    """Return the metrics page with all its rows."""
     past = known(bodies)
     return metrics_page(past, read_period(past, Scope(), last_days(days, now)), 200)
 

@@ -12,7 +12,7 @@ CITED = {"semantics": "semantics.md", "contract": "contract.md", "spec": "specif
 
 
 def cited(document: str, what: str) -> set[str]:
-    """Give everything that sources cite of a document; a line break may fall anywhere."""
+    """Return everything that sources cite of a document; a line break may fall anywhere."""
     found = set()
     for path in SOURCES:
         text = " ".join(path.read_text().replace("#", " ").split())

@@ -20,7 +20,7 @@ PAGES_OF_PEOPLE = [
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_reference_page_is_what_the_code_says(name: str) -> None:
-    """`make docs` writes the pages anew."""
+    """`make docs` writes the pages."""
     assert (REFERENCE / name).read_text() == PAGES[name]()
 
 

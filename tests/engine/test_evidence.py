@@ -68,8 +68,8 @@ def test_without_a_configuration_files_are_of_no_kind() -> None:
     assert kinds(found.timeline_changes[:1]) == [("b", [None])]
 
 
-def test_every_commit_of_the_timeline_that_a_run_told_of_comes_with_its_files() -> None:
-    # The first run has no changes: nobody told of "a".
+def test_every_commit_of_the_timeline_that_a_run_listed_comes_with_its_files() -> None:
+    # The first run has no changes: no run lists "a".
     assert kinds(of(GROUP, "d").timeline_changes) == [
         ("b", ["other"]),
         ("c", ["firmware", "other"]),
@@ -80,18 +80,18 @@ def test_every_commit_of_the_timeline_that_a_run_told_of_comes_with_its_files() 
     ]
 
 
-def test_what_any_run_of_the_repository_told_of_a_commit_is_known() -> None:
-    told = commit("b", "fw")
+def test_a_commit_that_any_run_of_the_repository_listed_is_known() -> None:
+    listed = commit("b", "fw")
     past = Past([report("a:P", 0), report("b:F", 1)])
-    elsewhere = report("c:P", 30, branch="topic", box="box-2", sent=changes("a", told, "c"))
+    elsewhere = report("c:P", 30, branch="topic", box="box-2", sent=changes("a", listed, "c"))
     foreign = replace(elsewhere, repo_key="other")
 
     assert of(past, "b").timeline_changes == ()
     assert of(past.and_also(foreign), "b").timeline_changes == ()
-    assert [one.commit for one in of(past.and_also(elsewhere), "b").timeline_changes] == [told]
+    assert [one.commit for one in of(past.and_also(elsewhere), "b").timeline_changes] == [listed]
 
 
-def test_of_many_tellings_the_first_run_counts() -> None:
+def test_of_several_runs_that_list_a_commit_the_first_counts() -> None:
     first, second = commit("b", "fw ~"), commit("b", "fw hs")
     past = Past(
         [
@@ -120,21 +120,21 @@ def test_the_timeline_is_the_lane_from_the_first_failure_to_the_fix_and_around_i
     assert shown(9) == "a b c d f g h"
 
 
-class Noting(FullHistory):
-    """A history that notes which commits it was asked to tell of."""
+class Recording(FullHistory):
+    """A history that records which commits it was asked for."""
 
     def __init__(self, past: Past) -> None:
         super().__init__(ORG, past.facts)
-        self.told: list[str] = []
+        self.asked: list[str] = []
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
-        self.told += shas
+        self.asked += shas
         return super().first_listing(repo_key, shas)
 
 
-def test_of_a_long_timeline_only_the_commits_that_are_shown_are_told_of() -> None:
+def test_of_a_long_timeline_only_the_commits_that_are_shown_are_asked_for() -> None:
     past = seen("box-1 | a:P " + " ".join(f"c{at}:F" for at in range(30)), changed={"c9": "fw"})
-    whole, history = of(past, "c9"), Noting(past)
+    whole, history = of(past, "c9"), Recording(past)
 
     cut = evidence(history, id_of("c9"), 9)
 
@@ -143,9 +143,9 @@ def test_of_a_long_timeline_only_the_commits_that_are_shown_are_told_of() -> Non
     assert shown == ["a", "c0", "c1", "c8", "c9", "c10", "c27", "c28", "c29"]
     assert cut.timeline_total == len(whole.timeline) == whole.timeline_total == 31
     assert [*cut.timeline] == [one for one in whole.timeline if one.sha in shown]
-    told = tuple(one for one in whole.timeline_changes if one.commit.sha in shown)
-    assert cut.timeline_changes == told
-    assert history.told == shown
+    listed = tuple(one for one in whole.timeline_changes if one.commit.sha in shown)
+    assert cut.timeline_changes == listed
+    assert history.asked == shown
 
 
 def test_a_commit_of_the_timeline_has_every_run_of_its_test_and_box() -> None:

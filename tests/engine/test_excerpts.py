@@ -39,6 +39,6 @@ def test_as_many_rows_stay_as_may_with_both_ends_and_the_one(
     assert {0, at, total - 1} <= set(shown)
 
 
-def test_rows_that_tell_something_go_before_others_and_keep_their_order() -> None:
+def test_rows_with_information_go_before_others_and_keep_their_order() -> None:
     assert list(relevant_first(range(10), lambda row: row in {3, 8}, 4)) == [0, 1, 3, 8]
     assert list(relevant_first(range(10), lambda row: row % 2 == 1, 3)) == [1, 3, 5]

@@ -77,7 +77,7 @@ def slowly(made: Sequence[Report], slots: Slots) -> dict[tuple[Product, str, str
     st.integers(0, 5),
     st.integers(1, 7),
     st.sampled_from([1, 3, 90]),
-    st.sampled_from([ALL, Scope(REPO, SUITE), Scope("unheard of")]),
+    st.sampled_from([ALL, Scope(REPO, SUITE), Scope("unknown")]),
 )
 def test_a_strip_holds_every_attempt_of_its_test_in_its_box_and_slot(
     made: list[Report], first: int, length: int, count: int, scope: Scope

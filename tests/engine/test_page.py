@@ -423,7 +423,7 @@ def test_the_last_n_days_hold_both_ends_and_no_microsecond_more() -> None:
     assert checked(Past().announced(*merges), period=period) == (0, 2)
 
 
-def test_products_heard_of_by_report_announcement_or_configuration() -> None:
+def test_products_known_by_report_announcement_or_configuration() -> None:
     config = SuiteConfig("zephyr", "net", ("src/**",), (), merge_trigger=False)
     past = (
         Past([report("a:L", 3), report("a:P", 2)])

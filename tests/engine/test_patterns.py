@@ -145,7 +145,7 @@ def test_a_pattern_of_many_stars_is_matched_in_one_pass(
 
 
 def long_patterns(first: int, count: int) -> list[str]:
-    """Give patterns as long as they may be, each of signs of its own."""
+    """Return patterns of the greatest length, all different."""
     return [
         "".join(chr(0x10000 + number * LENGTH_MAX + at) for at in range(LENGTH_MAX))
         for number in range(first, first + count)

@@ -23,7 +23,7 @@ SWAPPED = replace(CONFIG, firmware_paths=("ci/**",), harness_paths=("src/**",))
 
 
 def rows(history: History, scope: Scope, period: Period) -> dict[object, ResolvedFailure]:
-    """Give every resolved failure that the page shows."""
+    """Return every resolved failure that the page shows."""
     reading = read_period(history, scope, period)
     bugs = real_bugs(history, reading, Selection())
     others = other_failures(history, reading, OtherSelection())
@@ -34,7 +34,7 @@ def shown(found: Classification) -> tuple[FailureClass, Reason | None]:
     return found.failure_class, found.reason
 
 
-def test_a_failure_that_the_checks_would_see_otherwise_is_told_with_both_classes() -> None:
+def test_a_failure_that_the_checks_would_see_otherwise_is_shown_with_both_classes() -> None:
     past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
     found = plan(past.history, EVER, SWAPPED)
 
@@ -61,13 +61,13 @@ def test_a_configuration_of_another_product_changes_nothing() -> None:
     assert found.before == found.after == ClassCounts(0, 0, 0, 0)
 
 
-def test_a_failure_that_was_not_resolved_is_not_told_of() -> None:
+def test_a_failure_that_was_not_resolved_is_not_listed() -> None:
     past = seen("box-1 | a:P b:F", changed={"b": "fw"})
 
     assert plan(past.history, EVER, SWAPPED).changes == []
 
 
-def test_a_review_stays_and_the_checks_below_it_are_told() -> None:
+def test_a_review_stays_and_the_checks_below_it_are_listed() -> None:
     past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
     found = plan(past.reviewed("b", "dismiss").history, EVER, SWAPPED)
 
@@ -92,7 +92,7 @@ class Hurried(FullHistory):
             raise OutOfTimeError
 
 
-def test_a_plan_whose_time_is_over_tells_of_the_newest_failures_that_it_came_to() -> None:
+def test_a_plan_whose_time_is_over_has_the_newest_failures_that_it_reached() -> None:
     facts, draw = drawn(3)
     new = replace(draw.config(), repo_key=REPOS[0], suite=SUITES[0])
     whole = plan(Hurried(facts, 10**9), EVER_DRAWN, new)
@@ -161,5 +161,5 @@ def told_and_true(seed: int) -> int:
 
 
 @pytest.mark.parametrize("first", range(0, 60, 10))
-def test_what_a_plan_tells_is_what_the_page_shows_once_it_is_sent(first: int) -> None:
+def test_what_a_plan_shows_is_what_the_page_shows_once_it_is_sent(first: int) -> None:
     assert sum(told_and_true(seed) for seed in range(first, first + 10)) > 0

@@ -218,7 +218,7 @@ CHANGED = dict.fromkeys("hi", "fw")
 
 
 def rows_of(**wanted: Any) -> list[str]:
-    """Give the first failing commits of "Resolved by a bench or harness change", as asked for."""
+    """Return the first failing commits of "Resolved by a bench or harness change", as asked for."""
     past = seen(PICTURE, CHANGED)
     found = other_failures(past.history, past.read(), OtherSelection(**wanted, limit=9))
     assert found.total == len(found.items)

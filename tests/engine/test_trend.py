@@ -27,7 +27,7 @@ def drawn(past: Past, slots: Slots, scope: Scope = ALL) -> list[TrendSlot]:
 
 
 def counts(slots: Sequence[TrendSlot]) -> dict[str, list[int]]:
-    """Give the counts of each slot by what is counted."""
+    """Return the counts of each slot by what is counted."""
     rows = [slot._asdict() for slot in slots]
     return {name: [row[name] for row in rows] for name in TrendSlot._fields[2:]}
 
@@ -106,7 +106,7 @@ def pasts(draw: st.DrawFn) -> Past:
 @LAW
 @given(
     pasts(),
-    st.sampled_from([ALL, Scope(REPO), Scope(REPO, SUITE), Scope("unheard of")]),
+    st.sampled_from([ALL, Scope(REPO), Scope(REPO, SUITE), Scope("unknown")]),
     st.integers(-1, 6),
     st.integers(0, 7),
     st.sampled_from([1, 2, 3, 7, 90]),

@@ -160,13 +160,13 @@ class Past:
         return groups_of(self.failures(), self.history.reviews())
 
     def labels(self, of: Lane | None = None) -> str:
-        """Give the labels of a lane in order of place: `b:resolved c:flake`."""
+        """Return the labels of a lane in order of place: `b:resolved c:flake`."""
         found = self.history.lane_failures(of or lane())
         told = ((one, group_of(self.history, one)) for one in found)
         return " ".join(f"{one.key.sha}:{group.label}" for one, group in told)
 
     def together(self) -> set[str]:
-        """Give the groups: the commits of each, in order of place."""
+        """Return the groups: the commits of each, in order of place."""
         return {" ".join(one.key.sha for one in group.failures) for group in self.groups()}
 
     def group(self, sha: str, of: Lane | None = None) -> Group:
@@ -183,7 +183,7 @@ class Past:
         return Classifier(self.history).automatic(self.group(sha))
 
     def reason(self, sha: str) -> str:
-        """Give the reason code of the failure's class, `real` for a real firmware bug."""
+        """Return the reason code of the failure's class, `real` for a real firmware bug."""
         reason = self.judged(sha).reason
         return "real" if reason is None else reason.value
 
@@ -226,6 +226,6 @@ def _line(
 
 
 def order_of(*reports: Report) -> str:
-    """Give the commits of a branch in order of place."""
+    """Return the commits of a branch in order of place."""
     places = first_places(reports)
     return " ".join(sorted(places, key=lambda sha: places[sha]))

@@ -77,7 +77,7 @@ def read(path: str) -> list[Any]:
 
 
 def github(job: str) -> tuple[str, dict[str, str]]:
-    """Give the script of the action with what a job of the workflow hands to it."""
+    """Return the script of the action with what a job of the workflow hands to it."""
     [action], [workflow] = read("github/action.yml"), read("github/workflow.yml")
     [use] = [s for s in workflow["jobs"][job]["steps"] if "actions/hwci" in s.get("uses", "")]
     inputs = {name: one.get("default", "") for name, one in action["inputs"].items()}
@@ -243,7 +243,7 @@ def test_a_bench_without_hwci_fails_no_step_and_says_so(
 
 
 def stages(text: str) -> dict[str, str]:
-    """Give the stages of a Jenkinsfile, or of a stage of it, by name; not those inside them."""
+    """Return the stages of a Jenkinsfile, or of a stage of it, by name; not those inside them."""
     found: dict[str, str] = {}
     ends = 0
     for begin in re.finditer(r"stage\('(\w+)'\) (?=\{)", text):
@@ -259,7 +259,7 @@ def stages(text: str) -> dict[str, str]:
 
 
 def jobs(system: str) -> tuple[object, object, object]:
-    """Give what an example says of the job that announces, the one that builds, and the bench's."""
+    """Return the settings of an example's jobs: that announces, that builds, and the bench's."""
     match system:
         case "github":
             said = read("github/workflow.yml")[0]["jobs"]

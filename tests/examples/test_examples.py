@@ -27,7 +27,7 @@ def server(tmp_path: Path) -> Iterator[RunningServer]:
 
 
 def shown(example: str, kind: str = "text") -> str:
-    """Give the output that the page of an example shows."""
+    """Return the output that the page of an example shows."""
     page = (EXAMPLES / example / "README.md").read_text()
     blocks = re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 1

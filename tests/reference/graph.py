@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """This module decides what is true in a made-up repository: commits, their files, and bugs.
 
-It knows no run and no report; what CI says about these commits may be another matter.
+It knows no run and no report; CI may report something else about these commits.
 """
 
 import random
@@ -58,7 +58,7 @@ class Graph:
         self.seesaw = rng.random() < 0.25
 
     def commit(self, branch: str, at: datetime) -> str:
-        """A commit that may bring bugs and may fix some that its branch has."""
+        """Add a commit, which may add bugs and fix some that its branch has."""
         kind = self.rng.choices(list(FILES_BY_KIND), KIND_WEIGHTS)[0]
         files = tuple(self.rng.choice(pool) for pool in FILES_BY_KIND[kind])
         parents = (self.tips[branch],) if branch in self.tips else ()
@@ -77,7 +77,7 @@ class Graph:
         self.tips[branch] = self.tips[source]
 
     def merge(self, topic: str, into: str, at: datetime) -> str:
-        """A merge commit stands with its conflict files only."""
+        """Add a merge commit, which lists its conflicting files only."""
         conflict = (self.rng.choice(FIRMWARE_FILES),) if self.rng.random() < 0.2 else ()
         parents = (self.tips[into], self.tips[topic])
         self.tips[into] = self._add(f"Merge {topic}", at, conflict, parents)

@@ -218,7 +218,7 @@ class Pipeline:
     def said_by_attempt(
         self, changes: Json | None, workflow: str, branch: str, sha: str
     ) -> Json | None:
-        """The same changes in each attempt, as the spec asks; some reporters compute them anew."""
+        """The same changes in each attempt, as the spec asks; some reporters compute them again."""
         chance = self.rng.random()
         if chance < 0.1:
             return {"base_sha": spelled_sha(self.rng, sha), "commits": []}

@@ -153,7 +153,9 @@ def test_a_review_counts_in_the_tile_as_what_it_makes_of_the_failure() -> None:
         [BREAK, MEND, review("confirm", "c")],
     ],
 )
-def test_what_is_not_legal_now_is_refused(illegal: list[tuple[str, dict[str, object]]]) -> None:
+def test_an_action_that_the_state_does_not_allow_is_refused(
+    illegal: list[tuple[str, dict[str, object]]],
+) -> None:
     with pytest.raises(ReviewRefusedError):
         page(*illegal)
 
@@ -209,12 +211,12 @@ def test_a_reviewed_failure_whose_own_commit_passed_stands_alone() -> None:
     assert labels(*events, review("reset", "b")) == {"b": "flake"}
 
 
-def test_one_that_stands_alone_may_have_no_later_fix() -> None:
+def test_a_failure_that_stands_alone_may_have_no_later_fix() -> None:
     row = the_one(*REAL, review("dismiss", "b"), run("b", 15, "pass"), run("c", 20))
     assert (row["fix"], row["automatic"]["reason"]) == (None, "fix_unconnected")
 
 
-def test_one_that_stands_alone_still_ends_the_group_before_it() -> None:
+def test_a_failure_that_stands_alone_still_ends_the_group_before_it() -> None:
     events = [*GROUP, run("b", 11, "pass"), review("confirm", "c"), run("c", 25, "pass")]
     extra = run("a", 5, "fail")
     assert {row["firstFailure"]["sha"][0]: row["fix"]["sha"][0] for row in resolved(*events)} == {

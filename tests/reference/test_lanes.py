@@ -137,7 +137,7 @@ def test_the_flaky_tile_counts_items_by_the_start_of_their_run() -> None:
     }
 
 
-def test_a_listed_failure_tells_all_its_items_and_its_group() -> None:
+def test_a_listed_failure_has_all_its_items_and_its_group() -> None:
     (newer, older) = failures(
         BREAK, run("b", 12, "fail", verdict=None), run("c", 20, "fail"), run("d", 30, "pass")
     )

@@ -36,7 +36,7 @@ def rsa_key() -> rsa.RSAPrivateKey:
 
 
 def public(key: Any, kind: type[Any] = jwt.algorithms.RSAAlgorithm, **fields: Any) -> Json:
-    """Give the published half of a key."""
+    """Return the published half of a key."""
     found: Json = kind.to_jwk(key.public_key(), as_dict=True)
     return {**found, **fields}
 

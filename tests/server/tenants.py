@@ -184,7 +184,7 @@ def _sha(hour: int) -> str:
 
 
 def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
-    """Give every row of the database that is of an organization, by table."""
+    """Return every row of the database that is of an organization, by table."""
     org = UUID(tenant.org_id).bytes
     with closing(sqlite3.connect(f"{server.database.as_uri()}?mode=ro", uri=True)) as database:
         columns = database.execute(

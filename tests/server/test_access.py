@@ -99,7 +99,7 @@ def test_only_an_owner_gives_or_takes_the_role_of_an_owner() -> None:
     }
 
 
-async def test_nobody_waits_for_a_page_to_be_let_in(storage: Storage) -> None:
+async def test_credentials_are_checked_while_all_readers_are_busy(storage: Storage) -> None:
     value = new_api_key()
     digest = key_digest(value)
     assert digest is not None
@@ -149,7 +149,7 @@ DEEDS: dict[str, Callable[[Storage, Member], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("deed", DEEDS)
 @pytest.mark.parametrize("role", [Role.MEMBER, None])
-async def test_who_was_let_in_and_is_admin_no_more_decides_nothing(
+async def test_who_is_no_longer_an_admin_when_it_is_written_changes_nothing(
     storage: Storage, deed: str, role: Role | None
 ) -> None:
     membership = Membership(ORGANIZATION, Role.ADMIN, NOW)

@@ -105,7 +105,7 @@ REFUSED: list[tuple[bytearray, bool, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("data", "compressed", "refused", "told"), REFUSED)
-async def test_what_is_refused_apart_is_told_as_here(
+async def test_a_refusal_of_another_process_is_the_same_as_here(
     data: bytearray, refused: type[Exception], told: str, *, compressed: bool
 ) -> None:
     with pytest.raises(refused) as fault:
@@ -142,7 +142,7 @@ async def test_who_reads_may_be_ended_and_the_server_goes_on(
     assert (logged in caplog.text) is (refused is OverloadedError)
 
 
-def test_who_takes_too_long_is_told_from_who_is_ended() -> None:
+def test_who_takes_too_long_ends_by_another_signal_than_who_is_killed() -> None:
     """Over the second of two limits, or of two that are equal, the system sends SIGKILL."""
     code = (
         "from hwci.server.http.bodies import apart\n"
@@ -219,7 +219,7 @@ def test_half_a_million_faults_are_answered_with_the_first_hundred() -> None:
     ]
 
 
-def test_of_half_a_million_unknown_names_a_hundred_are_told() -> None:
+def test_of_half_a_million_unknown_names_a_hundred_are_listed() -> None:
     strangers = ", ".join(f'"{number:x}": 1' for number in range(100_000))
     plain = f'{{"events": [{{"type": "?", {strangers}}}], {strangers}}}'.encode()
 
@@ -229,7 +229,7 @@ def test_of_half_a_million_unknown_names_a_hundred_are_told() -> None:
     assert ["body", "events", 0, "type"] in paths
 
 
-def test_an_unknown_name_is_not_told_at_length() -> None:
+def test_an_unknown_name_is_cut_in_its_error() -> None:
     assert faults_of(f'{{"events": [], "{"x" * 9_999}": 1}}'.encode(), RunEvents) == [
         ["body", "x" * limits.NAME_MAX]
     ]

@@ -40,7 +40,7 @@ class Bench:
         return next(item for item in items if item["name"] == name)
 
     def log(self, name: str) -> list[Any]:
-        """Give the audit entries about a box, newest first."""
+        """Return the audit entries about a box, newest first."""
         items = self._org("GET", "audit-log?limit=100").json["items"]
         return [item for item in items if item["details"].get("name") == name]
 
@@ -180,7 +180,7 @@ def test_a_box_that_is_not_there_gets_no_token(bench: Bench, box_id: str) -> Non
     assert bench.renew(box_id).error == (404, "Box not found")
 
 
-def test_a_box_is_online_for_three_minutes_after_it_was_heard_of(tmp_path: Path) -> None:
+def test_a_box_is_online_for_three_minutes_after_it_was_seen(tmp_path: Path) -> None:
     hands = Hands()
     with running_in_thread(tmp_path, clock=hands) as server:
         own = Bench(server, hands)

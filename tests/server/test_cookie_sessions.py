@@ -37,13 +37,13 @@ def login(server: RunningServer, email: str = MEMBER_EMAIL, *headers: Header) ->
 
 
 def cookie(reply: Reply) -> Any:
-    """Give the one cookie that a reply sets, with its attributes."""
+    """Return the one cookie that a reply sets, with its attributes."""
     (found,) = SimpleCookie(reply.headers["set-cookie"]).values()
     return found
 
 
 def held(reply: Reply) -> Header:
-    """Give the header that a browser sends from then on."""
+    """Return the header that a browser sends from then on."""
     found = cookie(reply)
     return ("Cookie", f"{found.key}={found.value}")
 

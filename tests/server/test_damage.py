@@ -110,7 +110,7 @@ async def serve_once(database: Path) -> None:
         pass
 
 
-def test_readyz_tells_a_full_disk_and_that_there_is_room_again(
+def test_readyz_shows_a_full_disk_and_that_there_is_room_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running_in_thread(tmp_path) as server:
@@ -123,7 +123,7 @@ def test_readyz_tells_a_full_disk_and_that_there_is_room_again(
 
 
 @pytest.mark.parametrize("how", ["emptied", "removed"])
-def test_a_database_that_is_gone_is_not_begun_anew(tmp_path: Path, how: str) -> None:
+def test_a_database_that_is_gone_is_not_replaced_by_a_new_one(tmp_path: Path, how: str) -> None:
     """In an empty one the first who comes could register as the first user."""
     with running_in_thread(tmp_path) as server:
         pass

@@ -189,7 +189,7 @@ async def test_a_body_that_is_on_its_way_is_waited_for(monkeypatch: pytest.Monke
         await leaving
 
 
-async def test_streams_are_told_to_end_before_they_are_waited_for(
+async def test_streams_are_asked_to_end_before_they_are_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connection, "LEAVE_SECONDS", 600.0)
@@ -294,7 +294,7 @@ def test_a_thread_that_does_not_end_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "name"])
-def test_systemd_is_told_when_the_server_is_ready_and_when_it_stops(
+def test_systemd_learns_when_the_server_is_ready_and_when_it_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     path = str(tmp_path / "n") if kind == "file" else f"@{tmp_path.name}-{os.getpid()}"

@@ -25,7 +25,7 @@ REQUESTS = "hwci_http_requests_total"
 
 
 def read(reply: Reply) -> Figure:
-    """Give what looks a figure up by its name and labels."""
+    """Return what looks a figure up by its name and labels."""
     samples = [
         sample
         for family in text_string_to_metric_families(reply.body.decode())

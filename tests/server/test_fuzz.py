@@ -166,8 +166,8 @@ def gather(event: events.ScenarioFinished, found: Findings) -> None:
 
 
 def is_of_another(failure: Failure) -> bool:
-    """Say whether it is said to lack in an organization that was just made: what it lacks in is the
-    one that all requests name (`path.orgId`), which has other members and boxes.
+    """Return whether it is said to lack in an organization that was just made: it lacks in the one
+    that all requests name (`path.orgId`), which has other members and boxes.
     """
     return (
         isinstance(failure, EnsureResourceAvailability) and failure.created_with == "POST /api/orgs"

@@ -192,7 +192,7 @@ async def test_the_count_of_accounts_takes_bounded_memory() -> None:
     assert sum(sys.getsizeof(log) for log in kept.values()) < 10_000_000
 
 
-async def test_the_operator_is_told_of_guesses_in_one_line(
+async def test_guesses_are_one_line_of_the_operators_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     limits = limits_of(Hands())

@@ -306,7 +306,7 @@ def test_the_address_that_people_use_is_the_one_that_is_named(
 
 
 def command(lines: list[str]) -> tuple[str, str]:
-    """Give address and token of the command that registers the first user."""
+    """Return address and token of the command that registers the first user."""
     pattern = r"There is no user yet\. .*: HWCI_INVITE_TOKEN=([\w-]{43}) hwci register --url (\S+)"
     found = re.fullmatch(pattern, lines[1])
     assert found is not None, lines

@@ -103,7 +103,7 @@ class TestOpening:
         ]
         assert [run for run in benches.listed() if run["runId"] == 105] == []
 
-    def test_opening_makes_the_box_heard_of(self, benches: Benches) -> None:
+    def test_opening_makes_the_box_seen(self, benches: Benches) -> None:
         new = benches.installed("seen")
         benches.hands.move(hours=1)
         benches.opened(new, run_id=106)
@@ -113,7 +113,7 @@ class TestOpening:
 
 
 class TestFeeding:
-    def test_tests_stand_as_they_were_told_last_in_order_of_their_beginning(
+    def test_tests_are_as_last_sent_in_order_of_their_start(
         self, benches: Benches, key: str
     ) -> None:
         run = benches.opened(key, run_id=201)
@@ -179,7 +179,7 @@ def test_only_the_key_of_a_box_opens_and_feeds(benches: Benches, path: str) -> N
 
 
 class TestLoss:
-    def test_a_run_is_lost_exactly_ten_minutes_after_it_was_heard_of(
+    def test_a_run_is_lost_exactly_ten_minutes_after_it_was_seen(
         self, benches: Benches, key: str
     ) -> None:
         run = benches.opened(key, run_id=301)
@@ -310,7 +310,9 @@ async def telling(folder: Path) -> AsyncIterator[Told]:
 
 
 class TestEvents:
-    async def test_the_start_tells_the_run_and_each_test_event_itself(self, tmp_path: Path) -> None:
+    async def test_the_start_has_the_run_and_each_test_event_has_itself(
+        self, tmp_path: Path
+    ) -> None:
         async with telling(tmp_path) as told:
             run = (await told.runs.open(BOX, HEAD)).id
             told.hands.move(seconds=5)
@@ -331,7 +333,7 @@ class TestEvents:
                 await told.runs.open(BOX, HEAD)
             assert await told.types() == ["started"]
 
-    async def test_a_loss_is_told_once_at_ten_minutes(self, tmp_path: Path) -> None:
+    async def test_a_loss_is_one_event_at_ten_minutes(self, tmp_path: Path) -> None:
         async with telling(tmp_path) as told:
             run = (await told.runs.open(BOX, HEAD)).id
             told.hands.move(minutes=10, microseconds=-1)
@@ -346,9 +348,7 @@ class TestEvents:
         assert lost.happening.at == NOON + timedelta(minutes=10)
 
     @pytest.mark.parametrize("sign", ["feed", "open"])
-    async def test_a_lost_run_that_is_heard_of_starts_again(
-        self, tmp_path: Path, sign: str
-    ) -> None:
+    async def test_a_lost_run_that_is_seen_starts_again(self, tmp_path: Path, sign: str) -> None:
         async with telling(tmp_path) as told:
             run = (await told.runs.open(BOX, HEAD)).id
             told.hands.move(minutes=11)
@@ -380,7 +380,7 @@ class TestEvents:
             await forgetting(told).sweep()
             assert [event.number for event in await told.events()] == [2, 3, 4, 5]
 
-    async def test_a_lost_run_is_forgotten_after_a_week_and_one_that_is_heard_of_is_not(
+    async def test_a_lost_run_is_forgotten_after_a_week_and_one_that_is_seen_is_not(
         self, tmp_path: Path
     ) -> None:
         async with telling(tmp_path) as told:
@@ -418,7 +418,7 @@ class TestEvents:
             assert await told.types() == []
 
 
-def test_each_report_and_each_part_that_shows_is_told_with_its_run(tmp_path: Path) -> None:
+def test_each_report_and_each_part_that_shows_has_an_event_with_its_run(tmp_path: Path) -> None:
     hands = Hands()
     with running_in_thread(tmp_path, clock=hands) as server:
         benches = Benches(server, hands)

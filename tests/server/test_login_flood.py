@@ -82,7 +82,7 @@ REAL = passwords._ARGON2
 pytestmark = pytest.mark.usefixtures("real_passwords")
 
 
-async def test_no_answer_and_no_work_tells_who_has_an_account(
+async def test_no_answer_and_no_work_reveals_who_has_an_account(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = tmp_path / "hwci.db"

@@ -67,7 +67,7 @@ def own_id(server: RunningServer) -> str:
 
 
 def audit(server: RunningServer) -> Any:
-    """Give the newest entry of the audit log."""
+    """Return the newest entry of the audit log."""
     path = f"{server.org_url}/audit-log?limit=1"
     return ask(server.url, "GET", path, bearer(server.admin_token)).json["items"][0]
 
@@ -85,7 +85,7 @@ def test_every_member_sees_the_members_newest_first_by_pages(server: RunningServ
     assert members(server, server.member_token, "?limit=1&page=2")["items"] == page["items"][1:2]
 
 
-def test_nobody_is_added_unasked_and_the_answer_tells_nobody_from_somebody(
+def test_people_are_added_only_by_consent_and_the_answer_reveals_no_account(
     server: RunningServer,
 ) -> None:
     """Clients before asked for this: they are told to invite, as they were of an unknown e-mail."""

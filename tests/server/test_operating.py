@@ -239,7 +239,7 @@ def shared() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("own_name", [False, True], ids=["theirs", "in-our-name"])
-def test_another_user_who_listens_in_the_servers_place_is_told_nothing(
+def test_another_user_who_listens_in_the_servers_place_learns_nothing(
     shared: Path, own_name: bool
 ) -> None:
     database = shared / "hwci.db"
@@ -275,7 +275,7 @@ def test_deeds_of_the_operator_stand_in_the_audit_log(server: RunningServer) -> 
     assert all(entry["target"] == str(server.org_id) for entry in entries)
 
 
-def test_everything_derived_is_computed_anew_while_the_server_runs(tmp_path: Path) -> None:
+def test_everything_derived_is_rebuilt_while_the_server_runs(tmp_path: Path) -> None:
     body = report(tests=[{"id": "t", "outcome": "fail", "attempts": 1, "duration_s": 1.0}])
     with running_in_thread(tmp_path) as server:
         key, page = ci_key(server.ci_key), f"/api/orgs/{server.org_id}/ci-metrics"

@@ -44,7 +44,7 @@ PERIODS = [
     "asOf=2026-01-10T04:00:00Z&days=1&repoKey=acme/firmware&suite=hardware",
     "asOf=2026-01-11T03:00:00Z&days=1",
     "asOf=2026-02-01T00:00:00Z&days=3650",
-    "asOf=2026-02-01T00:00:00Z&repoKey=unheard-of",
+    "asOf=2026-02-01T00:00:00Z&repoKey=unknown",
     "asOf=0001-01-01T00:00:00Z",
     "",
 ]

@@ -124,7 +124,7 @@ def switch(somebody: Person, *, enabled: bool) -> int | None:
 
 
 def recorded(somebody: Person) -> list[tuple[str, str, Any]]:
-    """Give what the audit log of a person's organization holds, oldest first."""
+    """Return what the audit log of a person's organization holds, oldest first."""
     org = me(somebody.server, somebody.token).json["organizations"][0]["id"]
     return entries(somebody.server, org, somebody.by)
 
@@ -181,7 +181,7 @@ def test_a_new_password_is_not_the_e_mail_in_whatever_case(ada: Person) -> None:
     assert reset(ada.server, link(ada), ada.email).issue_paths == [["body", "newPassword"]]
 
 
-def test_who_has_no_password_is_told_whom_to_ask(tmp_path: Path) -> None:
+def test_who_has_no_password_learns_whom_to_ask(tmp_path: Path) -> None:
     with running_in_thread(tmp_path) as server:
         with closing(sqlite3.connect(server.database)) as database:
             database.execute("UPDATE user SET password_hash = '' WHERE email = ?", (MEMBER_EMAIL,))
@@ -445,7 +445,7 @@ async def test_of_many_uses_of_a_link_at_once_one_wins(ada: Person) -> None:
     assert sorted(reply.status for reply in replies) == [204] + 7 * [403]
 
 
-def test_who_is_disabled_is_out_at_once_and_told_nothing_at_the_sign_in(ada: Person) -> None:
+def test_who_is_disabled_is_out_at_once_and_learns_nothing_at_the_sign_in(ada: Person) -> None:
     other = ada.again()
 
     assert switch(ada, enabled=False) == 2

@@ -62,7 +62,7 @@ def valkey(started_valkey: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def refused(reply: Reply) -> int:
-    """Give the seconds to wait that a refusal names, in its sentence and its header alike."""
+    """Return the seconds to wait that a refusal names, in its sentence and its header alike."""
     seconds = int(reply.headers["retry-after"])
     unit = "second" if seconds == 1 else "seconds"
     assert reply.error == (429, f"Rate limit exceeded, retry in {seconds} {unit}")
@@ -90,7 +90,7 @@ async def test_no_sixty_seconds_hold_more_than_the_limit() -> None:
     assert all(late - early >= 60 for early, late in zip(passed, passed[10:], strict=False))
 
 
-async def test_who_waits_as_told_is_let_in_and_not_sooner() -> None:
+async def test_who_waits_as_asked_is_let_in_and_not_sooner() -> None:
     hands = Hands()
     async with limited(clock=hands, rate_limit="2/minute") as send:
         await send()
@@ -479,7 +479,7 @@ def test_without_its_client_a_valkey_stops_the_server(monkeypatch: pytest.Monkey
 # Our own client
 
 
-async def test_the_client_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
+async def test_the_client_waits_as_long_as_the_server_asks(tmp_path: Path) -> None:
     async with (
         running(tmp_path, rate_limit="8/2 seconds") as server,
         AsyncClient(server.url, token=server.token) as client,

@@ -38,7 +38,7 @@ def listed(server: RunningServer, tenant: Tenant, kind: str, key_id: str) -> Any
 
 
 def paths(tenant: Tenant) -> list[str]:
-    """Give every address that a reader key may read, but for the WebSocket."""
+    """Return every address that a reader key may read, but for the WebSocket."""
     found = [route.path for route in ROUTES if route.who is Who.READER]
     for name, thing in BY_ID.items():
         found = [path.replace(name, tenant.ids[thing]) for path in found]
@@ -46,7 +46,7 @@ def paths(tenant: Tenant) -> list[str]:
 
 
 def naming(tenant: Tenant, path: str) -> str:
-    """Give the query by which a request names its product, where it takes one."""
+    """Return the query by which a request names its product, where it takes one."""
     if path.endswith("/runs/stream"):
         return f"runId={tenant.ids['run']}"
     if path.endswith(("/products", "/suite-configs", *tenant.ids.values())):

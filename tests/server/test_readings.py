@@ -45,7 +45,7 @@ QUERY: Mapping[str, object] = {"days": 3650, "as_of": "2026-03-10T00:00:00Z"}
 
 
 async def shown(metrics: Metrics) -> list[object]:
-    """Give all that rests on readings, of all and of one product, in two periods."""
+    """Return all that rests on readings, of all and of one product, in two periods."""
     some = {"repo_key": "fw", "suite": "hil"}
     answers: list[object] = []
     for asked in (QUERY, {**QUERY, **some}, {"days": 1, "as_of": "2026-03-01T18:00:00Z"}):
@@ -92,7 +92,7 @@ def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
 
 @pytest.mark.parametrize("url", ["memory:", "hwci.db"])
 @pytest.mark.parametrize("seed", range(4))
-async def test_after_any_write_what_is_remembered_equals_what_is_read_anew(
+async def test_after_any_write_what_is_remembered_equals_what_is_read_again(
     seed: int, url: str, tmp_path: Path
 ) -> None:
     storage = open_storage(url if url == "memory:" else tmp_path / url)
@@ -260,7 +260,7 @@ def test_a_reading_that_failed_is_read_again() -> None:
 
 
 def kept(memory: Readings, among: Sequence[ReadingKey]) -> list[ReadingKey]:
-    """Give what is kept among these, without asking for anything."""
+    """Return what is kept among these, without asking for anything."""
     return [one for one in among if one in memory._places]
 
 

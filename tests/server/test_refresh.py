@@ -107,7 +107,7 @@ def test_a_second_use_ends_every_session_of_that_user_and_of_nobody_else(
     assert is_in(server, login(server, MEMBER_EMAIL))
 
 
-def test_a_second_use_is_told_in_the_log_and_in_the_audit_log_once(
+def test_a_second_use_is_in_the_log_and_in_the_audit_log_once(
     server: RunningServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, _ = login(server, ADMIN_EMAIL), login(server, ADMIN_EMAIL)

@@ -194,7 +194,7 @@ class TestList:
         assert _run_ids(benches, f"&branch=time&to={first}") == {61}
         assert _run_ids(benches, f"&branch=time&from={last}") == {63}
 
-    def test_a_test_leaves_the_reports_that_tell_of_it_and_of_what_it_did(
+    def test_a_filter_by_test_keeps_the_reports_that_have_it_and_its_result(
         self, benches: Benches
     ) -> None:
         boot = "&branch=test&testId=" + quote("boot/é&b")

@@ -77,7 +77,7 @@ def test_each_request_is_a_line_of_the_log_unless_it_is_to_be_quiet(
     assert re.fullmatch("" if quiet else line, log)
 
 
-async def test_the_log_has_the_whole_address_that_a_trusted_proxy_tells(
+async def test_the_log_has_the_whole_address_that_a_trusted_proxy_gives(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)

@@ -53,7 +53,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def rest_of(line: socket.socket) -> bytes:
-    """Give all that comes until the server closes."""
+    """Return all that comes until the server closes."""
     answer = b""
     with contextlib.suppress(ConnectionResetError):
         while chunk := line.recv(65536):

@@ -52,14 +52,14 @@ def sign_in(who: dict[str, Any], **others: object) -> dict[str, object]:
 
 
 async def closed(ws: ClientWebSocketResponse) -> int | None:
-    """Give the code that the server closes with; nothing else comes before."""
+    """Return the code that the server closes with; nothing else comes before."""
     await closing(ws)
     return ws.close_code
 
 
 async def closing(ws: ClientWebSocketResponse) -> WSMessage:
-    """Give the frame that the server closes with. Its pings would begin a wait of the client's own
-    anew, without end.
+    """Return the frame that the server closes with. Its pings would restart the client's own
+    timeout, without end.
     """
     async with asyncio.timeout(WAIT_SECONDS):
         message = await ws.receive()
@@ -99,7 +99,7 @@ async def test_a_program_names_its_place_in_the_handshake(scene: Scene) -> None:
         assert json.loads(await ws.receive_str(timeout=WAIT_SECONDS))["id"] == "3"
 
 
-async def test_what_a_reader_sends_later_is_not_looked_at(scene: Scene) -> None:
+async def test_what_a_reader_sends_later_is_ignored(scene: Scene) -> None:
     async with opened(scene, **bearer(scene.member)) as ws:
         for frame in ('{"type": "auth"}', "nonsense", "[" * 4000):
             await ws.send_str(frame)
@@ -159,14 +159,14 @@ async def test_what_is_refused_is_refused_before_the_upgrade(scene: Scene) -> No
         assert caught.value.headers["x-request-id"]
 
 
-async def test_a_page_of_another_site_opens_none_by_its_first_frame_either(scene: Scene) -> None:
+async def test_a_page_of_another_site_opens_no_socket_by_its_first_frame(scene: Scene) -> None:
     with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
         await scene.http.ws_connect(f"{scene.runs}/ws", origin="https://elsewhere.example")
 
     assert caught.value.status == 403
 
 
-async def test_our_own_pages_are_let_in_by_either_name_of_ours(tmp_path: Path) -> None:
+async def test_our_own_pages_are_let_in_by_both_of_our_addresses(tmp_path: Path) -> None:
     async with streaming(tmp_path, base_url="https://hwci.example.org") as scene:
         for origin in (scene.url, "https://hwci.example.org"):
             async with opened(scene, Origin=origin, **bearer(scene.member)) as ws:
@@ -185,7 +185,7 @@ async def test_another_organization_is_not_found(scene: Scene) -> None:
         assert await closed(ws) == 4404
 
 
-async def test_what_is_no_handshake_is_told_so(scene: Scene) -> None:
+async def test_what_is_not_a_handshake_is_400(scene: Scene) -> None:
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     for method, headers in (("GET", {}), ("GET", upgrade), ("HEAD", {}), ("HEAD", upgrade)):
         given = {**bearer(scene.member), **headers}
@@ -195,7 +195,7 @@ async def test_what_is_no_handshake_is_told_so(scene: Scene) -> None:
                 assert (await reply.json())["issues"][0]["path"] == ["header", "Upgrade"]
 
 
-async def test_who_asks_is_looked_at_before_what_is_asked(scene: Scene) -> None:
+async def test_credentials_are_checked_before_the_query(scene: Scene) -> None:
     for headers, status in (({"Authorization": "Bearer x"}, 401), (bearer(scene.member), 400)):
         async with scene.http.get(f"{scene.runs}/ws?runId=x", headers=headers) as reply:
             assert reply.status == status
@@ -204,7 +204,7 @@ async def test_who_asks_is_looked_at_before_what_is_asked(scene: Scene) -> None:
 # Signing in by the first frame
 
 
-SIGNS_NOBODY_IN = (
+INVALID_SIGN_INS = (
     "",
     "nonsense",
     "[]",
@@ -217,8 +217,8 @@ SIGNS_NOBODY_IN = (
 )
 
 
-async def test_a_first_frame_that_signs_nobody_in_closes_with_4401(scene: Scene) -> None:
-    for frame in SIGNS_NOBODY_IN:
+async def test_a_first_frame_that_is_no_sign_in_closes_with_4401(scene: Scene) -> None:
+    for frame in INVALID_SIGN_INS:
         async with opened(scene) as ws:
             await ws.send_str(frame)
             assert await closed(ws) == 4401, frame
@@ -239,7 +239,7 @@ async def test_a_first_frame_is_read_as_strictly_as_a_body(scene: Scene) -> None
             assert await closed(ws) == 4401, frame
 
 
-async def test_who_says_nothing_is_closed_with_4401_and_an_address_signs_nobody_in(
+async def test_silence_closes_with_4401_and_an_address_is_no_sign_in(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert over_http.SIGN_IN_SECONDS == 5
@@ -248,7 +248,7 @@ async def test_who_says_nothing_is_closed_with_4401_and_an_address_signs_nobody_
         assert await closed(ws) == 4401
 
 
-async def test_a_place_that_is_none_closes_with_the_status_of_http(scene: Scene) -> None:
+async def test_a_bad_last_event_id_closes_with_the_status_of_http(scene: Scene) -> None:
     for place, code, words in (
         ("x", 4400, "lastEventId: Should be the id of an event"),
         ("7", 4409, "The stream cannot resume after event 7"),
@@ -304,7 +304,7 @@ async def test_a_socket_closes_with_its_access_token(tmp_path: Path) -> None:
         assert await closed(ws) == 4401
 
 
-async def test_a_server_that_stops_says_that_it_goes(tmp_path: Path) -> None:
+async def test_a_server_that_stops_closes_with_1001(tmp_path: Path) -> None:
     async with aiohttp.ClientSession() as http:
         async with streaming(tmp_path) as scene:
             ws = await http.ws_connect(f"{scene.runs}/ws", headers=bearer(scene.member))
@@ -330,10 +330,10 @@ async def test_a_socket_that_is_cut_and_resumed_misses_nothing_and_repeats_nothi
 ) -> None:
     async with breaking(scene.url, CUTS, bytes_max=1_000) as wire, asyncio.timeout(300):
         url = f"{wire.url}/api/orgs/{scene.org_id}/runs/ws"
-        told, _ = await asyncio.gather(read_through_cuts(url, scene), send(scene))
+        received, _ = await asyncio.gather(read_through_cuts(url, scene), send(scene))
 
     assert wire.made == CUTS
-    assert told == [str(number + 1) for number in range(REPORTS)]
+    assert received == [str(number + 1) for number in range(REPORTS)]
 
 
 async def send(scene: Scene) -> None:
@@ -342,14 +342,16 @@ async def send(scene: Scene) -> None:
 
 
 async def read_through_cuts(url: str, scene: Scene) -> list[str]:
-    told = ["0"]
+    received = ["0"]
     async with aiohttp.ClientSession() as http:
-        while len(told) <= REPORTS:
+        while len(received) <= REPORTS:
             try:
                 async with http.ws_connect(url) as ws:
-                    await ws.send_json(sign_in(scene.member, lastEventId=told[-1]))
-                    while len(told) <= REPORTS:
-                        told.append(json.loads(await ws.receive_str(timeout=WAIT_SECONDS))["id"])
+                    await ws.send_json(sign_in(scene.member, lastEventId=received[-1]))
+                    while len(received) <= REPORTS:
+                        received.append(
+                            json.loads(await ws.receive_str(timeout=WAIT_SECONDS))["id"]
+                        )
             except (aiohttp.ClientError, aiohttp.WSMessageTypeError, ConnectionError):
                 continue
-    return told[1:]
+    return received[1:]

@@ -211,7 +211,7 @@ async def test_who_has_an_account_needs_no_invitation(by_invitation: RunningServ
         assert stop.url == f"{by_invitation.url}/"
 
 
-async def test_who_is_disabled_is_told_so_by_proof_of_a_provider_and_not_let_in(
+async def test_who_is_disabled_learns_that_by_proof_of_a_provider_and_is_not_let_in(
     by_invitation: RunningServer,
 ) -> None:
     disabled = SetUserEnabled(email=EMAIL, enabled=False)
@@ -317,7 +317,7 @@ def test_the_ticket_is_a_cookie_of_these_routes_that_no_script_reads(
 
 
 def asked_for(reply: Reply) -> str:
-    """Give the address that the provider is to send the browser back to."""
+    """Return the address that the provider is to send the browser back to."""
     return parse_qs(urlsplit(reply.headers["location"]).query)["redirect_uri"][0]
 
 

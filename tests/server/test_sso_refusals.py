@@ -56,13 +56,13 @@ def server(
 
 
 @pytest.fixture(autouse=True)
-def _everything_is_learned_anew(clock: Hands) -> None:
+def _provider_is_asked_again(clock: Hands) -> None:
     """What is known of the provider is kept for an hour: a bend would not be seen."""
     clock.move(hours=1)
 
 
 async def come(server: RunningServer) -> tuple[Stop, bool]:
-    """Sign in; tell where that ends, and whether the browser is let in."""
+    """Sign in; return where that ends, and whether the browser is let in."""
     async with browsing() as browser:
         stop = await browser.open(server.url + LOGIN)
         return stop, "hwci_rt" in browser.cookies()
@@ -79,7 +79,7 @@ async def refused(server: RunningServer) -> tuple[int, str]:
 
 
 @pytest.fixture(autouse=True)
-def _speaks_of_now(provider: Crooked, clock: Hands, _everything_is_learned_anew: None) -> None:
+def _speaks_of_now(provider: Crooked, clock: Hands, _provider_is_asked_again: None) -> None:
     of_now(provider, clock)
 
 

@@ -102,7 +102,7 @@ class Organization(RuleBasedStateMachine):
         return ask(self.server.url, method, path, ci_key(self.key(which).value), json_body=body)
 
     def someone(self, who: str) -> str:
-        """Give a person of a role, an owner where there is none; or the person who was named."""
+        """Return a person of a role, an owner where there is none; or the person who was named."""
         if "@" in who:
             return who
         return next((person for person, role in self.roles.items() if role == who), self.an_owner())
@@ -181,7 +181,7 @@ class Organization(RuleBasedStateMachine):
             del self.offers[other]
 
     def waiting(self, person: str) -> list[Any]:
-        """Give the invitations to this organization that a person sees."""
+        """Return the invitations to this organization that a person sees."""
         seen = received(self.server.url, self.tokens[person])
         return [one for one in seen if one["organization"]["id"] == self.org_id]
 

@@ -256,7 +256,7 @@ def deaf_reader(scene: Scene) -> socket.socket:
 
 
 def hear_until_the_end(line: socket.socket) -> bytes:
-    """Give what can be read until the connection breaks."""
+    """Return what can be read until the connection breaks."""
     heard = b""
     with line, suppress(ConnectionError):
         while chunk := line.recv(65536):

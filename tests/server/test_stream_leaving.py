@@ -21,7 +21,7 @@ AT_ONCE = struct.pack("ii", 1, 0)
 
 
 def answer(server: RunningServer, path: str, headers: dict[str, str], *, reset: bool) -> int:
-    """Give the status of an answer, and leave without a word."""
+    """Return the status of an answer, and disconnect."""
     line = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
     try:
         line.request("GET", path, headers=headers)

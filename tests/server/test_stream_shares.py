@@ -112,7 +112,7 @@ async def test_who_gave_way_does_not_get_the_place_back(followers: Followers) ->
     assert not await followers.come(ORGS[0], THERE)
 
 
-async def test_who_gives_way_is_told_so(followers: Followers) -> None:
+async def test_who_gives_way_gets_an_error(followers: Followers) -> None:
     for _ in range(PLACES):
         await followers.come(ORGS[0], HERE)
     await followers.come(ORGS[1], THERE)
@@ -158,7 +158,7 @@ async def elsewhere(scene: Scene) -> tuple[str, dict[str, Any]]:
     return f"{scene.url}/api/orgs/{made['id']}/runs/stream", admin
 
 
-async def test_events_that_give_way_end_and_who_comes_back_is_told_to_wait(
+async def test_streams_that_are_displaced_end_and_must_wait_to_come_back(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "STREAMS_PER_SERVER", 2)

@@ -70,7 +70,7 @@ async def test_an_event_is_one_line_of_json_under_its_number_and_kind(scene: Sce
     RunEvent.model_validate_json(event["data"])
 
 
-async def test_a_live_run_is_told_from_its_start_to_its_report(scene: Scene) -> None:
+async def test_a_live_run_has_events_from_its_start_to_its_report(scene: Scene) -> None:
     box = await scene.post(
         f"/api/orgs/{scene.org_id}/boxes", {"name": "bench-1"}, **bearer(scene.owner)
     )
@@ -163,7 +163,7 @@ async def test_one_run_can_be_followed_alone(scene: Scene) -> None:
         assert await reader.ids(2) == [2, event_buffer.LENGTH + 4]
 
 
-async def test_what_is_long_past_is_told_in_order_while_more_happens(scene: Scene) -> None:
+async def test_events_long_past_are_sent_in_order_while_more_happens(scene: Scene) -> None:
     past, more = 3 * event_buffer.LENGTH, event_buffer.LENGTH
     await scene.tell(past)
     async with following(scene, **after(0)) as reader, following(scene) as fresh:
@@ -252,7 +252,7 @@ async def test_a_stream_that_is_cut_and_resumed_misses_nothing_and_repeats_nothi
     assert cut == whole
 
 
-async def test_many_who_follow_at_once_are_told_the_same(scene: Scene) -> None:
+async def test_many_who_follow_at_once_get_the_same(scene: Scene) -> None:
     key = await ci_key(scene)
     async with many(scene, FOLLOWERS) as readers, asyncio.timeout(300):
         first, *others, _ = await asyncio.gather(

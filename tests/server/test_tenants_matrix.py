@@ -88,7 +88,7 @@ class Request:
 
 
 def requests() -> Iterator[Request]:
-    """Give every request that a caller makes."""
+    """Return every request that a caller makes."""
     for route, row in ROWS.items():
         orgs = Whose if "{orgId}" in route else (Whose.OWN,)
         for org in orgs:
@@ -99,7 +99,7 @@ def requests() -> Iterator[Request]:
 
 
 def expected(caller: Caller, request: Request) -> int:
-    """Give the status that the contract promises."""
+    """Return the status that the contract promises."""
     row, by = request.row, request.row.by
     if by is By.ANYONE:
         return row.granted
@@ -168,7 +168,7 @@ def test_a_caller_gets_what_is_theirs_and_hears_and_changes_nothing_of_others(
 
 
 def bare(reply: Reply) -> tuple[int, dict[str, str], bytes]:
-    """Give an answer without what differs from one to the next."""
+    """Return an answer without what differs from one to the next."""
     varying = {"x-request-id", "date"}
     headers = {name: value for name, value in reply.headers.items() if name not in varying}
     return reply.status, headers, reply.body

@@ -99,7 +99,7 @@ async def test_a_server_with_a_certificate_speaks_tls_and_says_so(pair: Pair) ->
 
 
 @pytest.mark.parametrize(("base_url", "told"), [("https://hwci.example.org", YEAR), (None, None)])
-async def test_behind_an_https_address_browsers_are_told_too(
+async def test_behind_an_https_address_browsers_get_the_header_too(
     base_url: str | None, told: str | None
 ) -> None:
     async with serving(Settings(database="memory:", port=0, base_url=base_url)) as server:

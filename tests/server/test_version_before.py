@@ -50,7 +50,9 @@ async def read(http: aiohttp.ClientSession, path: str) -> Any:
         return await answer.json()
 
 
-async def test_the_page_and_the_audit_log_tell_what_they_told(http: aiohttp.ClientSession) -> None:
+async def test_the_page_and_the_audit_log_show_what_they_showed(
+    http: aiohttp.ClientSession,
+) -> None:
     page = await read(http, "ci-metrics?days=90")
     audit = await read(http, "audit-log")
 

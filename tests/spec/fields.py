@@ -10,7 +10,7 @@ from tests.spec.service import Json, Service, changes, commit, passed, report
 
 Path = tuple[str | int, ...]
 Place = Callable[[], tuple[Json, Path]]
-"""Gives a good body, and the path of the object in it that has the field."""
+"""Returns a good body, and the path of the object in it that has the field."""
 Values = tuple[Any, ...]
 
 NAMES_OK: Values = ("x", "x" * 255, "é" * 255, " ")
@@ -51,7 +51,7 @@ class Field:
 
 
 def put(body: Json, path: Path, name: str, value: Any) -> Json:
-    """Give a copy of a body with one field set."""
+    """Return a copy of a body with one field set."""
     made = copy.deepcopy(body)
     target: Any = made
     for step in path:

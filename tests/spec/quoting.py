@@ -28,7 +28,7 @@ def shows(*rows: str) -> Callable[[Test], Test]:
 
 
 def quoted() -> Mapping[str, set[str]]:
-    """Give each row that a test quotes, and the names of the tests that do."""
+    """Return each row that a test quotes, and the names of the tests that do."""
     found: dict[str, set[str]] = defaultdict(set)
     for module in _modules():
         for name, value in vars(module).items():

@@ -142,12 +142,12 @@ class Service:
         return self.page(**query)["tiles"]
 
     def resolved(self) -> list[Json]:
-        """Give the rows of both tables of resolved failures."""
+        """Return the rows of both tables of resolved failures."""
         page = self.page()
         return [*page["realBugs"]["items"], *page["otherFailures"]["items"]]
 
     def labels(self) -> dict[tuple[str, str], str]:
-        """Give the label of each failure by test and commit."""
+        """Return the label of each failure by test and commit."""
         found = self.get("ci-failures", asOf=AS_OF, days=365, limit=100)["items"]
         return {(failure["testId"], failure["sha"]): failure["label"] for failure in found}
 
@@ -160,12 +160,12 @@ class Service:
         return self.ask("POST", f"ci-failures/{failure}/{action}")
 
     def acting(self, token: str) -> "Service":
-        """Give the same organization as someone else sees it."""
+        """Return the same organization as someone else sees it."""
         return replace(self, token=token)
 
 
 def of_server(server: RunningServer) -> Service:
-    """Give the organization that the server starts with: it has an owner, an admin, a member."""
+    """Return the organization that the server starts with: it has an owner, an admin, a member."""
     return Service(server.url, server.org_id, server.token, server.ci_key)
 
 

@@ -38,7 +38,7 @@ class Story:
         return replace(self, **fields)
 
     def judged(self, service: Service) -> Json:
-        """Tell it, and give the one resolved failure."""
+        """Report it, and return the one resolved failure."""
         if self.configured:
             service.configure()
         service.report("bad", 1, self.test, changes=self.under_test)
@@ -141,7 +141,7 @@ CLASSES = {"Bench or harness": "bench_or_harness", "Ambiguous": "ambiguous"}
 
 
 def cells(row: str) -> tuple[str, str]:
-    """Give the reason shown and the class of a row, as the wire writes it."""
+    """Return the reason shown and the class of a row, as the wire writes it."""
     text, name, _ = row.strip("| ").split(" | ")
     return text, CLASSES[name]
 
@@ -214,7 +214,7 @@ def test_the_first_failing_check_gives_the_reason(service: Service, check: str) 
 
 
 @shows(UNDER_TEST)
-def test_the_first_run_on_the_commit_tells_the_changes_and_no_later_one(service: Service) -> None:
+def test_the_first_run_on_the_commit_sets_the_changes_and_no_later_one(service: Service) -> None:
     service.configure()
     first = changes("base", commit("bad", FIRMWARE))
     service.report("bad", 1, passed("usb"), changes=first)
@@ -225,7 +225,7 @@ def test_the_first_run_on_the_commit_tells_the_changes_and_no_later_one(service:
 
 
 @shows(UNDER_TEST)
-def test_a_run_of_another_workflow_or_branch_does_not_tell_the_changes(service: Service) -> None:
+def test_a_run_of_another_workflow_or_branch_does_not_set_the_changes(service: Service) -> None:
     service.configure()
     told = changes("base", commit("bad", FIRMWARE))
     service.report("bad", 1, workflow="night", suite=SUITE, changes=told)

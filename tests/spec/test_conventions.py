@@ -22,7 +22,7 @@ NOT_IDS = {"runId", "testId"}
 
 
 def fields(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Give every field of an answer, however deep."""
+    """Return every field of an answer, however deep."""
     if isinstance(answer, dict):
         for name, value in answer.items():
             yield name, value

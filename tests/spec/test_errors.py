@@ -35,7 +35,7 @@ def register(server: RunningServer, email: str) -> Reply:
 
 
 def refusals(server: RunningServer) -> list[Reply]:
-    """Give an error of every kind, the parser's own included."""
+    """Return an error of every kind, the parser's own included."""
     service = of_server(server)
     member = service.acting(server.member_token)
     key, path = ci_key(service.key), ANNOUNCE[1]

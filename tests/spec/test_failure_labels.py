@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: E501 - rows stand as the specification has them
-"""What later runs say of a failure (spec, "Failure label")."""
+"""How later runs label a failure (spec, "Failure label")."""
 
 from tests.spec.quoting import shows
 from tests.spec.service import SUITE, Service, changes, commit, failed, passed, sha

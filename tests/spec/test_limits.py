@@ -135,7 +135,7 @@ PAGES = "| Pagination | default 20, maximum 100 per page | list endpoints |"
 
 
 def said_of(document: Json, model: str, name: str) -> Json:
-    """Give what the document says of a field; of an optional one, what it says beside null."""
+    """Return the schema of a field; of an optional one, that beside null."""
     schemas = document["components"]["schemas"]
     field = schemas[model]["properties"][name]
     for one in field.get("anyOf", [field]):
@@ -170,7 +170,7 @@ def test_a_limit_stands_in_the_openapi_document(service: Service, row: str) -> N
 
 
 @shows(PAGES)
-def test_every_list_gives_20_unless_told_and_at_most_100(service: Service) -> None:
+def test_every_list_gives_20_unless_asked_otherwise_and_at_most_100(service: Service) -> None:
     def read(path: str, query: str = "") -> Reply:
         address = f"{path.replace('{orgId}', str(service.org_id))}?{query}"
         return ask(service.url, "GET", address, bearer(service.token))
@@ -187,7 +187,7 @@ def test_every_list_gives_20_unless_told_and_at_most_100(service: Service) -> No
 
 
 def list_paths(document: Json) -> list[str]:
-    """Give the addresses that take a page and a limit."""
+    """Return the addresses that take a page and a limit."""
     return [
         path
         for path, methods in document["paths"].items()

@@ -114,7 +114,7 @@ def test_a_report_without_suite_is_of_the_product_its_workflow_names(service: Se
 
 
 @shows(RUN_ID, RUN_ATTEMPT, BOX_KEY)
-def test_run_attempt_and_box_tell_reports_apart(service: Service) -> None:
+def test_run_attempt_and_box_distinguish_reports(service: Service) -> None:
     reports: list[Json] = [
         {"run_id": 1},
         {"run_id": 2},
@@ -197,7 +197,7 @@ def test_a_merge_in_covers_shas_counts_as_checked(service: Service) -> None:
 
 
 @shows(CHANGES)
-def test_changes_tell_what_broke_a_test_and_nothing_is_known_without_them(
+def test_changes_show_what_broke_a_test_and_nothing_is_known_without_them(
     service: Service,
 ) -> None:
     service.configure()

@@ -168,7 +168,7 @@ def test_the_commits_under_test_are_shown_as_sent_oldest_first(service: Service)
 
 
 def reason(service: Service, first: dict[str, object] | None) -> str | None:
-    """Give the reason of a failure whose first run had these changes, and whose fix is whole."""
+    """Return the reason of a failure whose first run had these changes, and whose fix is whole."""
     service.configure()
     service.report("a", 1, failed(), changes=first)
     service.report("b", 2, passed(), changes=changes("a", commit("b", "src/a.c")))

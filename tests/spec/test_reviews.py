@@ -16,7 +16,7 @@ ACTIONS = ("confirm", "dismiss", "reset")
 
 
 def tell(service: Service, repo_key: str = "acme/firmware") -> None:
-    """Tell of a real bug, a bench problem, an ambiguous failure, a flake and a pending failure."""
+    """Report a real bug, a bench problem, an ambiguous failure, a flake and a pending failure."""
     tests = [
         failed("bug"),
         failed("bench", verdict="infra"),
@@ -34,7 +34,7 @@ def tell(service: Service, repo_key: str = "acme/firmware") -> None:
 
 
 def lists(service: Service) -> tuple[set[str], dict[str, str]]:
-    """Give the tests in the real-bug list, and those in the other list with their reasons."""
+    """Return the tests in the real-bug list, and those in the other list with their reasons."""
     page = service.page()
     real = {row["testId"] for row in page["realBugs"]["items"]}
     return real, {row["testId"]: row["reasonText"] for row in page["otherFailures"]["items"]}

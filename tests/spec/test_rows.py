@@ -37,7 +37,7 @@ def test_a_row_that_no_test_shows_has_a_reason() -> None:
 
 
 def rows_of(text: str) -> dict[str, list[str]]:
-    """Give the rows of every table and numbered list of a document, by heading."""
+    """Return the rows of every table and numbered list of a document, by heading."""
     found: dict[str, list[str]] = {}
     heading = ""
     lines = text.splitlines()

@@ -73,7 +73,7 @@ def test_a_configuration_is_of_one_product(service: Service) -> None:
 
 
 def kinds(service: Service, paths: list[str], **lists: list[str]) -> dict[str, str]:
-    """Give what each path is to a product whose configuration has these lists."""
+    """Return what each path is to a product whose configuration has these lists."""
     service.configure(**{"firmware_paths": [], "harness_paths": [], **lists})
     service.report("a", 1, failed(), changes=changes("base", commit("a", *paths)))
     found = service.get(f"ci-failures/{service.failure_id('boot', 'a')}")
@@ -85,7 +85,7 @@ def kinds(service: Service, paths: list[str], **lists: list[str]) -> dict[str, s
 
 
 def matched(service: Service, patterns: list[str], paths: list[str]) -> list[str]:
-    """Give the paths that are firmware by these patterns."""
+    """Return the paths that are firmware by these patterns."""
     found = kinds(service, paths, firmware_paths=patterns)
     return [path for path in paths if found[path] == "firmware"]
 

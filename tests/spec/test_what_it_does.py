@@ -92,7 +92,7 @@ def test_products_share_no_test(service: Service) -> None:
 
 
 @shows(DESCRIPTION)
-def test_bugs_and_bench_problems_are_told_apart_by_the_files(service: Service) -> None:
+def test_bugs_and_bench_problems_are_distinguished_by_the_files(service: Service) -> None:
     cause, fix = changes("base", commit("a", "src/a.c")), changes("a", commit("b", "ci/run.py"))
     service.report("a", 1, failed(), changes=cause)
     service.report("b", 2, passed(), changes=fix)

@@ -46,7 +46,7 @@ class Received:
 
 
 class AnsweringServer(ThreadingHTTPServer):
-    """Gives the answers in order, the last one again and again."""
+    """Sends the answers in order, then the last one for ever."""
 
     daemon_threads = True
 
@@ -63,7 +63,7 @@ class AnsweringServer(ThreadingHTTPServer):
 
 
 class RudeHandler(BaseHTTPRequestHandler):
-    """Can break a connection, and says nothing of those that break."""
+    """Can break a connection, and logs none that breaks."""
 
     protocol_version = "HTTP/1.1"
 
@@ -148,7 +148,7 @@ def answering(*answers: Answer) -> Iterator[AnsweringServer]:
 
 
 def unused_url() -> str:
-    """Give an address at which nobody listens, nor will as long as this process lives."""
+    """Return an address where no server listens, nor will while this process lives."""
     return f"http://127.0.0.1:{_nobodys().getsockname()[1]}"
 
 

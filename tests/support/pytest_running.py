@@ -158,18 +158,18 @@ def run_plain(folder: Path, *arguments: str, **files: str) -> Run:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Give the environment of a run: this hwci, and nothing of the pytest that runs these tests."""
+    """Return the environment of a run: this hwci, nothing of the pytest that runs these tests."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     return own | {"PYTHONPATH": str(ROOT), "TRIES": str(folder / "tries.jsonl")}
 
 
 def counted(file: FileResults) -> dict[str, tuple[str, int]]:
-    """Give the outcome and the attempts of each test."""
+    """Return the outcome and the attempts of each test."""
     return {item.id: (item.outcome.value, item.attempts) for item in boxed(file).tests}
 
 
 def boxed(*files: FileResults) -> BoxResults:
-    """Give what a report would hold."""
+    """Return what a report would hold."""
     return merged(files)
 
 

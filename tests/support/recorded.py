@@ -8,7 +8,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.env"))
 
 
 def recorded(name: str) -> dict[str, str]:
-    """Give the variables of a job, with the event file where it lies here."""
+    """Return the variables of a job, with the path of its event file here."""
     lines = (FOLDER / f"{name}.env").read_text().splitlines()
     environ = dict(line.split("=", 1) for line in lines)
     if "GITHUB_EVENT_PATH" in environ:

@@ -145,7 +145,7 @@ async def _add_members(database: Path, org_id: UUID, now: datetime) -> None:
 
 
 async def sign_in(url: str, email: str) -> str:
-    """Give an access token of a user whose password is `PASSWORD`."""
+    """Return an access token of a user whose password is `PASSWORD`."""
     async with aiohttp.ClientSession(url, raise_for_status=True) as http:
         body = {"email": email, "password": PASSWORD}
         async with http.post("/api/auth/login", json=body) as response:
@@ -193,7 +193,7 @@ def in_thread(served: AbstractAsyncContextManager[Served]) -> Iterator[Served]:
 
 
 def report(**fields: Any) -> dict[str, Any]:
-    """Give the body of a run report with one test, `fields` laid over it."""
+    """Return the body of a run report with one test, `fields` laid over it."""
     now = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251 - reports of now
     body = {
         "repo_key": "acme/firmware",

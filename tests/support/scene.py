@@ -51,7 +51,7 @@ def merge(sha: str) -> MergeAnnouncement:
 
 
 def report(number: int, sha: str, outcomes: dict[str, str] | None = None) -> RunReport:
-    """Give the run of a commit: outcomes by test, or None for one that never reached the bench."""
+    """Return the run of a commit: outcomes by test; None if it never reached the bench."""
     changes = None
     if sha in FILES:
         commit = {"sha": sha, "subject": f"Change {FILES[sha]}", "files": [FILES[sha]]}

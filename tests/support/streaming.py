@@ -142,7 +142,7 @@ class Reader:
         return [int((await self.event())["id"]) for _ in range(count)]
 
     async def rest(self) -> bytes:
-        """Give what comes until the end, which must be a proper one."""
+        """Return what comes until the end, which must be a proper one."""
         async with asyncio.timeout(WAIT_SECONDS):
             return await self.response.content.read()
 

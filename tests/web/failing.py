@@ -41,7 +41,7 @@ _CONFIGURATION = {
 
 
 def _stories() -> Sequence[tuple[str, str, Sequence[dict[str, Any]]]]:
-    """Give each failure's test, suite and runs: their commit, outcome and changes."""
+    """Return each failure's test, suite and runs: their commit, outcome and changes."""
     return (
         ("range", "fw", _range()),
         ("unconnected", "fw", _failure("3", connected=False)),
@@ -92,7 +92,7 @@ def _long() -> Sequence[dict[str, Any]]:
 
 
 def _cut() -> Sequence[dict[str, Any]]:
-    """Give a failure with more commits under test than a page shows."""
+    """Return a failure with more commits under test than a page shows."""
     suspects = [_commit(_sha(f"7c{number:03}"), ["src/main.c"]) for number in range(LONG)]
     suspects.append(_commit(_sha("7b"), ["src/main.c"]))
     return (
@@ -115,7 +115,7 @@ def _since(base: str, *commits: Commit) -> dict[str, Any]:
 
 
 def _step(before: str, after: str) -> dict[str, Any]:
-    """Give the changes of a run that tested one firmware commit."""
+    """Return the changes of a run that tested one firmware commit."""
     return _since(_sha(before), _commit(_sha(after), ["src/main.c"]))
 
 

@@ -155,12 +155,12 @@ class _Told:
 
 
 def ids_of(text: str) -> tuple[str, str, str]:
-    """Give the tests of a text: a bug of firmware, one of the bench, and one that was reviewed."""
+    """Return the tests of a text: a firmware bug, one of the bench, and one that was reviewed."""
     return (text, f"bench {text}", f"reviewed {text}")
 
 
 def _run(number: int, step: int, text: str, outcome: str) -> dict[str, Any]:
-    """Give a run on one of the commits a, b and c, each after the one before."""
+    """Return a run on one of the commits a, b and c, each after the one before."""
     start = START + timedelta(minutes=10 * step)
     item = {"outcome": outcome, "attempts": 1, "duration_s": 1.5}
     verdicts = ("device", "infra", "infra") if outcome == "fail" else ("unknown",) * 3

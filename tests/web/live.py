@@ -57,17 +57,17 @@ def site(page: Page, folder: Path, **options: Any) -> Iterator[Site]:
 
 
 def sign(page: Page) -> Locator:
-    """Give the sign that says whether a page is live."""
+    """Return the sign that says whether a page is live."""
     return page.locator(".live-sign")
 
 
 def row(page: Page, text: str) -> Locator:
-    """Give the row of a table that has this text."""
+    """Return the row of a table that has this text."""
     return page.locator("tbody tr", has_text=text)
 
 
 def cells(found: Locator) -> list[str]:
-    """Give the texts of a row."""
+    """Return the texts of a row."""
     return [text.strip() for text in found.locator("td").all_inner_texts()]
 
 

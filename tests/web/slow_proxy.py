@@ -35,7 +35,7 @@ class SlowProxy:
         self._free.clear()
 
     def release(self) -> None:
-        """Let go of what is kept back, and keep no more."""
+        """Send what is kept back, and keep no more."""
         self._free.set()
 
     def wait_until_kept(self) -> None:
@@ -104,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - named so there
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Server(ThreadingHTTPServer):

@@ -210,9 +210,7 @@ def test_a_link_that_was_used_says_whom_to_ask(
     quiet_console.clear()
 
 
-def test_without_a_token_one_is_told_how_to_come_by_a_link(
-    page: Page, server: RunningServer
-) -> None:
+def test_without_a_token_the_page_says_how_to_get_a_link(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/reset")
 
     expect(page.get_by_text("Ask the operator of this server for a new link")).to_be_visible()

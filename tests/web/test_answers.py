@@ -59,7 +59,7 @@ def test_drawing_waits_a_little_for_the_sign_in_to_be_renewed(page: Page, tmp_pa
 
 
 @pytest.mark.parametrize("asked", ["**/api/auth/me", "**/ci-metrics?*", "**/api/auth/refresh"])
-def test_who_asks_too_often_is_told_when_the_page_asks_again_and_it_does(
+def test_who_asks_too_often_learns_when_the_page_asks_again_and_it_does(
     page: Page, demo: Dashboard, quiet_console: list[str], asked: str
 ) -> None:
     refused = {"status": 429, "json": {"message": "Too much"}, "headers": {"Retry-After": "600"}}

@@ -51,7 +51,7 @@ def do_all(own: Site) -> None:
     member("DELETE", f"invites/{own.ask('invites')['items'][0]['id']}")
 
 
-def test_every_deed_is_told_in_words_with_who_and_which(page: Page, tmp_path: Path) -> None:
+def test_every_action_is_shown_in_words_with_who_and_which(page: Page, tmp_path: Path) -> None:
     with site(page, tmp_path) as own:
         do_all(own)
         own.open("audit-log")
@@ -127,7 +127,7 @@ def test_an_admin_reads_it_too(page: Page, tmp_path: Path) -> None:
         expect(page.get_by_text("turned CI Metrics on")).to_be_visible()
 
 
-def test_a_member_is_told_plainly_whom_it_is_for(page: Page, tmp_path: Path) -> None:
+def test_a_member_learns_whom_the_page_is_for(page: Page, tmp_path: Path) -> None:
     with site(page, tmp_path) as own:
         own.sign_in(MEMBER_EMAIL)
         own.open("audit-log")

@@ -36,7 +36,7 @@ def installs(own: Site, token: str) -> int:
 
 
 def state(shown: Locator) -> list[str]:
-    """Give status and key of a box."""
+    """Return status and key of a box."""
     found = cells(shown)
     return [found[1], found[4]]
 
@@ -91,7 +91,7 @@ def test_a_token_can_be_copied(own: Site) -> None:
     assert copied == own.page.locator(TOKEN).first.inner_text()
 
 
-def test_a_name_that_is_taken_is_told_beside_the_form(own: Site, quiet_console: list[str]) -> None:
+def test_a_name_that_is_taken_is_shown_beside_the_form(own: Site, quiet_console: list[str]) -> None:
     own.benches.installed("bench-7")
     own.open("boxes")
 
@@ -104,7 +104,7 @@ def test_a_name_that_is_taken_is_told_beside_the_form(own: Site, quiet_console: 
     quiet_console[:] = [line for line in quiet_console if "409" not in line]
 
 
-def test_a_box_that_is_heard_of_comes_online_while_one_looks(own: Site) -> None:
+def test_a_box_that_sends_comes_online_while_the_page_is_open(own: Site) -> None:
     key = own.benches.installed("bench-7")
     own.benches.hands.move(minutes=4)
     own.page.clock.install()
@@ -150,7 +150,7 @@ def test_a_member_sees_the_list_and_no_controls(own: Site) -> None:
     assert names == ["Exact times"]
 
 
-def test_a_member_without_boxes_is_told_who_adds_one(own: Site) -> None:
+def test_a_member_without_boxes_learns_who_adds_one(own: Site) -> None:
     own.sign_in(MEMBER_EMAIL)
     own.open("boxes")
 

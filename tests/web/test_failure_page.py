@@ -68,7 +68,7 @@ class Reader:
             pass
 
     def resolved(self, reason: str | None) -> Evidence:
-        """Give the evidence of a resolved failure that has this reason and no review."""
+        """Return the evidence of a resolved failure that has this reason and no review."""
         table = "real-bugs" if reason is None else "other-failures"
         rows = self.ask(f"/ci-metrics/{table}?days=90&limit=100")["items"]
         row = next(row for row in rows if row["reason"] == reason and row["review"] is None)
@@ -110,7 +110,7 @@ def shows_checks(page: Page, evidence: Evidence) -> None:
 
 
 def answered(check: Evidence) -> list[str]:
-    """Give a check's question, and its answer in words."""
+    """Return a check's question, and its answer in words."""
     question, passes = QUESTIONS[check["reason"]]
     other = {"yes": "no", "no": "yes"}[passes]
     return [question, f"{other}, this decided" if check["decided"] else passes]
@@ -374,7 +374,7 @@ def test_how_many_files_a_commit_changed_is_the_answer_s_to_say(owner: Reader) -
     expect(owner.page.locator(f".commit[data-sha='{HARNESS}'] .counts")).to_contain_text("7,000")
 
 
-def test_unknown_changes_are_told_with_the_reason(reader: Reader) -> None:
+def test_unknown_changes_are_shown_with_the_reason(reader: Reader) -> None:
     reader.open(reader.resolved("changes_unknown")["failure"]["id"])
 
     expect(reader.page.locator(".notes")).to_contain_text("The changes under test are unknown")
@@ -405,7 +405,7 @@ def test_the_runs_of_a_flake_are_counted_by_the_api(page: Page, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("test_id", ["long", "cut"])
-def test_every_commit_that_any_run_told_of_has_its_subject_and_files(
+def test_every_commit_that_any_run_listed_has_its_subject_and_files(
     owner: Reader, test_id: str
 ) -> None:
     evidence = owner.evidence(id_of(owner, test_id))
@@ -424,7 +424,7 @@ def test_every_commit_that_any_run_told_of_has_its_subject_and_files(
         assert kinds_and_paths(files) == [["firmware", "src/main.c"]]
 
 
-def test_of_a_commit_that_no_run_told_of_nothing_is_guessed(owner: Reader) -> None:
+def test_a_commit_that_no_run_listed_has_no_guessed_content(owner: Reader) -> None:
     evidence = owner.evidence(id_of(owner, "range"))
     lists = [evidence[name] for name in ("underTest", "beforeFix", "timelineChanges")]
     told = {commit["sha"] for commits in lists for commit in commits}

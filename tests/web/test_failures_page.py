@@ -82,7 +82,7 @@ def own(page: Page, tmp_path: Path) -> Iterator[Site]:
 
 
 def total(page: Page) -> Locator:
-    """Give where the page says how many failures there are."""
+    """Return where the page says how many failures there are."""
     return page.locator(".table-tools").get_by_role("status")
 
 
@@ -247,7 +247,7 @@ def test_a_label_without_failures_says_what_that_means(
     expect(failures.page.get_by_role("radio", name="All")).to_be_focused()
 
 
-def test_a_product_that_was_never_heard_of_is_named(failures: Failures) -> None:
+def test_a_product_that_was_never_reported_is_named(failures: Failures) -> None:
     page = failures.page
     failures.open(repoKey="acme/nothing", suite="none", label="flake")
     expect(page.get_by_text("No report has ever arrived for acme/nothing · none")).to_be_visible()
@@ -306,7 +306,7 @@ def test_a_flake_that_failed_twice_on_its_commit_is_one_row_of_two_runs(own: Sit
     expect(own.page.get_by_text("failing runs one by one: 2 in this period.")).to_be_visible()
 
 
-def test_the_number_of_the_tile_is_told_beside_that_of_the_rows(failures: Failures) -> None:
+def test_the_number_of_the_tile_is_shown_beside_that_of_the_rows(failures: Failures) -> None:
     for query in ({"days": 7}, {"days": 90}, {"days": 90, **ONE_PRODUCT}):
         tiles = failures.metrics(**query)["tiles"]
         failures.open(label="flake", **query)

@@ -88,7 +88,7 @@ def _talk(terminal: int, running: "subprocess.Popen[bytes]", answers: dict[str, 
 
 
 def pasted(page: Page) -> list[str]:
-    """Give what the page has to be pasted, as it would be copied."""
+    """Return what the page has to be pasted, as it would be copied."""
     return page.locator(".copyable code").all_text_contents()
 
 

@@ -64,7 +64,7 @@ def test_events_are_read_however_their_bytes_are_cut(page: Page, demo: Dashboard
 
 
 def as_the_client_reads(data: bytes) -> dict[str, Any]:
-    """Give what our client for Python reads of the same bytes."""
+    """Return what our client for Python reads of the same bytes."""
     stream = EventStream()
     events = [{"id": one.id, "type": one.type, "data": one.data} for one in stream.feed(data)]
     return {"events": events, "id": stream.id, "retry": stream.retry}
@@ -80,7 +80,7 @@ def comeback(page: Page, tmp_path: Path) -> Iterator[Comeback]:
         yield Comeback(server, hands)
 
 
-def test_a_stream_that_was_cut_tells_what_happened_meanwhile(
+def test_a_stream_that_was_cut_resumes_with_what_happened_meanwhile(
     page: Page, comeback: Comeback, quiet_console: list[str]
 ) -> None:
     asked = streams_of(page)
@@ -102,7 +102,7 @@ def test_a_stream_that_was_cut_tells_what_happened_meanwhile(
     complaints_of_an_absent_server(quiet_console)
 
 
-def test_a_stream_whose_place_is_gone_begins_anew(
+def test_a_stream_that_cannot_resume_starts_again(
     page: Page, comeback: Comeback, tmp_path: Path, quiet_console: list[str]
 ) -> None:
     asked = streams_of(page)
@@ -266,7 +266,7 @@ def test_a_stream_goes_on_with_a_renewed_token(
 
 
 def streams_of(page: Page) -> list[Request]:
-    """Give the requests for streams, as they will come."""
+    """Return the requests for streams, as they will come."""
     asked: list[Request] = []
     page.on("request", lambda request: asked.append(request) if is_stream(request) else None)
     return asked

@@ -72,7 +72,7 @@ class Visitor:
         self.page.goto(f"{self.server.url}/orgs/{self.org}/{path}")
 
     def go(self, path: str) -> None:
-        """Go to another page of the kind that is shown, without loading the document anew."""
+        """Go to another page of the kind that is shown, without loading the document again."""
         self.page.locator("h1").evaluate("node => { node.dataset.left = 1; }")
         self.page.evaluate(GO, f"/orgs/{self.org}/{path}")
         expect(self.page.locator("h1:not([data-left])")).to_be_visible()

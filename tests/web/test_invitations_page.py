@@ -72,7 +72,7 @@ def test_who_has_an_account_and_is_signed_out_signs_in_on_the_way(page: Page, ow
     expect(page).to_have_title(f"Metrics · {ORGANIZATION} · hwci")
 
 
-def test_without_the_link_an_invitation_is_told_on_every_page_and_can_be_declined(
+def test_without_the_link_an_invitation_is_shown_on_every_page_and_can_be_declined(
     page: Page, own: Site
 ) -> None:
     link(own.server)
@@ -159,7 +159,7 @@ def test_a_member_sees_the_members_and_leaves_in_two_steps(page: Page, own: Site
     assert ADA.email not in emails
 
 
-def test_the_last_owner_is_told_why_they_stay(
+def test_the_last_owner_learns_why_they_stay(
     page: Page, own: Site, quiet_console: list[str]
 ) -> None:
     own.open("members")

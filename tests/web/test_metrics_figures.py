@@ -54,7 +54,7 @@ class Asked:
         return self._read("ci-metrics", {})
 
     def pages(self, table: str) -> Iterator[list[Any]]:
-        """Give the rows of each page of a table, as the page shows them."""
+        """Return the rows of each page of a table, as the page shows them."""
         for number in range(1, 100):
             answer = self._read(f"ci-metrics/{TABLES[table]}", {"page": number})
             if answer["items"] or number == 1:
@@ -63,7 +63,7 @@ class Asked:
                 return
 
     def failures(self, test: Any) -> Any:
-        """Give the failures of a row of "Flakiest tests"."""
+        """Return the failures of a row of "Flakiest tests"."""
         return self._read("ci-failures", {k: test[k] for k in ("repoKey", "suite", "testId")})
 
     def flakes(self) -> int:
@@ -71,11 +71,11 @@ class Asked:
         return int(self._read("ci-failures", {"label": "flake"})["total"])
 
     def checked(self, more: Mapping[str, Any]) -> Any:
-        """Give a page of the merges that were checked."""
+        """Return a page of the merges that were checked."""
         return self._read("ci-metrics/checked-merges", more)
 
     def runs(self, query: Mapping[str, str]) -> Any:
-        """Give the runs that fit, of any time."""
+        """Return the runs that fit, of any time."""
         path = f"/api/orgs/{self._org}/runs?{urlencode(query)}"
         return self._demo.ask(path, self._token)
 
@@ -248,7 +248,7 @@ def shows_checked(page: Page, rows: list[Any]) -> None:
         expect(found.nth(place)).to_contain_text(row["suite"] or "Unassigned")
 
 
-def test_the_trend_of_a_tile_tells_the_figure_of_the_tile_and_no_sum_of_its_own(
+def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(
     page: Page, demo: Dashboard
 ) -> None:
     def more(route: Route) -> None:

@@ -22,12 +22,12 @@ NEVER_AFTER_A_COPY = """
 
 
 def part(page: Page, anchor: str) -> Locator:
-    """Give a part of the page by its name in addresses."""
+    """Return a part of the page by its name in addresses."""
     return page.locator(f"section#{anchor}")
 
 
 def rows(page: Page, anchor: str) -> Locator:
-    """Give the rows of a part's table, those below others left out."""
+    """Return the rows of a part's table, those below others left out."""
     return part(page, anchor).locator("tbody > tr:not(.below)")
 
 
@@ -354,7 +354,7 @@ def test_a_hash_is_copied_whole_with_and_without_a_clipboard(page: Page, metrics
     assert page.evaluate("delete navigator.clipboard && navigator.clipboard.readText()") == copied
 
 
-def test_no_column_moves_while_a_hash_is_told_to_be_copied(page: Page, metrics: str) -> None:
+def test_no_column_moves_while_a_hash_is_marked_as_copied(page: Page, metrics: str) -> None:
     page.add_init_script(NEVER_AFTER_A_COPY)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(metrics)
@@ -478,7 +478,7 @@ LOOKED_AT = """isHidden => {
 }"""
 
 
-def test_a_page_that_was_left_for_a_while_asks_anew_when_it_is_looked_at(
+def test_a_page_that_was_left_for_a_while_asks_again_when_it_is_looked_at(
     page: Page, metrics: str
 ) -> None:
     page.clock.install()

@@ -35,7 +35,7 @@ def send(server: RunningServer, path: str, body: dict[str, Any]) -> None:
 
 
 def metrics(page: Page, server: RunningServer, email: str | None = None) -> str:
-    """Sign in; give the address of the server's metrics page."""
+    """Sign in; return the address of the server's metrics page."""
     dashboard = Dashboard(server.url, Account(email or server.email, PASSWORD))
     return f"{server.url}/orgs/{dashboard.sign_in(page.context)}/metrics"
 
@@ -72,7 +72,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 def announcement(number: int) -> dict[str, Any]:
-    """Give a merge that nothing checked."""
+    """Return a merge that nothing checked."""
     at = system_clock() - timedelta(minutes=number)
     return {
         "repo_key": "acme/firmware",
@@ -84,7 +84,7 @@ def announcement(number: int) -> dict[str, Any]:
 
 
 def flaky_report(number: int) -> dict[str, Any]:
-    """Give a report whose tests all passed at the second attempt."""
+    """Return a report whose tests all passed at the second attempt."""
     first = number * TESTS_OF_A_REPORT
     tests = [
         {"id": f"test_{first + i:05}", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
@@ -105,7 +105,7 @@ def test_thousands_of_rows_are_shown_a_page_at_a_time(page: Page, full: RunningS
     expect(rows(page, "merges")).to_have_count(20)
 
 
-def test_typing_asks_seldom_and_keeps_the_focus(page: Page, full: RunningServer) -> None:
+def test_typing_sends_few_requests_and_keeps_the_focus(page: Page, full: RunningServer) -> None:
     """The page's clock is moved by hand: a busy machine would be a slow typist."""
     page.clock.install()
     page.goto(metrics(page, full))
@@ -127,7 +127,7 @@ def test_typing_asks_seldom_and_keeps_the_focus(page: Page, full: RunningServer)
     assert len(asked) <= 2
 
 
-def test_what_is_typed_is_not_changed_under_the_hand(page: Page, full: RunningServer) -> None:
+def test_a_search_is_not_changed_while_it_is_typed(page: Page, full: RunningServer) -> None:
     page.goto(metrics(page, full))
     field = page.get_by_label("Search Flakiest tests")
     field.press_sequentially("test_0123 ")
@@ -229,7 +229,9 @@ def test_a_page_beyond_the_last_leads_to_the_last(page: Page, full: RunningServe
     expect(part(page, "merges")).to_contain_text("Page 250 of 250")
 
 
-def test_the_strip_of_a_test_is_of_boxes_too_that_are_not_shown(page: Page, tmp_path: Path) -> None:
+def test_the_strip_of_a_test_counts_boxes_that_are_not_shown_too(
+    page: Page, tmp_path: Path
+) -> None:
     with running_in_thread(tmp_path) as server:
         for number in range(52):
             outcome = "fail" if number == 51 else "pass"
@@ -243,7 +245,7 @@ def test_the_strip_of_a_test_is_of_boxes_too_that_are_not_shown(page: Page, tmp_
         expect(page.locator(".strips")).to_contain_text("and 2 more boxes")
 
 
-def test_a_merge_that_a_later_commit_of_its_push_checked_says_so(
+def test_a_merge_that_a_later_commit_of_its_push_checked_names_it(
     page: Page, tmp_path: Path
 ) -> None:
     with running_in_thread(tmp_path) as server:
@@ -263,7 +265,7 @@ def test_a_merge_that_a_later_commit_of_its_push_checked_says_so(
         expect(rows(page, "merges")).to_contain_text("hardware · box-7")
 
 
-def test_an_organization_without_reports_is_told_how_to_begin(
+def test_an_organization_without_reports_sees_how_to_begin(
     page: Page, empty: RunningServer
 ) -> None:
     page.goto(metrics(page, empty))
@@ -274,7 +276,7 @@ def test_an_organization_without_reports_is_told_how_to_begin(
     expect(page.get_by_role("button", name="Add box")).to_be_visible()
 
 
-def test_while_ci_metrics_is_off_its_pages_say_calmly_how_to_begin(
+def test_while_ci_metrics_is_off_its_pages_show_how_to_turn_it_on(
     page: Page, empty: RunningServer, quiet_console: list[str]
 ) -> None:
     switch(empty, on=False)
@@ -291,7 +293,7 @@ def test_while_ci_metrics_is_off_its_pages_say_calmly_how_to_begin(
             expect(page.get_by_text("No run was reported yet")).to_have_count(0)
     finally:
         switch(empty, on=True)
-    quiet_console.clear()  # the browser itself tells of the status
+    quiet_console.clear()  # the browser itself logs the status
 
 
 def test_a_member_sees_the_status_and_no_actions(page: Page, full: RunningServer) -> None:

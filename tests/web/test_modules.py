@@ -79,7 +79,7 @@ def served(folder: Path) -> Iterator[str]:
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
-            """Say nothing of what was asked."""
+            """Log no request."""
 
     handler = partial(Quiet, directory=folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -43,7 +43,7 @@ class Demo:
         return self.dashboard.ask(f"/api/orgs/{self.org}/{path}", self.token)
 
     def run(self, fits: Any) -> Any:
-        """Give the latest run of which this is true, whole; how long ago it was is chance."""
+        """Return the latest run of which this is true, whole; how long ago it was is chance."""
         pages = (self.ask(f"runs?limit=100&page={number}")["items"] for number in count(1))
         runs = chain.from_iterable(takewhile(bool, pages))
         return self.ask(f"runs/{next(run for run in runs if fits(run))['id']}")
@@ -58,7 +58,7 @@ def reader(page: Page, demo: Dashboard) -> Demo:
     return Demo(page, demo)
 
 
-def test_a_run_is_shown_with_all_that_the_api_tells_of_it(reader: Demo) -> None:
+def test_a_run_is_shown_with_all_that_the_api_has_of_it(reader: Demo) -> None:
     run = reader.run(lambda one: one["tests"]["failed"] and one["tests"]["retried"] > 1)
     reader.open(run)
 
@@ -218,7 +218,7 @@ NOT_TOLD: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("what", NOT_TOLD)
-def test_what_was_not_told_of_changes_is_said_in_words(own: Site, what: str) -> None:
+def test_what_was_not_reported_of_changes_is_said_in_words(own: Site, what: str) -> None:
     changes, words = NOT_TOLD[what]
     own.benches.report(changes=changes)
     own.open(f"runs/{own.benches.listed()[0]['id']}")

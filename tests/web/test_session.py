@@ -128,7 +128,7 @@ def board(server: RunningServer, context: BrowserContext) -> Dashboard:
 
 
 def renewals(context: BrowserContext) -> list[Request]:
-    """Give the renewals that pages ask for from now on, as they come."""
+    """Return the renewals that pages ask for from now on, as they come."""
     found: list[Request] = []
 
     def note(request: Request) -> None:
@@ -385,7 +385,7 @@ def test_signing_in_in_one_tab_takes_the_others_along(
     is_in(second)
 
 
-def test_who_could_not_be_signed_out_is_told_so(
+def test_who_could_not_be_signed_out_sees_that(
     page: Page, board: Dashboard, quiet_console: list[str]
 ) -> None:
     page.goto(board.url)

@@ -158,7 +158,7 @@ def test_faults_are_said_beside_their_fields(
         ),
     ],
 )
-def test_without_a_good_invitation_one_is_told_whom_to_ask(
+def test_without_a_good_invitation_the_page_says_whom_to_ask(
     page: Page, server: RunningServer, quiet_console: list[str], token: str, said: str
 ) -> None:
     page.goto(f"{server.url}/setup{token}")

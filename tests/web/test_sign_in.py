@@ -61,7 +61,7 @@ def test_the_page_begins_in_its_first_field_and_works_by_keyboard(
     expect(page).to_have_url(f"{server.org_url.replace('/api', '')}/metrics")
 
 
-def test_a_wrong_password_is_said_and_can_be_typed_anew(
+def test_a_wrong_password_is_shown_and_can_be_typed_again(
     page: Page, server: RunningServer, quiet_console: list[str]
 ) -> None:
     page.goto(server.url)
@@ -82,7 +82,7 @@ def refused(said: list[str], status: int) -> None:
     said.clear()
 
 
-def test_who_tries_too_often_is_told_when_to_try_again(
+def test_who_tries_too_often_learns_when_to_try_again(
     page: Page, tmp_path: Path, quiet_console: list[str]
 ) -> None:
     with running_in_thread(tmp_path, clock=Hands(), auth_rate_limit="3/minute") as strict:

@@ -216,7 +216,7 @@ def test_files_and_pages_are_not_counted_by_the_rate_limit(server: RunningServer
 
 
 @pytest.mark.parametrize("path", ["/none", "/orgs", "/orgs/1/ci-keys", "/setup/x", "/API/x"])
-def test_an_address_of_no_page_tells_people_on_a_page_and_programs_in_json(
+def test_an_unknown_address_is_a_page_for_people_and_json_for_programs(
     server: RunningServer, path: str
 ) -> None:
     person = get(server, path, HTML, ("If-None-Match", "*"), ("Accept-Encoding", "gzip"))

@@ -43,7 +43,7 @@ PAGES = {
 
 
 def moved(page: Page) -> Any:
-    """Give what moved until now, once it is drawn."""
+    """Return what moved until now, once it is drawn."""
     page.evaluate(TWO_FRAMES)
     return page.evaluate("window.moved")
 

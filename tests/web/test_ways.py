@@ -37,7 +37,7 @@ def pages(page: Page, demo: Dashboard) -> str:
 
 
 def place(page: Page, name: str) -> Locator:
-    """Give the link to a page above every page."""
+    """Return the link to a page above every page."""
     return page.get_by_role("navigation", name="Pages").get_by_role("link", name=name, exact=True)
 
 
@@ -93,7 +93,7 @@ def test_the_way_back_is_found_though_a_row_went_away_meanwhile(page: Page, page
     expect(page.locator(f"a[href='{href}']")).to_be_in_viewport()
 
 
-def test_a_page_that_is_loaded_anew_stays_where_one_was(page: Page, pages: str) -> None:
+def test_a_page_that_is_loaded_again_stays_where_one_was(page: Page, pages: str) -> None:
     page.goto(f"{pages}/metrics?days=90")
     title = page.locator("#flaky h2")
     expect(page.locator("#flaky tbody tr").first).to_be_visible()
@@ -123,7 +123,7 @@ def test_period_and_product_go_along_to_the_pages_that_know_them_and_nothing_els
 
 
 @pytest.mark.parametrize("left", ["metrics", "failures"])
-def test_a_failure_that_is_loaded_anew_leads_back_to_what_was_left(
+def test_a_failure_that_is_loaded_again_leads_back_to_what_was_left(
     page: Page, pages: str, left: str
 ) -> None:
     page.goto(f"{pages}/{left}?{CHOSEN}&other=open")

@@ -64,7 +64,7 @@ class Wire:
 
     @property
     def modules(self) -> list[str]:
-        """Give the modules; what sets the theme is none."""
+        """Return the modules; what sets the theme is none."""
         loaded = (answer.url for answer in self.answers if answer.url.endswith(".js"))
         return [url for url in loaded if not re.fullmatch(r".*/static/\w+/theme\.js", url)]
 

@@ -30,13 +30,13 @@ TOOK = [
 ]
 
 
-def test_how_long_ago_something_was_is_told_as_in_a_terminal(page: Page) -> None:
+def test_how_long_ago_something_was_is_shown_as_in_a_terminal(page: Page) -> None:
     told = page.evaluate(AGO, [NOW.timestamp() * 1000, *SPANS])
 
     assert told == [tables.ago(NOW - timedelta(seconds=span), NOW) for span in SPANS]
 
 
-def test_how_long_a_test_took_is_told_as_in_a_terminal(page: Page) -> None:
+def test_how_long_a_test_took_is_shown_as_in_a_terminal(page: Page) -> None:
     told = page.evaluate(DURATION, TOOK)
 
     assert told == [tables.duration(took) for took in TOOK]

@@ -53,7 +53,7 @@ Step = str | int
 
 
 def changed(body: dict[str, Any], path: tuple[Step, ...], value: object) -> dict[str, Any]:
-    """Give a copy of a body with one element replaced, or left out."""
+    """Return a copy of a body with one element replaced, or left out."""
     copied = copy.deepcopy(body)
     target: Any = copied
     for step in path[:-1]:
@@ -66,7 +66,7 @@ def changed(body: dict[str, Any], path: tuple[Step, ...], value: object) -> dict
 
 
 def issues(model: type[BaseModel], body: object) -> list[tuple[list[Step], str]]:
-    """Give the faults of a body (bytes: as they are), read as the server does."""
+    """Return the faults of a body (bytes: as they are), read as the server does."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
         model.model_validate_json(raw, by_alias=True, by_name=False)
@@ -76,7 +76,7 @@ def issues(model: type[BaseModel], body: object) -> list[tuple[list[Step], str]]
 
 
 def paths(model: type[BaseModel], body: object) -> list[list[Step]]:
-    """Give only the paths of the faults."""
+    """Return only the paths of the faults."""
     return [path for path, _ in issues(model, body)]
 
 

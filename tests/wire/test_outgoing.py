@@ -59,7 +59,7 @@ RESOLVED_KEYS = {
 
 
 def resolved(**fields: Any) -> ResolvedFailure:
-    """Give a real bug, or what `fields` make of it."""
+    """Return a real bug, or what `fields` make of it."""
     row: dict[str, Any] = {
         "id": ID,
         "key": KEY,
@@ -76,7 +76,7 @@ def resolved(**fields: Any) -> ResolvedFailure:
 
 
 def page() -> Page:
-    """Give a page with a row in each table."""
+    """Return a page with a row in each table."""
     merge = facts.Announcement("acme/sensor-node", None, SHA, "main", AT)
     flaky = FlakyTest("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
     other = resolved(shown=MIXED, automatic=MIXED)
@@ -90,7 +90,7 @@ def page() -> Page:
 
 
 def sent(answer: Answer) -> Any:
-    """Give an answer as its reader finds it."""
+    """Return an answer as its reader finds it."""
     return json.loads(answer.model_dump_json())
 
 
@@ -98,7 +98,7 @@ TEN_ROWS = MetricsQuery(limit=10)
 
 
 def shown_page(query: MetricsQuery = TEN_ROWS) -> Any:
-    """Give the page as JSON."""
+    """Return the page as JSON."""
     return sent(metrics.MetricsPage.of(ORG, page(), query, last_days(query.days, AT)))
 
 

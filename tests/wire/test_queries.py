@@ -24,7 +24,7 @@ from hwci.wire.runs import RunsQuery, StreamQuery
 
 
 def faults(model: type[BaseModel], **query: str) -> list[list[str | int]]:
-    """Give the paths at fault."""
+    """Return the paths at fault."""
     try:
         model.model_validate(query)
     except ValidationError as fault:
@@ -33,7 +33,7 @@ def faults(model: type[BaseModel], **query: str) -> list[list[str | int]]:
 
 
 def told(model: type[BaseModel], **query: str) -> dict[str | int, str]:
-    """Give what is said of each parameter at fault."""
+    """Return what is said of each parameter at fault."""
     with pytest.raises(ValidationError) as caught:
         model.model_validate(query)
     return {issue.path[1]: issue.message for issue in issues_of(caught.value, "query")}
@@ -58,7 +58,7 @@ def test_an_id_is_a_uuid_as_it_is_written_in_answers() -> None:
         }
 
 
-def test_words_are_told_as_they_are_written_and_not_as_python_shows_them() -> None:
+def test_words_are_shown_as_they_are_written_and_not_as_python_shows_them() -> None:
     words = "'bench_or_harness', 'ambiguous' or 'dismissed'"
 
     assert told(OthersQuery, **{"class": "real_fw_bug"}) == {"class": f"Input should be {words}"}

@@ -104,7 +104,7 @@ OPTIONAL = [
 
 
 def verdict_on(kind: str, path: tuple[Step, ...], value: object) -> list[list[Step]]:
-    """Give the paths at fault after one element was replaced."""
+    """Return the paths at fault after one element was replaced."""
     model, body = BODIES[kind]
     return paths(model, changed(body, path, value))
 

@@ -12,7 +12,7 @@ from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 
 def properties(model: Any, of: str | None = None) -> dict[str, Any]:
-    """Give the fields of a model or of a model within it; a nullable field as what it may hold."""
+    """Return the fields of a model or of a model within it; without null."""
     schema = model.model_json_schema()
     fields = schema["properties"] if of is None else schema["$defs"][of]["properties"]
     return {name: field.get("anyOf", [field])[0] for name, field in fields.items()}

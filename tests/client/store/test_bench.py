@@ -369,11 +369,11 @@ def test_a_report_that_is_named_waits_as_the_latest_for_this_server_and_key(
     [aside] = store.find(named.label)
     said = store.body(aside)
 
-    anew = store.keep_again(aside, ADDRESS, KEY)
+    again = store.keep_again(aside, ADDRESS, KEY)
 
-    assert anew.number > later.number
-    assert (anew.state, anew.fingerprint) == ("waiting", fingerprint_of(KEY))
-    assert store.body(anew) == said
+    assert again.number > later.number
+    assert (again.state, again.fingerprint) == ("waiting", fingerprint_of(KEY))
+    assert store.body(again) == said
     assert [one.state for one in store.find("0000")] == ["superseded", "waiting"]
     assert store.find("1") == store.find("") == []
 

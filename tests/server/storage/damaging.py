@@ -46,7 +46,7 @@ class Original:
 
 
 def dump(path: Path) -> Dump:
-    """Give the rows of all tables."""
+    """Return the rows of all tables."""
     with closing(sqlite3.connect(path)) as database:
         tables = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         return {
@@ -82,27 +82,27 @@ async def original(folder: Path) -> Original:
 
 
 def damaged(of: Original, seed: int) -> tuple[bytes, bytes]:
-    """Give the main file and the log, one of them damaged."""
+    """Return the main file and the log, one of them damaged."""
     draw = random.Random(seed)
     files = [bytearray(of.main), bytearray(of.log)]
-    spoiled = files[seed % 2]
+    target = files[seed % 2]
     match draw.randrange(4):
         case 0:
-            del spoiled[draw.randrange(len(spoiled)) :]
+            del target[draw.randrange(len(target)) :]
         case 1:  # within a value: the structure of the file stays whole
-            letters = [place for place, byte in enumerate(spoiled) if chr(byte).isalnum()]
-            spoiled[draw.choice(letters)] ^= 1
+            letters = [place for place, byte in enumerate(target) if chr(byte).isalnum()]
+            target[draw.choice(letters)] ^= 1
         case 2:
             for _ in range(draw.randint(2, 64)):
-                spoiled[draw.randrange(len(spoiled))] ^= draw.randrange(1, 256)
+                target[draw.randrange(len(target))] ^= draw.randrange(1, 256)
         case 3:
-            start = draw.randrange(len(spoiled)) // PAGE * PAGE
-            spoiled[start : start + PAGE] = draw.randbytes(len(spoiled[start : start + PAGE]))
+            start = draw.randrange(len(target)) // PAGE * PAGE
+            target[start : start + PAGE] = draw.randbytes(len(target[start : start + PAGE]))
     return bytes(files[0]), bytes(files[1])
 
 
-async def became(of: Original, seed: int, folder: Path) -> str:
-    """Give what becomes of a damaged copy; a word that begins with FAULT when it is served."""
+async def outcome(of: Original, seed: int, folder: Path) -> str:
+    """Return what happens to a damaged copy; it begins with FAULT if the copy is served."""
     path = folder / "hwci.db"
     for suffix, content in zip(("", "-wal"), damaged(of, seed), strict=True):
         Path(f"{path}{suffix}").write_bytes(content)
@@ -128,7 +128,7 @@ async def became(of: Original, seed: int, folder: Path) -> str:
 
 
 async def _ready(storage: object) -> bool:
-    """Wait until a file was looked over, and tell whether it is served."""
+    """Wait until the server has checked a file. Return whether it serves it."""
     while True:
         try:
             await storage.ready()  # type: ignore[attr-defined]
@@ -147,21 +147,21 @@ def _differing(one: Dump, other: Dump) -> set[str]:
 
 
 async def main(seeds: int) -> int:
-    """Try so many; return 1 when one of them was served."""
-    told: Counter[str] = Counter()
+    """Try this many copies; return 1 if a damaged one was served."""
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="hwci-damage-") as name:
         of = await original(Path(name))
         for seed in range(seeds):
             folder = Path(name, f"{seed}")
             folder.mkdir()
-            word = await became(of, seed, folder)
+            word = await outcome(of, seed, folder)
             shutil.rmtree(folder)
-            told[f"{('main file', 'log')[seed % 2]}: {word}"] += 1
+            counts[f"{('main file', 'log')[seed % 2]}: {word}"] += 1
             if word.startswith("FAULT"):
                 print(f"seed {seed}: {word}", flush=True)
-    for word, times in sorted(told.items()):
+    for word, times in sorted(counts.items()):
         print(f"{times:5}  {word}")
-    return int(any("FAULT" in word for word in told))
+    return int(any("FAULT" in word for word in counts))
 
 
 if __name__ == "__main__":

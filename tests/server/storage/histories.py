@@ -176,7 +176,7 @@ def scopes() -> Iterator[Scope]:
     yield Scope()
     yield Scope(REPOS[0])
     yield Scope(REPOS[0], SUITES[0])
-    yield Scope("unheard of", "hil")
+    yield Scope("unknown", "hil")
 
 
 def periods(draw: random.Random) -> list[Period]:

@@ -149,7 +149,7 @@ def copied(raw: Raw, number: int, to: int) -> None:
 
 
 def relinked(raw: Raw, first: int) -> None:
-    """Compute the links from a row on anew, as anybody can."""
+    """Compute the links again from a row on, as anybody can."""
     rows = raw.execute(f"{ROW}, link, seal FROM audit_entry ORDER BY number").fetchall()
     before = Tip()
     for number, *values, kept, seal in rows:

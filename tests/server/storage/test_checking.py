@@ -54,13 +54,13 @@ def alter(path: Path, statement: str) -> None:
 
 
 def everything_in(folder: Path) -> dict[str, bytes]:
-    """Give the files of a folder, but the lock and the index of a log, which hold nothing kept."""
+    """Return the files of a folder without lock and log index, which hold nothing kept."""
     passing = {".lock", ".db-shm"}
     return {one.name: one.read_bytes() for one in folder.iterdir() if one.suffix not in passing}
 
 
 class TestCheck:
-    async def test_a_whole_database_is_told_so_and_left_as_it_was(self, path: Path) -> None:
+    async def test_a_whole_database_is_reported_whole_and_left_as_it_was(self, path: Path) -> None:
         before = everything_in(path.parent)
         found = check_storage(path)
 
@@ -120,7 +120,7 @@ class TestCheck:
             ("item", "UPDATE item SET counted = 2"),
         ],
     )
-    async def test_what_is_derived_and_out_of_date_is_told_and_a_rebuild_mends_it(
+    async def test_what_is_derived_and_out_of_date_is_found_and_a_rebuild_mends_it(
         self, path: Path, table: str, statement: str
     ) -> None:
         alter(path, statement)

@@ -142,7 +142,7 @@ class TestForgetting:
 
 
 class TestListening:
-    async def test_a_commit_that_appended_events_is_heard_once_with_its_organization(
+    async def test_a_commit_that_appended_events_notifies_once_with_its_organization(
         self, storage: Storage
     ) -> None:
         heard: list[UUID] = []
@@ -158,7 +158,7 @@ class TestListening:
         await storage.write(append(1))
         assert await found[0] == [1]
 
-    async def test_a_commit_without_events_and_one_that_drops_them_are_not_heard(
+    async def test_a_commit_without_events_and_one_that_drops_them_notify_no_listener(
         self, storage: Storage
     ) -> None:
         await storage.write(append(2))
@@ -168,7 +168,7 @@ class TestListening:
         await storage.write(lambda w: w.drop_events(NOON + DAY, 9))
         assert heard == []
 
-    async def test_a_transaction_that_raises_is_not_heard(self, storage: Storage) -> None:
+    async def test_a_transaction_that_raises_notifies_no_listener(self, storage: Storage) -> None:
         def refused(writer: Writer) -> None:
             append(1)(writer)
             raise ConflictError
@@ -206,7 +206,7 @@ class TestListening:
         assert heard == [ACME.id]
         assert isinstance(faults[0], ValueError)
 
-    async def test_a_write_whose_caller_went_away_is_heard_all_the_same(
+    async def test_a_write_whose_caller_went_away_notifies_all_the_same(
         self, storage: Storage
     ) -> None:
         heard = asyncio.Event()

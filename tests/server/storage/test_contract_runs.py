@@ -90,7 +90,7 @@ async def run_ids(storage: Storage, wanted: RunFilter) -> set[int]:
 
 
 async def one(storage: Storage, record_id: UUID = RECORD_ID) -> RunWhole | None:
-    """Give a record whole, once it is seen to stand in the list and alone as it does whole."""
+    """Return a record whole, once it is seen to stand in the list and alone as it does whole."""
     whole = await storage.read(lambda r: r.run(ACME.id, record_id, BEFORE))
     record = await storage.read(lambda r: r.run_record(ACME.id, record_id, BEFORE))
     in_list = [record for record in await listed(storage) if record.id == record_id]
@@ -103,7 +103,7 @@ async def one(storage: Storage, record_id: UUID = RECORD_ID) -> RunWhole | None:
 
 
 def part(number: int, parts: int = 2, **fields: Any) -> Report:
-    """Give a part of the report; only part 1 keeps the run's id."""
+    """Return a part of the report; only part 1 keeps the run's id."""
     run_id = REPORT.run_id if number == 1 else 9_000 + number
     place = Part(REPORT.run_id, number, parts)
     return replace(REPORT, run_id=run_id, part_of=place, **fields)
@@ -259,7 +259,7 @@ class TestList:
         ]
         assert await listed(storage, RunFilter(hello_ok=True)) == []
 
-    async def test_a_test_finds_the_reports_that_tell_of_it_by_its_whole_id(
+    async def test_a_test_finds_the_reports_that_have_it_by_its_whole_id(
         self, storage: Storage
     ) -> None:
         others = [replace(PASS, id=name) for name in ("Boot", "boot ", "boo", "boot.late")]
@@ -281,7 +281,7 @@ class TestList:
         assert await run_ids(storage, RunFilter(test_id="boot", suite="smoke")) == {9}
         assert await run_ids(storage, RunFilter(test_id="boot", hello_ok=True)) == {7}
         assert await run_ids(storage, RunFilter(test_id="boot", status=RunStatus.RUNNING)) == set()
-        assert await run_ids(storage, RunFilter(test_id="unheard of")) == set()
+        assert await run_ids(storage, RunFilter(test_id="unknown")) == set()
 
     async def test_a_retry_is_found_as_flakiest_tests_count_it(self, storage: Storage) -> None:
         told = {
@@ -360,7 +360,7 @@ class TestLive:
             await open_runs(storage, run)
             assert await storage.read(lambda r: r.live_run(ACME.id, LIVE.id)) == run
 
-    async def test_it_is_a_record_without_end_whose_tests_stand_as_told(
+    async def test_it_is_a_record_without_end_with_its_tests_as_sent(
         self, storage: Storage
     ) -> None:
         tests = [
@@ -382,7 +382,7 @@ class TestLive:
             live=tuple(tests),
         )
 
-    async def test_a_test_told_again_keeps_its_place_and_a_run_put_again_its_tests(
+    async def test_a_test_put_again_keeps_its_place_and_a_run_put_again_its_tests(
         self, storage: Storage
     ) -> None:
         def work(writer: Writer) -> None:
@@ -427,7 +427,7 @@ def status_and_lost(
 
 
 class TestLoss:
-    async def test_a_run_is_lost_from_the_moment_on_that_nothing_was_heard_after(
+    async def test_a_run_is_lost_from_the_last_moment_that_its_box_was_seen(
         self, storage: Storage
     ) -> None:
         await open_runs(storage, LIVE)
@@ -438,9 +438,7 @@ class TestLoss:
             assert record.status is status
             assert list(lost) == ([LIVE] if status is RunStatus.LOST else [])
 
-    async def test_a_loss_that_was_told_is_not_given_again_and_stays_one(
-        self, storage: Storage
-    ) -> None:
+    async def test_a_loss_that_had_its_event_has_no_second_one(self, storage: Storage) -> None:
         def work(writer: Writer) -> None:
             writer.put_live_run(LIVE)
             writer.mark_lost(ACME.id, LIVE.id)
@@ -451,7 +449,7 @@ class TestLoss:
         assert whole is not None
         assert whole.record.status is RunStatus.LOST
 
-    async def test_a_lost_run_that_is_heard_of_is_live_again(self, storage: Storage) -> None:
+    async def test_a_lost_run_that_is_seen_is_live_again(self, storage: Storage) -> None:
         def work(writer: Writer) -> None:
             writer.put_live_run(replace(LIVE, lost=True))
             writer.hear_run(ACME.id, LIVE.id, NOON + TICK)

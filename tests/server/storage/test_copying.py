@@ -195,7 +195,7 @@ def damage(path: Path) -> None:
 
 
 async def backed_up(folder: Path) -> tuple[Path, Path]:
-    """Give a database that went on for a report after its backup, and the backup."""
+    """Return a database that went on for a report after its backup, and the backup."""
     path, copy = folder / "hwci.db", folder / "copy.db"
     storage = open_storage(path)
     await fill(storage, range(300))
@@ -385,7 +385,7 @@ async def test_a_copy_that_another_tool_made_gets_its_log_back(tmp_path: Path) -
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-async def test_steps_that_a_file_lacks_are_told_and_taken_when_it_is_opened(
+async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "hwci.db"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.storage.damaging import Original, became, damaged, original
+from tests.server.storage.damaging import Original, damaged, original, outcome
 from tests.support.soak import rounds
 
 SEEDS = range(rounds(5, 16))
@@ -22,6 +22,6 @@ async def test_a_damaged_copy_is_refused_not_ready_found_or_as_it_was_at_one_mom
     whole: Original, seed: int, tmp_path: Path
 ) -> None:
     assert damaged(whole, seed) != (whole.main, whole.log)
-    word = await became(whole, seed, tmp_path)
+    word = await outcome(whole, seed, tmp_path)
 
     assert not word.startswith("FAULT")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is derived can be computed anew from the kept reports, and is then the same."""
+"""Whatever is derived can be rebuilt from the kept reports, and is then the same."""
 
 from pathlib import Path
 

@@ -41,7 +41,7 @@ Shown = tuple[object, ...]
 
 
 def shown_reports(kept: list[Report]) -> list[Shown]:
-    """Give what must be shown of the reports that are kept, worked out record by record."""
+    """Return what must be shown of the reports that are kept, worked out record by record."""
     shown: list[Shown] = []
     for record in {record_of(report) for report in kept}:
         reports = [report for report in kept if record_of(report) == record]
@@ -85,7 +85,7 @@ def record_of(report: Report) -> UUID:
 
 
 def keep(kept: list[Report], report: Report) -> list[Report]:
-    """Give the reports that are kept after one more (semantics, 1.5 and 1.9)."""
+    """Return the reports that are kept after one more (semantics, 1.5 and 1.9)."""
     last = 1 if report.part_of is None else report.part_of.parts
     ends = part_number(report) <= 1
     stays = [
@@ -182,11 +182,11 @@ class Story:
         )
 
     def wanted(self) -> RunFilter:
-        test_id = self._either(*TESTS, "unheard of")
+        test_id = self._either(*TESTS, "unknown")
         flags = (None, None, True, False) if test_id else (None,)
         return RunFilter(
             repo_key=self._either(*REPOS),
-            suite=self._either(*SUITES, "unheard of"),
+            suite=self._either(*SUITES, "unknown"),
             branch=self._either(*BRANCHES),
             box_key=self._either(*BOXES),
             sha_start=self._either(*STARTS, "ab9", "abf", "ab99", "abffff", "abff0000003"),
@@ -200,7 +200,7 @@ class Story:
         )
 
     def _moment(self) -> datetime | None:
-        """Give the start of a run, or a moment right beside it."""
+        """Return the start of a run, or a moment right beside it."""
         starts = [at_of(one) for one in shown_reports(self.kept) + self.live]
         if not starts or self.random.random() < 0.6:
             return None

@@ -30,7 +30,7 @@ KNOWN = known_version()
 
 
 def schema_of(path: Path) -> str:
-    """Give the statements of a database as one text."""
+    """Return the statements of a database as one text."""
     with sqlite3.connect(path) as database:
         rows = database.execute(
             "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
@@ -410,7 +410,9 @@ class TestFaultsWhileRunning:
         assert await storage.read(lambda r: r.organization(ACME.id)) is None
         await storage.close()
 
-    async def test_a_fault_of_the_program_is_told_without_the_values(self, tmp_path: Path) -> None:
+    async def test_a_fault_of_the_program_is_logged_without_the_values(
+        self, tmp_path: Path
+    ) -> None:
         storage = open_storage(tmp_path / "hwci.db")
         await storage.write(found)
         with pytest.raises(StorageError) as fault:

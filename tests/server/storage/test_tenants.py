@@ -173,7 +173,7 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
 
 @pytest.fixture(scope="module")
 def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Give every statement that a full use runs, with its values taken out."""
+    """Return every statement that a full use runs, with its values taken out."""
     folder: Path = tmp_path_factory.mktemp("tenants")
     connection = open_writer(folder / "hwci.db")
     connection.audit_key = open_key(connection.raw, connection.path)
@@ -191,7 +191,7 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 def tables(statement: str) -> list[tuple[str, str]]:
-    """Give the tables of a statement, each with the name that its columns go by."""
+    """Return the tables of a statement, each with the name that its columns go by."""
     given = {"json_each", "hit", "SET"}  # lists, what is found so far, and `DO UPDATE SET`
     return [
         (table, name or table) for table, name in TABLE.findall(statement) if table not in given

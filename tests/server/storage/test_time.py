@@ -107,7 +107,7 @@ async def test_nothing_is_logged_of_a_read_whose_caller_has_left(
 
 @contextmanager
 def held() -> Iterator[threading.Event]:
-    """Give what work may wait for, and let it go on in the end."""
+    """Yield an event that work may wait for; it is set at the end."""
     go_on = threading.Event()
     try:
         yield go_on
@@ -225,7 +225,7 @@ async def test_a_write_that_has_begun_is_kept_whole_or_not_at_all(tmp_path: Path
     await storage.close()
 
 
-async def test_while_another_process_holds_the_file_all_who_wait_are_told_in_time(
+async def test_while_another_process_holds_the_file_all_who_wait_get_an_error_in_time(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "hwci.db"

@@ -83,7 +83,7 @@ async def test_a_write_that_was_rolled_back_leaves_the_number(storage: Storage) 
     assert await version(storage) == before
 
 
-async def test_what_tells_nothing_of_the_history_leaves_the_number(storage: Storage) -> None:
+async def test_what_changes_nothing_of_the_history_leaves_the_number(storage: Storage) -> None:
     def beside(writer: Writer) -> None:
         writer.add_organization(ACME)
         writer.add_user(ADA)
