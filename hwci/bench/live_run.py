@@ -18,7 +18,17 @@ from hwci.wire.runs import RunHead
 
 EVERY_S = 60.0
 _TRY_S = 10.0
-_HEAD = ("repo_key", "workflow", "suite", "run_id", "run_attempt", "trigger", "branch", "sha")
+_HEAD = (
+    "repo_key",
+    "workflow",
+    "suite",
+    "run_id",
+    "run_attempt",
+    "trigger",
+    "branch",
+    "sha",
+    "ci_url",
+)
 
 
 @contextmanager

@@ -19,7 +19,9 @@ from hwci.ci.project import Project
 from hwci.ci.systems import detected
 from hwci.ci.systems.system import JobEnvironment, System, UnreadableError, commit, slug
 from hwci.engine.vocabulary import Trigger
+from hwci.wire import limits
 from hwci.wire.hashes import is_hash
+from hwci.wire.links import is_address
 
 NO_SYSTEM = "no CI system that is known"
 GIT = "git"
@@ -35,7 +37,8 @@ COMMIT_FIELDS = ("sha", "covers_shas", *HINTS)
 
 _COMMITS = frozenset({"sha", "before_sha", "previous_sha", "succeeded_sha"})
 """What a system reads as one commit."""
-
+_SHOWN = 60
+"""Characters of a wrong value that are shown."""
 _FULL = re.compile(r"[0-9A-Fa-f]{40}|[0-9A-Fa-f]{64}|0{7,}")
 """A hash of zeros, of any length, stands for no commit."""
 
@@ -68,6 +71,9 @@ def find_job(
     if system is not None:
         found = {**_of_product(_of_system(system, env, found, checkout), found, project), **found}
     found = {**_defaults(system, installed_as), **_of_git(checkout, found), **found}
+    no_page = _no_page(found.get("ci_url"))
+    if no_page:
+        del found["ci_url"]
     return Job(
         system=system.name if system else None,
         title=system.title if system else NO_SYSTEM,
@@ -83,7 +89,7 @@ def find_job(
             *_not_mended(faults, found),
             *(text for name, text in unknown.items() if name not in HINTS),
         ),
-        unreadable=unreadable,
+        unreadable=(*unreadable, *no_page),
         unknown_commits=tuple(text for name, text in unknown.items() if name in HINTS),
         environ=environ,
     )
@@ -190,6 +196,15 @@ def _no_commit(checkout: Repository | None) -> str:
 def _commit(found: Sourced[Any] | None) -> Sourced[str] | None:
     sha = commit(found.value) if found else None
     return Sourced(sha, found.source) if found and sha else None
+
+
+def _no_page(said: Sourced[Any] | None) -> tuple[str, ...]:
+    """Return that the page of the job is none; a report is better with it and can be without."""
+    if said is None or (len(said.value) <= limits.URL_MAX and is_address(said.value)):
+        return ()
+    shown = said.value if len(said.value) <= _SHOWN else f"{said.value[:_SHOWN]}…"
+    rule = f"an address that begins with http:// or https:// and has at most {limits.URL_MAX:,}"
+    return (f"{said.source} is {shown!r}: it should be {rule} characters, none of them blank",)
 
 
 # The sources below flags and variables

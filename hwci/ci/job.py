@@ -93,7 +93,7 @@ class Job:
     """Settings that cannot be understood, in words for people."""
 
     unreadable: tuple[str, ...] = ()
-    """Files of the CI that cannot be read, in words for people; all else holds without them."""
+    """What of the CI cannot be read, in words for people; all else holds without it."""
 
     unknown_commits: tuple[str, ...] = ()
     """Hints at earlier commits that are not in this clone; all else holds without them."""

@@ -50,13 +50,16 @@ class FailureKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """An announced merge. `suite` None: a run of any product can check it."""
+    """An announced merge. `suite` None: a run of any product can check it. `ci_url`: the page of
+    the job that announced it.
+    """
 
     repo_key: str
     suite: str | None
     sha: str
     branch: str
     merged_at: datetime
+    ci_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A run report: one attempt of one run on one box."""
+    """A run report: one attempt of one run on one box. `ci_url`: the page of its CI job."""
 
     repo_key: str
     workflow: str
@@ -122,6 +125,7 @@ class Report:
     covers_shas: tuple[str, ...] = ()
     changes: Changes | None = None
     part_of: Part | None = None
+    ci_url: str | None = None
 
     @property
     def ci_run_id(self) -> int:

@@ -29,6 +29,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from hwci.wire import limits
 from hwci.wire.hashes import HASH, is_hash
+from hwci.wire.links import FAULT, is_address
 
 Item = TypeVar("Item")
 
@@ -190,6 +191,16 @@ Text = Annotated[str, STORABLE]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_MAX), STORABLE]
 TestId = Annotated[str, Field(min_length=1, max_length=limits.TEST_ID_MAX), STORABLE]
 """Lengths count code points."""
+
+
+def _address(text: str) -> str:
+    if not is_address(text):
+        raise PydanticCustomError("address", "{fault}", {"fault": FAULT})
+    return text
+
+
+Address = Annotated[str, Field(max_length=limits.URL_MAX), AfterValidator(_address)]
+"""An address that people may be sent to."""
 
 _SHA_FAULT = f"Should be {limits.SHA_MIN} to {limits.SHA_MAX} hexadecimal characters"
 

@@ -23,6 +23,8 @@ FILES_MAX = 2_000
 SUBJECT_MAX = 1_000
 """Characters of the first line of a commit's message."""
 PATTERNS_MAX = 200
+URL_MAX = 2_000
+"""Characters of `ci_url`."""
 
 INTEGER_MAX = 2**63 - 1
 """Integers fit 64 bits with a sign."""

@@ -147,6 +147,7 @@ class MergeAnswer(Answer):
     sha: str
     branch: str
     merged_at: Time
+    ci_url: str | None = None
 
 
 class UncheckedMerge(MergeAnswer):

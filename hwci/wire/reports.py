@@ -18,6 +18,7 @@ from hwci.wire import limits
 from hwci.wire.base import (
     OR_NULL,
     STORABLE,
+    Address,
     CiBody,
     Count,
     Name,
@@ -39,6 +40,7 @@ class MergeAnnouncement(CiBody):
     sha: Sha
     branch: Name
     merged_at: Time
+    ci_url: Address | None = None
 
     def fact(self) -> facts.Announcement:
         """Return the announcement."""
@@ -136,6 +138,7 @@ class RunReport(CiBody):
     covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
     changes: Changes | None = None
     part_of: PartOf | None = None
+    ci_url: Address | None = None
 
     def fact(self) -> facts.Report:
         """Return the report; `suite` defaults to `workflow`."""

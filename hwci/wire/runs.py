@@ -14,7 +14,19 @@ from pydantic_core import PydanticCustomError
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
-from hwci.wire.base import Answer, Body, CiBody, Count, Name, Positive, Sha, TestId, Text, Time
+from hwci.wire.base import (
+    Address,
+    Answer,
+    Body,
+    CiBody,
+    Count,
+    Name,
+    Positive,
+    Sha,
+    TestId,
+    Text,
+    Time,
+)
 from hwci.wire.lists import ListRule
 from hwci.wire.queries import Flag, Id, PageQuery, Query, ShaStart
 from hwci.wire.reports import Changes
@@ -36,6 +48,7 @@ class RunHead(CiBody):
     started_at: Time
     covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
     changes: Changes | None = None
+    ci_url: Address | None = None
 
 
 class OpenedRun(Answer):
@@ -133,6 +146,7 @@ class RunAnswer(Answer):
     conclusion: str | None
     hello_ok: bool | None
     tests: TestCounts
+    ci_url: str | None = None
 
 
 class RunItem(Answer):

@@ -148,6 +148,40 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("azure-pull-request", "branch", "faster-boot", "SYSTEM_PULLREQUEST_SOURCEBRANCH"),
     ("azure-pull-request", "trigger", MANUAL, "BUILD_REASON"),
     ("azure-fork", "branch", "pull/7/merge", "BUILD_SOURCEBRANCH"),
+    (
+        "github-push",
+        "ci_url",
+        "https://github.com/acme/firmware/actions/runs/19543210987/attempts/2",
+        "GITHUB_SERVER_URL",
+    ),
+    (
+        "gitlab-push",
+        "ci_url",
+        "https://gitlab.example/acme/boards/firmware/-/jobs/50861",
+        "CI_JOB_URL",
+    ),
+    (
+        "jenkins-multibranch",
+        "ci_url",
+        "https://jenkins.example/job/boards/job/firmware/job/release%252F2.x/57/",
+        "BUILD_URL",
+    ),
+    (
+        "buildkite-webhook",
+        "ci_url",
+        "https://buildkite.com/acme/firmware-hil/builds/57#0193a7e2-63f7-4b9e-8a5c-0d6a7d1f9f10",
+        "BUILDKITE_BUILD_URL",
+    ),
+    ("circleci-push", "ci_url", "https://circleci.com/gh/acme/firmware/812", "CIRCLE_BUILD_URL"),
+    (
+        "azure-ci",
+        "ci_url",
+        (
+            "https://dev.azure.com/acme/firmware/_build/results?buildId=90210&view=logs"
+            "&j=12f1170f-54f2-53f3-20dd-22fc7dff55f9"
+        ),
+        "SYSTEM_COLLECTIONURI",
+    ),
 ]
 
 # What a recording does not say, because it would not be true.
@@ -163,6 +197,7 @@ UNSAID = [
     ("buildkite-ui", "sha"),  # `HEAD` is no commit
     ("circleci-schedule", "before_sha"),
     ("circleci-push", "box_key"),
+    ("buildkite-ui", "ci_url"),  # no variable has the address of the build
     ("azure-ci", "suite"),  # a macro that nobody filled in
     ("azure-schedule", "box_key"),  # an agent that Azure lends
 ]
@@ -190,6 +225,39 @@ def test_a_job_is_known_by_its_system_and_nothing_in_it_is_odd(name: str) -> Non
 
     assert found.system == name.partition("-")[0]
     assert found.bad_settings == ()
+
+
+def test_a_name_with_a_blank_is_written_into_the_address_of_the_job() -> None:
+    url = job("azure-ci", SYSTEM_TEAMPROJECT="Board Lab").value("ci_url")
+
+    assert url.startswith("https://dev.azure.com/acme/Board%20Lab/_build/results?buildId=90210&")
+
+
+NO_PAGE = {
+    "a script": "javascript:alert(1)",
+    "9 kB": f"https://ci.example/{'x' * 9_000}",
+    "a blank": "https://ci.example/a b",
+    "a command for a terminal": "https://ci.example/\x1b[2J",
+    "a line break": "https://ci.example/\n::error::",
+    "a password": "https://ada:hunter2@ci.example/7",
+    "no host": "https:///7",
+    "no scheme": "ci.example/7",
+    "other letters": "https://ci.example/größe",
+}
+
+
+@pytest.mark.parametrize("url", NO_PAGE.values(), ids=NO_PAGE)
+def test_a_wrong_page_of_a_job_is_left_out_and_named_in_one_line(url: str) -> None:
+    said = find_job({"ci_url": url}, recorded("gitlab-push"), None, None)
+    of_ci = job("gitlab-push", CI_JOB_URL=url)
+
+    assert "ci_url" not in said.fields
+    (line,) = said.unreadable
+    assert line.startswith("--ci-url is ")
+    assert len(line) < 250
+    assert line.isprintable()
+    assert of_ci.unreadable[0].startswith("CI_JOB_URL is ")
+    assert of_ci.bad_settings == ()
 
 
 def test_every_system_is_recorded() -> None:

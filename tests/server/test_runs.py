@@ -53,6 +53,7 @@ class TestShow:
             ended_at="2026-01-31T09:45:00Z",
             conclusion="failure",
             hello_ok=False,
+            ci_url="https://ci.example/21",
             covers_shas=["B" * 40],
             tests=[
                 item("boot"),
@@ -84,6 +85,7 @@ class TestShow:
             "conclusion": "failure",
             "helloOk": False,
             "tests": {"total": 3, "passed": 2, "failed": 1, "retried": 2},
+            "ciUrl": "https://ci.example/21",
         }
         assert found == expected
         shown = benches.show(found["id"])

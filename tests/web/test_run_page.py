@@ -315,3 +315,14 @@ def test_a_run_that_is_not_there_yet_appears_when_it_begins(
     expect(own.page.get_by_role("heading", level=1)).to_contain_text("run 71")
     expect(own.page.locator(".verdict-line")).to_contain_text("running")
     quiet_console[:] = [line for line in quiet_console if "404" not in line]
+
+
+def test_a_run_leads_to_its_ci_job(own: Site) -> None:
+    page = 'https://ci.example/jobs/7?a=1&b="<script>'
+    own.benches.report(run_id=4242, ci_url=page)
+    [run] = own.benches.listed("&branch=main")
+    own.open(f"runs/{run['id']}")
+
+    link = own.page.locator(".facts").get_by_role("link", name="4242", exact=True)
+    expect(link).to_have_attribute("href", page)
+    expect(link).to_have_attribute("rel", "noopener noreferrer")

@@ -18,6 +18,7 @@ ANNOUNCEMENT: dict[str, Any] = {
     "sha": SHA,
     "branch": "main",
     "merged_at": AT,
+    "ci_url": "https://ci.example/6",
 }
 TEST: dict[str, Any] = {"id": "boot.test_reset", "outcome": "pass", "attempts": 1, "duration_s": 2}
 COMMIT: dict[str, Any] = {"sha": SHA, "subject": "Fix reset", "files": ["src/reset.c"]}
@@ -38,6 +39,7 @@ REPORT: dict[str, Any] = {
     "covers_shas": [SHA],
     "changes": {"base_sha": None, "commits": [COMMIT]},
     "part_of": {"run_id": 4711, "part": 1, "parts": 2},
+    "ci_url": "https://ci.example/7",
 }
 CONFIGURATION: dict[str, Any] = {
     "repo_key": "acme/sensor-node",

@@ -24,7 +24,8 @@ def test_suite_of_a_report_defaults_to_the_value_of_workflow() -> None:
 def test_suite_of_an_announcement_stays_empty_when_omitted() -> None:
     fact = MergeAnnouncement.model_validate_json(json.dumps(ANNOUNCEMENT)).fact()
 
-    assert fact == facts.Announcement("acme/sensor-node", None, SHA, "main", parse_time(AT))
+    merged, page = parse_time(AT), "https://ci.example/6"
+    assert fact == facts.Announcement("acme/sensor-node", None, SHA, "main", merged, page)
 
 
 def test_verdict_defaults_to_unknown_when_omitted() -> None:
@@ -55,6 +56,7 @@ def test_a_report_becomes_a_fact_whole() -> None:
         covers_shas=(SHA,),
         changes=facts.Changes(None, (facts.Commit(SHA, "Fix reset", None, ("src/reset.c",)),)),
         part_of=facts.Part(4711, 1, 2),
+        ci_url="https://ci.example/7",
     )
 
 

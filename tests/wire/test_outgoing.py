@@ -144,6 +144,7 @@ def test_each_table_of_the_page_is_a_list_page() -> None:
             "sha": SHA,
             "branch": "main",
             "mergedAt": "2026-03-02T12:00:00Z",
+            "ciUrl": None,
         }
     ]
     assert shown["flakiestTests"]["items"] == [

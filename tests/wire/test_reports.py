@@ -91,7 +91,9 @@ REQUIRED = [
 ]
 OPTIONAL = [
     ("merge announcement", ("suite",)),
+    ("merge announcement", ("ci_url",)),
     ("run report", ("suite",)),
+    ("run report", ("ci_url",)),
     ("run report", ("covers_shas",)),
     ("run report", ("changes",)),
     ("run report", ("part_of",)),
@@ -123,6 +125,18 @@ def test_names_are_strings_of_1_to_255_characters(kind: str, path: tuple[Step, .
     assert verdict_on(kind, path, "x" * 256) == [["body", *path]]
     assert verdict_on(kind, path, "") == [["body", *path]]
     assert verdict_on(kind, path, 7) == [["body", *path]]
+
+
+@pytest.mark.parametrize("kind", ["merge announcement", "run report"])
+def test_the_page_of_a_job_is_an_address_of_the_web(kind: str) -> None:
+    host = "https://ci.example/"
+
+    for address in ("http://ci", "HTTPS://ci.example:8443?job=7#log", host.ljust(2_000, "x")):
+        assert verdict_on(kind, ("ci_url",), address) == []
+    wrong = ("", "ci.example/7", "javascript:alert(1)", "https://", "file:///etc/passwd", 7)
+    hidden = (f"{host}a b", f"{host}\x1b[2J", f"{host}\0", f"{host}é", "https://u:p@ci.example/")
+    for none in (*wrong, *hidden, host.ljust(2_001, "x")):
+        assert verdict_on(kind, ("ci_url",), none) == [["body", "ci_url"]]
 
 
 def test_lengths_count_code_points_and_nothing_is_normalized() -> None:

@@ -84,7 +84,8 @@ def _announcements(context: JobContext) -> list[MergeAnnouncement]:
         command.warn(no_git)
     if missing := [name for name in OF_MERGE if name not in job.fields]:
         raise missing_error("announcement", missing)
-    fields = {name: job.value(name) for name in OF_MERGE}
+    names = (*OF_MERGE, "ci_url")
+    fields = {name: job.value(name) for name in names if name in job.fields}
     try:
         return [
             MergeAnnouncement.model_validate(fields | ({"suite": suite} if suite else {}))

@@ -17,6 +17,7 @@ from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,
+    address,
     always,
     commit,
     is_not,
@@ -186,6 +187,12 @@ AZURE = System(
         "conclusion": (variable("AGENT_JOBSTATUS"),),
         "started_at": (variable("SYSTEM_PIPELINESTARTTIME", _time),),
         "box_key": (where(is_not("AGENT_ISSELFHOSTED", "0"), variable("AGENT_NAME")),),
+        "ci_url": (
+            address(
+                "{SYSTEM_COLLECTIONURI}{SYSTEM_TEAMPROJECT}/_build/results?buildId={BUILD_BUILDID}"
+                "&view=logs&j={SYSTEM_JOBID}"
+            ),
+        ),
         "batched": (
             where(is_set("BUILD_REASON", "BatchedCI"), always(value=True, source="BUILD_REASON")),
         ),

@@ -18,6 +18,7 @@ from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun
 from hwci.ci.systems.system import (
     JobEnvironment,
     System,
+    address,
     always,
     commit,
     is_not,
@@ -131,6 +132,7 @@ BUILDKITE = System(
         ),
         "conclusion": (variable("BUILDKITE_COMMAND_EXIT_STATUS", _conclusion),),
         "box_key": (variable("BUILDKITE_AGENT_NAME"),),
+        "ci_url": (address("{BUILDKITE_BUILD_URL}#{BUILDKITE_JOB_ID}"),),
         "default_branch": (variable("BUILDKITE_PIPELINE_DEFAULT_BRANCH"),),
     },
     api=EarlierRunsApi(

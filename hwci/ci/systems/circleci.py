@@ -53,5 +53,6 @@ CIRCLECI = System(
         "sha": (variable("CIRCLE_SHA1", commit),),
         "branch": (variable("CIRCLE_BRANCH"), variable("CIRCLE_TAG")),
         "trigger": (started_by("HWCI_TRIGGER", _WORDS, (variable("CIRCLE_BRANCH"),)),),
+        "ci_url": (variable("CIRCLE_BUILD_URL"),),
     },
 )

@@ -30,6 +30,7 @@ from hwci.ci.systems.system import (
     Reader,
     System,
     UnreadableError,
+    address,
     always,
     commit,
     is_not,
@@ -296,6 +297,12 @@ GITHUB = System(
             started_by("GITHUB_EVENT_NAME", _WORDS, _BRANCH),
         ),
         "box_key": (where(_OWN_RUNNER, variable("RUNNER_NAME")),),
+        "ci_url": (
+            address(
+                "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}"
+                "/attempts/{GITHUB_RUN_ATTEMPT}"
+            ),
+        ),
         "merged_at": (
             where(_event_is("push"), _in_event("head_commit", "timestamp", read=parse_time)),
             where(_is_merged, _of_pull("merged_at", read=parse_time)),

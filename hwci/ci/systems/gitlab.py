@@ -167,6 +167,7 @@ GITLAB = System(
         ),
         "conclusion": (variable("CI_JOB_STATUS", _finished),),
         "started_at": (variable("CI_JOB_STARTED_AT", parse_time),),
+        "ci_url": (variable("CI_JOB_URL"),),
         "merged_at": (variable("CI_COMMIT_TIMESTAMP", parse_time),),
         "box_key": (variable("CI_RUNNER_DESCRIPTION"),),
         "default_branch": (variable("CI_DEFAULT_BRANCH"),),

@@ -71,6 +71,7 @@ JENKINS = System(
         ),
         "trigger": (where(is_not("CHANGE_ID", ""), always(Trigger.MANUAL, "CHANGE_ID")),),
         "box_key": (variable("NODE_NAME"),),
+        "ci_url": (variable("BUILD_URL"),),
         "default_branch": (where(_is_primary, variable("BRANCH_NAME")),),
         "before_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),
         "previous_sha": (variable("GIT_PREVIOUS_COMMIT", commit),),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from hwci.ci.job import DEFAULT, Sourced, matches_branch
 from hwci.ci.systems.earlier import EarlierRunsApi
@@ -94,6 +94,17 @@ def sourced(text: str, source: str, read: Read = str) -> Sourced[Any] | None:
     except ValueError:
         return None
     return None if value is None else Sourced(value, source)
+
+
+def address(template: str) -> Reader:
+    """Put an address together of the variables that it names; all must be set."""
+    names = re.findall(r"{(\w+)}", template)
+
+    def reader(env: JobEnvironment) -> Sourced[str] | None:
+        texts = {name: quote(env.text(name), safe=":/%") for name in names}
+        return Sourced(template.format(**texts), names[0]) if all(texts.values()) else None
+
+    return reader
 
 
 def always(value: object, source: str = DEFAULT) -> Reader:

@@ -73,6 +73,7 @@ def report_run(
     hello: options.HelloWord = None,
     hello_cmd: options.HelloCommand = None,
     box: options.Box = None,
+    ci_url: options.CiUrl = None,
     covers_shas: options.CoversShas = None,
     before_sha: options.BeforeSha = None,
     base_sha: options.BaseSha = None,
@@ -90,7 +91,6 @@ def report_run(
     """Report one attempt of a run; `REPORT_RUN_HELP` explains it to people."""
     from hwci.ci import reporting
 
-    command = command_context()
     how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
     flags = reporting.JobFlags(
         repo_key=repo_key,
@@ -106,6 +106,7 @@ def report_run(
         conclusion=conclusion,
         hello_ok=reporting.hello_word(hello, note),
         box_key=options.one_box(box),
+        ci_url=ci_url,
         covers_shas=options.list_of(covers_shas),
         before_sha=before_sha,
         base_sha=base_sha,
@@ -113,7 +114,7 @@ def report_run(
     )
     files = (*(junit or ()), *(more_junit or ()))
     request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body)
-    raise typer.Exit(_report(request, how, command, strict=strict))
+    raise typer.Exit(_report(request, how, command_context(), strict=strict))
 
 
 def _report(
@@ -165,6 +166,7 @@ def merge_announce(
     sha: options.Sha = None,
     branch: options.Branch = None,
     merged_at: MergedAt = None,
+    ci_url: options.CiUrl = None,
     before_sha: options.BeforeSha = None,
     merge_branches: options.MergeBranches = None,
     body: options.BodyFile = None,
@@ -183,6 +185,7 @@ def merge_announce(
         sha=sha,
         branch=branch,
         merged_at=options.time_of(merged_at, "--merged-at"),
+        ci_url=ci_url,
         before_sha=before_sha,
         merge_branches=options.list_of(merge_branches),
     )

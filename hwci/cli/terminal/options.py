@@ -141,6 +141,9 @@ Box = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Box that ran the tests [HWCI_BOX, or the CI's]."),
 ]
+CiUrl = Annotated[
+    str | None, typer.Option(metavar="URL", help="Page of the CI job, http or https [the CI's].")
+]
 CoversShas = Annotated[
     list[str] | None,
     typer.Option(metavar="SHA", help="Every commit of the push; repeatable, or a list [git's]."),

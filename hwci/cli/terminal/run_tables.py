@@ -48,7 +48,7 @@ def runs(view: View) -> Layout[RunAnswer]:
         ],
         "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
         "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "
-        "tests.retried",
+        "tests.retried ciUrl",
         "No run fits. Drop a filter, or report one: hwci report-run",
     )
 
@@ -99,6 +99,8 @@ def head(run: RunDetail, view: View) -> Iterator[str]:
     yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
     yield f"commit     {run.sha}"
     yield f"run        {run.run_id}, attempt {run.run_attempt}, of {run.workflow} ({run.trigger})"
+    if run.ci_url is not None:
+        yield f"CI job     {run.ci_url}"
     yield f"started    {when(run.started_at, view.now)} UTC"
     if run.ended_at is not None:
         yield f"ended      {moment(run.ended_at)} UTC"

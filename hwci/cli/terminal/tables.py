@@ -298,7 +298,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
     )
 
 
-_MERGE_KEYS = "repoKey suite sha branch mergedAt"
+_MERGE_KEYS = "repoKey suite sha branch mergedAt ciUrl"
 
 
 def unchecked_merges(view: View) -> Layout[UncheckedMerge]:

@@ -199,6 +199,7 @@ class RunHead:
     branch: str
     sha: str
     started_at: datetime
+    ci_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

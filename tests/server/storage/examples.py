@@ -73,12 +73,25 @@ REPORT = Report(
     tests=(PASS, FAIL),
     covers_shas=("bbbbbbb", "ccccccc"),
     changes=CHANGES,
+    ci_url="https://ci.example/7",
 )
-ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON)
+ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
 CONFIG = SuiteConfig("fw", "hil", ("fw/**",), ("hil/**",), trigger_paths=("fw/**",))
 FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
 REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)
-RUN_HEAD = RunHead("fw", "hil", "nightly", 7, 1, "b1", Trigger.NIGHTLY, "main", "bbbbbbb", NOON)
+RUN_HEAD = RunHead(
+    "fw",
+    "hil",
+    "nightly",
+    7,
+    1,
+    "b1",
+    Trigger.NIGHTLY,
+    "main",
+    "bbbbbbb",
+    NOON,
+    "https://ci.example/7",
+)
 LIVE_RUN = LiveRun(
     UUID(int=61), ACME.id, BOX.id, RUN_HEAD, ("bbbbbbb", "ccccccc"), CHANGES, last_seen_at=NOON
 )

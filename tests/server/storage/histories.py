@@ -105,6 +105,7 @@ class HistoryDraw:
             covers_shas=tuple(draw.sample(SHAS, draw.choice((0, 0, 0, 1, 2)))),
             changes=self._changes(sha),
             part_of=part if draw.random() < 0.2 else None,
+            ci_url=draw.choice((None, "https://ci.example/7")),
         )
 
     def _time(self) -> datetime:
@@ -158,6 +159,7 @@ class HistoryDraw:
             sha=draw.choice(SHAS),
             branch=draw.choice(BRANCHES),
             merged_at=self._time(),
+            ci_url=draw.choice((None, "https://ci.example/8")),
         )
 
     def config(self) -> SuiteConfig:

@@ -80,7 +80,7 @@ CREATE TABLE announcement (
   suite TEXT NOT NULL,
   sha TEXT NOT NULL,
   branch TEXT NOT NULL,
-  merged_at INTEGER NOT NULL, digest BLOB,
+  merged_at INTEGER NOT NULL, digest BLOB, ci_url TEXT,
   UNIQUE (org_id, repo_key, suite, sha)
 ) STRICT;
 
@@ -177,7 +177,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
-  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB,
+  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB, ci_url TEXT,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 
@@ -366,7 +366,7 @@ CREATE TABLE live_run (
   truncated INTEGER,
   commits BLOB,
   heard_at INTEGER NOT NULL,
-  lost INTEGER NOT NULL,
+  lost INTEGER NOT NULL, ci_url TEXT,
   PRIMARY KEY (org_id, id),
   FOREIGN KEY (org_id, box_id) REFERENCES box (org_id, id)
 ) STRICT;

@@ -187,10 +187,12 @@ def names(folder: Path) -> set[str]:
 
 
 def damage(path: Path) -> None:
-    """Overwrite a page in the middle, which nothing reads while the file is opened."""
+    """Overwrite a page of the reports, which nothing reads while the file is opened."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as database:
+        find = "SELECT rootpage FROM sqlite_schema WHERE name = 'report'"
+        (page,) = database.execute(find).fetchone()
     content = bytearray(path.read_bytes())
-    middle = len(content) // 2 // 4096 * 4096
-    content[middle : middle + 4096] = b"\xff" * 4096
+    content[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
     path.write_bytes(content)
 
 
@@ -392,7 +394,13 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
     path.touch()
     assert list(missing_steps(path)) == [
         *("0001_core", "0002_platform", "0003_retention", "0004_run_filters", "0005_digests"),
-        *("0006_invitations", "0007_sessions", "0008_audit_chain"),
+        *(
+            "0006_invitations",
+            "0007_sessions",
+            "0008_audit_chain",
+            "0009_reader_keys",
+            "0010_ci_url",
+        ),
     ]
     assert path.read_bytes() == b""
 

@@ -11,7 +11,7 @@ import pytest
 from hwci.engine.facts import Part, failure_id
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
-from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sqlite import codec, digests
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.records import KEPT
 from hwci.server.storage.sqlite.transaction import Transaction
@@ -58,6 +58,7 @@ ALTERED: dict[str, dict[str, object]] = {
         "part_run_id": 8,
         "part": 2,
         "parts": 3,
+        "ci_url": "https://ci.example/8",
     },
 }
 COLUMNS = [(table, column) for table, of in ALTERED.items() for column in of]
@@ -128,7 +129,18 @@ def test_a_database_of_the_version_before_is_read_and_a_rebuild_gives_it_its_dig
     assert writer.facts(ACME.id) == facts
     writer.rebuild(ACME.id)
     assert {table: connection.rows(f"SELECT rowid, * FROM {table}") for table in tables} == made
-    assert all(len(row[-1]) == 16 for rows in made.values() for row in rows)
+    kept = [connection.rows(f"SELECT digest FROM {table}") for table in tables]
+    assert all(len(digest) == 16 for rows in kept for (digest,) in rows)
+
+
+def test_what_has_no_field_of_a_later_version_keeps_its_digest() -> None:
+    """Earlier versions made these."""
+    of_report = digests.of_whole(ACME.id.bytes, replace(REPORT, ci_url=None))
+    at = codec.to_micros(NOON)
+    of_merge = digests.of_values(ACME.id.bytes, "fw", "", "bbbbbbb", "main", at, None)
+
+    assert of_report.hex() == "420b59d67b01fd3d630263779c71fdef"
+    assert of_merge.hex() == "abf37fb0b4cec2fd5a84c9f11999e401"
 
 
 def test_a_report_of_another_organization_has_another_digest(connection: Connection) -> None:

@@ -19,7 +19,11 @@ _BYTES = 16
 
 
 def of_values(*values: object) -> bytes:
-    """Return the digest of a row of values."""
+    """Return the digest of a row of values. Columns that a later version added stand last, and
+    count only where they are set: rows from before them keep their digest.
+    """
+    while values and values[-1] is None:
+        values = values[:-1]
     return _digest(_written(values))
 
 
@@ -46,6 +50,7 @@ def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -
             *(report.conclusion, report.hello_ok, report.box_key, report.covers_shas),
             *(None if part is None else (part.run_id, part.part, part.parts), names, changes),
             [(test.outcome, test.attempts, test.verdict) for test in report.tests],
+            *(() if report.ci_url is None else (("ci_url", report.ci_url),)),
         )
     )
     seconds = (test.duration_s for test in report.tests)

@@ -30,7 +30,7 @@ _ANNOUNCED = (
     " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
 )
 _MERGES = (
-    "SELECT a.number, a.repo_key, a.suite, a.sha, a.branch, a.merged_at,"
+    "SELECT a.number, a.repo_key, a.suite, a.sha, a.branch, a.merged_at, a.ci_url,"
     " p.suite, r.hello_ok, r.tests > 0"
     " FROM announcement a INDEXED BY announcement_time"
     " LEFT JOIN mention m"
@@ -218,9 +218,10 @@ class Tally:
 
 
 def announcement_of(row: Sequence[Any]) -> Announcement:
-    """Turn repository, suite, commit, branch and time into an announcement."""
-    repo_key, suite, sha, branch, merged_at = row
-    return Announcement(repo_key, suite or None, sha, branch, codec.from_micros(merged_at))
+    """Turn the columns of an announcement into it."""
+    repo_key, suite, sha, branch, merged_at, ci_url = row
+    merged = codec.from_micros(merged_at)
+    return Announcement(repo_key, suite or None, sha, branch, merged, ci_url)
 
 
 def _sighted_run(row: Sequence[Any]) -> SightedRun:

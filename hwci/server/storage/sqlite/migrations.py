@@ -335,6 +335,13 @@ def reader_keys(database: Database) -> None:
     _execute(database, READER_KEYS)
 
 
+@MIGRATIONS(name="0010_ci_url")
+def add_ci_urls(database: Database) -> None:
+    """Add the page of the CI job to what CI and boxes sent."""
+    for table in ("announcement", "report", "live_run"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN ci_url TEXT")
+
+
 def _execute(database: Database, statements: str) -> None:
     """Run statements one by one: a script would commit in between."""
     for statement in statements.split(";"):

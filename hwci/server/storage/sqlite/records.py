@@ -15,14 +15,14 @@ from hwci.server.storage.sqlite.history_periods import announcement_of
 from hwci.server.storage.sqlite.rows import Rows
 
 KEPT = {
-    "announcement": "org_id, repo_key, suite, sha, branch, merged_at",
+    "announcement": "org_id, repo_key, suite, sha, branch, merged_at, ci_url",
     "suite_config": "org_id, repo_key, suite, body, updated_at",
     "review": "org_id, failure_id, number, repo_key, suite, test_id, box_key, branch, sha, action,"
     " by_id, by_name, at",
 }
 """What was sent, beside reports: tables, and the columns that a row's digest is made over."""
 
-_ANNOUNCEMENT = "SELECT repo_key, suite, sha, branch, merged_at FROM announcement"
+_ANNOUNCEMENT = "SELECT repo_key, suite, sha, branch, merged_at, ci_url FROM announcement"
 _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
 
 
@@ -72,10 +72,11 @@ class RecordRows(Rows):
             announcement.sha,
             announcement.branch,
             codec.to_micros(announcement.merged_at),
+            announcement.ci_url,
         )
         inserted = self._connection.execute(
             f"INSERT OR IGNORE INTO announcement ({KEPT['announcement']}, digest)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*row, digests.of_values(*row)),
         )
         if inserted.rowcount:

@@ -51,7 +51,7 @@ _ITEMS_OF_RECORD = (
 )
 _REPORTED = (
     "SELECT h.repo_key, p.suite, h.workflow, h.ci_run_id, h.run_attempt, h.box_key, h.trigger,"
-    " h.branch, h.sha, h.started_at, h.record_id, h.ended_at, h.conclusion, h.hello_ok,"
+    " h.branch, h.sha, h.started_at, h.ci_url, h.record_id, h.ended_at, h.conclusion, h.hello_ok,"
     f" (SELECT sum(r.tests) FROM {_OF_RECORD}),"
     f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.outcome = 1),"
     f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.attempts > 1)"
@@ -61,7 +61,7 @@ _REPORTED = (
 _TESTS = "live_test t WHERE t.org_id = l.org_id AND t.run_id = l.id"
 _LIVE = (
     "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
-    f" l.branch, l.sha, l.started_at, l.id, {_LOST},"
+    f" l.branch, l.sha, l.started_at, l.ci_url, l.id, {_LOST},"
     f" (SELECT count(*) FROM {_TESTS}),"
     f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 0),"
     f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 1),"

@@ -5,6 +5,7 @@
 import { addressOf, change } from "../../address.js";
 import { count, short } from "../../format.js";
 import { html } from "../../html.js";
+import { Outside } from "../../parts/outside.js";
 import { productColumn } from "../../parts/scope.js";
 import { Section } from "../../parts/section.js";
 import { PagedTable } from "../../parts/table.js";
@@ -68,10 +69,14 @@ function Choice({ shown, counts }) {
   </fieldset>`;
 }
 
-/** A commit with a link to its runs, which may show why none counts: no hardware was reached, or no test ran. */
-function commit(orgId, { repoKey, sha }) {
+/**
+ * A commit with a link to its runs, which may show why none counts: no hardware was reached, or no test ran;
+ * and one to the CI job that announced it.
+ */
+function commit(orgId, { repoKey, sha, ciUrl }) {
   return html`<${Sha} sha=${sha} /> <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}
-    aria-label=${`Runs on ${short(sha)}`}>runs</a>`;
+    aria-label=${`Runs on ${short(sha)}`}>runs</a>
+    ${ciUrl && html` <${Outside} href=${ciUrl}>announced<//>`}`;
 }
 
 /** A push that held the merge may have been tested at a later commit; for an Unassigned one the run has the product. */

@@ -3,6 +3,7 @@
 
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
+import { Outside } from "../../parts/outside.js";
 import { Sha, Time } from "../../parts/values.js";
 import { Duration, Status } from "../runs/words.js";
 
@@ -41,7 +42,7 @@ function facts(run) {
     ["Commit", html`<${Sha} sha=${run.sha} />`],
     ["Box", run.boxKey],
     ["Workflow", run.workflow],
-    ["Run id", html`${run.runId} <span class="under">attempt ${count(run.runAttempt)}</span>`],
+    ["Run id", html`<${Outside} href=${run.ciUrl}>${run.runId}<//> <span class="under">attempt ${count(run.runAttempt)}</span>`],
     ["Trigger", run.trigger],
     ["Hardware", hello(run)],
     ["Started", html`<${Time} at=${run.startedAt} />`],
