@@ -6,6 +6,9 @@ STAMP := $(VENV)/installed
 SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
 
+# Tests start hundreds of processes; each would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick soak check lint types contracts js clocks docs screenshots mutation clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
