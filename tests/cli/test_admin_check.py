@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_operating import THREE_LINES, USER, hwci, started
+from tests.cli.test_operating import THREE_LINES, USER
 from tests.server.test_damage import send
+from tests.support.commands import hwci, started
 from tests.support.running import running_in_thread
 
 DATABASE = ("--database", "hwci.db")

@@ -18,10 +18,10 @@ from hwci.bench.box_key import BoxKey
 from hwci.bench.heartbeat import ASKED_MAX_S, PAUSE_MAX_S, pause
 from hwci.client.errors import RateLimitedError
 from tests.cli.conftest import Answer, Command
-from tests.cli.test_operating import HWCI, environment, started
 from tests.support.answering import Answer as Answered
 from tests.support.answering import answering
 from tests.support.asking import ask, bearer
+from tests.support.commands import HWCI, environment, started
 from tests.support.held_port import held_port
 from tests.support.running import RunningServer, running_in_thread
 

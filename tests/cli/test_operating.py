@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of who runs a server, as processes of their own."""
+"""The commands of who runs a server."""
 
 import os
 import signal
@@ -7,19 +7,18 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
+from hwci.cli.commands import demo
 from hwci.cli.commands.serve import server_errors
 from hwci.client.explained import ExplainedError
 from hwci.server.errors import HwciServerError, StorageError
+from tests.support.commands import HWCI, environment, hwci, hwci_process, started
 
-HWCI = (sys.executable, "-m", "hwci")
-ROOT = Path(__file__).parents[2]
 THREE_LINES = ["error", "cause", "fix"]
 USER = [
     "admin",
@@ -32,41 +31,6 @@ USER = [
     "Acme",
     "--password-stdin",
 ]
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a person who has set nothing."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HWCI_")}
-    return kept | {"XDG_CONFIG_HOME": str(folder), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-
-
-def hwci(
-    folder: Path, *arguments: str, stdin: str = "", **variables: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*HWCI, *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env=environment(folder) | variables,
-        timeout=60,
-    )
-
-
-@contextmanager
-def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start a server; give it with the line that it announces."""
-    with subprocess.Popen(
-        [*HWCI, *arguments], stderr=subprocess.PIPE, text=True, cwd=folder, env=environment(folder)
-    ) as process:
-        assert process.stderr is not None
-        try:
-            yield process, process.stderr.readline()
-        finally:
-            if process.poll() is None:
-                process.terminate()
 
 
 def test_a_server_names_an_sqlite_that_may_damage_its_database(tmp_path: Path) -> None:
@@ -103,7 +67,7 @@ def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:
         assert metrics.returncode == 0
         assert "0 of 0" in metrics.stdout
 
-        second = hwci(tmp_path, "serve", "--port", "0", *database)
+        second = hwci_process(tmp_path, "serve", "--port", "0", *database)
         assert second.returncode == 1
         error, cause, fix = second.stderr.splitlines()
         assert error == "error: The server does not start"
@@ -267,29 +231,7 @@ def test_a_wrong_setting_is_wrong_usage_in_three_lines(
     assert (done.returncode, done.stderr.splitlines()) == (2, told)
 
 
-def test_the_demo_fills_every_tile_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*HWCI, "demo", "--port", "0", "--exit"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env=environment(tmp_path) | {"TMPDIR": str(tmp_path)},
-        timeout=120,
-    )
-
-    assert (done.returncode, done.stderr) == (0, "")
-    out = done.stdout
-    assert out.startswith("All products · last 90 days")
-    assert "0 of 0" not in out
-    assert "(0)" not in out
-    assert out.endswith("nothing of it is kept. One to look around in: hwci demo\n")
-    for text in ("Sign-in", "hwci login", "svc_"):
-        assert text not in out
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_demo_says_how_to_go_on_while_it_serves(tmp_path: Path) -> None:
+def test_the_demo_fills_every_tile_and_says_how_to_go_on_while_it_serves(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*HWCI, "demo", "--port", "0", "--dir", "kept"],
         stdout=subprocess.PIPE,
@@ -304,11 +246,31 @@ def test_the_demo_says_how_to_go_on_while_it_serves(tmp_path: Path) -> None:
         out, _ = process.communicate(timeout=60)
 
     assert process.returncode == 0
+    assert out.startswith("All products · last 90 days")
+    assert "0 of 0" not in out
+    assert "(0)" not in out
     for text in ("Sign-in   demo@example.org, password ", "hwci login --url http://", "svc_"):
         assert text in out
     assert f"export PATH={Path(sys.executable).parent}:$PATH" in out  # no shell would find it
     assert "ended" not in out
     assert (tmp_path / "kept" / "hwci.db").exists()
+
+
+def test_a_demo_that_does_not_serve_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "DAYS", 5)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    done = hwci(tmp_path, "demo", "--port", "0", "--exit")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    out = done.stdout
+    assert out.startswith("All products · last 5 days")
+    assert out.endswith("nothing of it is kept. One to look around in: hwci demo\n")
+    for text in ("Sign-in", "hwci login", "svc_"):
+        assert text not in out
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_demo_names_a_port_that_is_taken(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits never overwrites what came later: the command as processes of its own, and a server
-that is asked afterwards what it has.
+"""What waits never overwrites what came later: the real command, and a server that is asked
+afterwards what it has.
 """
 
 import json
-import os
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,10 +17,10 @@ from hwci.client import Client, calls
 from hwci.client.store import BenchStore, PendingReport
 from hwci.wire.reports import RunReport
 from tests.support.answering import Answer, answering, unused_url
+from tests.support.commands import HWCI, environment, hwci
 from tests.support.running import RunningServer
 from tests.support.scene import report
 
-HWCI = (sys.executable, "-m", "hwci")
 WRONG_KEY = "svc_" + "0" * 64
 REFUSED = b'{"statusCode": 404, "error": "Not Found", "message": "No"}'
 
@@ -34,30 +32,30 @@ class Bench:
     folder: Path
     server: RunningServer
 
-    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("HWCI_")}
+    def variables(self, **others: str) -> dict[str, str]:
         own = {
-            "XDG_CONFIG_HOME": str(self.folder),
             "XDG_STATE_HOME": str(self.folder / "state"),
             "HWCI_URL": self.server.url,
             "HWCI_CI_KEY": self.server.ci_key,
             "HWCI_DEADLINE": "0",
-            **variables,
+            **others,
         }
+        return {name: value for name, value in own.items() if value}
+
+    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+        """Start the command as a process, for what runs at the same time."""
         return subprocess.Popen(
             [*HWCI, *arguments],
-            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=self.folder,
-            env=kept | {name: value for name, value in own.items() if value},
+            env=environment(self.folder) | self.variables(**variables),
         )
 
     def run(self, *arguments: str, stdin: str = "", **variables: str) -> tuple[int, str, str]:
-        process = self.start(*arguments, **variables)
-        out, err = process.communicate(stdin, timeout=60)
-        return process.returncode, out, err
+        done = hwci(self.folder, *arguments, stdin=stdin, **self.variables(**variables))
+        return done.returncode, done.stdout, done.stderr
 
     def report(self, run_id: int, outcome: str, **variables: str) -> str:
         """Report a run with one test, and return what was said."""

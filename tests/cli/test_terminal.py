@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_operating import HWCI, ROOT, environment
+from tests.support.commands import HWCI, ROOT, environment
 from tests.support.running import EMAIL, PASSWORD, RunningServer
 
 pytestmark = pytest.mark.usefixtures("busy_server")

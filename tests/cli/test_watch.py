@@ -22,7 +22,7 @@ from hwci.server.app import sweeping
 from hwci.server.services.runs import streams
 from hwci.wire.runs import RunEvent, RunEvents, RunHead
 from tests.cli.conftest import Command
-from tests.cli.test_operating import HWCI, environment
+from tests.support.commands import HWCI, environment
 from tests.support.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
 from tests.support.scene import A, report
 
