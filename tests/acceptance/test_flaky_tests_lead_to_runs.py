@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.driving import Tenant
-from tests.acceptance.test_random_histories import new_tenant, server_on
+from tests.acceptance.test_random_histories import STORES, new_tenant, server_on
 from tests.acceptance.test_tiles_lead_to_rows import periods, scopes
 from tests.reference.facts import Event, Json, Report
 from tests.reference.generator import Story, generate
 from tests.reference.reviews import all_groups, replay
+from tests.support.soak import rounds
 
-SEEDS = (1_010, 1_013, 1_031, 1_053)
+SEEDS = rounds((1_010, 1_053), (1_010, 1_013, 1_031, 1_053))
 
 Runs = dict[str, Json]
 TestKey = tuple[str, str, str]
@@ -121,7 +122,7 @@ async def look(tenant: Tenant, story: Story) -> Counter[str]:
     return seen
 
 
-@pytest.mark.parametrize("store", ["sqlite", "memory"])
+@pytest.mark.parametrize("store", STORES)
 async def test_reports_attempts_and_retries_of_a_flaky_test_are_those_of_its_runs(
     store: str, tmp_path: Path
 ) -> None:

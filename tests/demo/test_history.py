@@ -21,7 +21,8 @@ from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.support.soak import rounds
 
 NOW = datetime(2026, 11, 20, 13, 5, 17, tzinfo=UTC)
-EVERY_DAY_OF_A_WEEK = [NOW + timedelta(days=day, hours=3 * day) for day in range(7)]
+DAYS = [NOW + timedelta(days=day, hours=3 * day) for day in rounds((0, 2), range(7))]
+"""A Friday and a Sunday, or all days of a week."""
 
 
 @cache
@@ -61,13 +62,13 @@ def page(bodies: list[Body], days: int, now: datetime) -> Page:
 
 def test_one_seed_and_one_day_give_one_history_at_every_hour() -> None:
     midnight = NOW.replace(hour=0, minute=0, second=0)
-    for hour in rounds((0, 1, 12, 23), range(24)):
+    for hour in rounds((0, 23), range(24)):
         assert list(history(midnight + timedelta(hours=hour))) == whole_history(NOW)
     assert whole_history(NOW) != list(history(NOW, seed=8))
     assert whole_history(NOW) != list(history(NOW + timedelta(days=1)))
 
 
-@pytest.mark.parametrize("now", EVERY_DAY_OF_A_WEEK, ids=lambda now: f"{now:%a}")
+@pytest.mark.parametrize("now", DAYS, ids=lambda now: f"{now:%a}")
 def test_every_table_has_rows_and_several_reasons_whatever_the_day(now: datetime) -> None:
     bodies = whole_history(now)
 
