@@ -239,13 +239,18 @@ async def test_a_first_frame_is_read_as_strictly_as_a_body(scene: Scene) -> None
             assert await closed(ws) == 4401, frame
 
 
-async def test_silence_closes_with_4401_and_an_address_is_no_sign_in(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_silence_closes_with_4401(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     assert over_http.SIGN_IN_SECONDS == 5
     monkeypatch.setattr(over_http, "SIGN_IN_SECONDS", 0.05)
-    async with opened(scene, query=f"?token={scene.member['accessToken']}") as ws:
+    async with opened(scene) as ws:
         assert await closed(ws) == 4401
+
+
+async def test_a_token_in_the_address_is_refused(scene: Scene) -> None:
+    with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
+        await scene.http.ws_connect(f"{scene.runs}/ws?token={scene.member['accessToken']}")
+
+    assert caught.value.status == 400
 
 
 async def test_a_bad_last_event_id_closes_with_the_status_of_http(scene: Scene) -> None:
