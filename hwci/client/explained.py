@@ -140,7 +140,11 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
             "Ask an owner of the organization, or the operator of the server",
         ),
         (errors.BadRequestError, failed, "Correct what is named above, then try again"),
-        (errors.NotFoundError, failed, "Check the id, and the organization (--org or HWCI_ORG)"),
+        (
+            errors.NotFoundError,
+            failed,
+            "Check what is named, and the organization (--org or HWCI_ORG)",
+        ),
         (errors.ConflictError, failed, "Look at its present state, then decide again"),
         (errors.TooLargeError, failed, "Send less at once"),
         (errors.RateLimitedError, failed, "Wait a minute, then try again"),

@@ -250,7 +250,7 @@ def test_a_label_without_failures_says_what_that_means(
 def test_a_product_that_was_never_reported_is_named(failures: Failures) -> None:
     page = failures.page
     failures.open(repoKey="acme/nothing", suite="none", label="flake")
-    expect(page.get_by_text("No report has ever arrived for acme/nothing · none")).to_be_visible()
+    expect(page.get_by_text("names the repository 'acme/nothing'")).to_be_visible()
 
     page.get_by_role("button", name="Show all products").click()
 

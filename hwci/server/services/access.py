@@ -78,6 +78,11 @@ Viewer = Member | ReaderKey
 """Who may see what CI reported: a member, or the holder of a reader key."""
 
 
+def is_bound(viewer: Viewer) -> bool:
+    """Return whether a viewer may see some products only."""
+    return isinstance(viewer, ReaderKey) and bool(viewer.products)
+
+
 def may_see(viewer: Viewer, product: Product) -> bool:
     """Return whether a viewer may see a product: a reader key may be bound to others."""
     return isinstance(viewer, Member) or not viewer.products or product in viewer.products
@@ -87,7 +92,7 @@ def require_product(viewer: Viewer, repo_key: str | None, suite: str | None) -> 
     """Raise `ForbiddenError` if the viewer may not see a product; without both names a request is
     about several.
     """
-    if isinstance(viewer, ReaderKey) and viewer.products:
+    if is_bound(viewer):
         if repo_key is None or suite is None:
             raise ForbiddenError(_NAME_A_PRODUCT)
         if not may_see(viewer, Product(repo_key, suite)):

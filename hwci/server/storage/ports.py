@@ -15,7 +15,7 @@ organizations: lost runs, old data to delete, the list of organizations, and the
 audit log.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -195,6 +195,16 @@ class Records(Protocol):
 
     def facts(self, org_id: UUID) -> Facts:
         """Load everything: the ground truth that derived rows are checked against."""
+
+    def repositories(self, org_id: UUID) -> Iterator[tuple[str, str | None]]:
+        """Yield what reports, configurations, live runs and announcements name: repository and
+        suite, the latter None where a merge names none; some more than once, what most name first.
+        """
+
+    def box_names(self, org_id: UUID) -> Iterator[str]:
+        """Yield the names of created boxes, and of those that reports and live runs name; some more
+        than once.
+        """
 
     def configs(
         self, org_id: UUID, offset: int, limit: int

@@ -24,8 +24,10 @@ from hwci.server.storage.records import (
 )
 from tests.server.storage.examples import (
     ACME,
+    ANNOUNCEMENT,
     BOX,
     CHANGES,
+    CONFIG,
     FAIL,
     NOON,
     OTHER,
@@ -493,3 +495,25 @@ class TestLoss:
 
 def count_of_tests(run_record_id: UUID, reader: Reader) -> int:
     return reader.live_tests(ACME.id, run_record_id)
+
+
+async def test_every_name_that_was_sent_is_known_in_its_organization_only(storage: Storage) -> None:
+    sent = replace(REPORT, repo_key="sent", suite="s", box_key="only-reported")
+    opened = replace(LIVE, head=replace(HEAD, repo_key="live", suite="l", box_key="elsewhere"))
+
+    def work(writer: Writer) -> None:
+        writer.put_report(ACME.id, sent)
+        writer.put_live_run(opened)
+        writer.put_config(ACME.id, replace(CONFIG, repo_key="set", suite="c"), NOON)
+        writer.announce(ACME.id, replace(ANNOUNCEMENT, repo_key="merged"))
+
+    await storage.write(work)
+
+    def names(reader: Reader) -> tuple[set[tuple[str, str | None]], set[str]]:
+        return set(reader.repositories(ACME.id)), set(reader.box_names(ACME.id))
+
+    assert await storage.read(names) == (
+        {("sent", "s"), ("live", "l"), ("set", "c"), ("merged", None)},
+        {BOX.name, "only-reported", "elsewhere"},
+    )
+    assert await storage.read(lambda r: [*r.repositories(OTHER.id), *r.box_names(OTHER.id)]) == []

@@ -21,6 +21,7 @@ from hwci.server.clock import Clock
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Member, Viewer, may_see, require_product
 from hwci.server.services.ci_metrics.readings import ReadingKey, Readings
+from hwci.server.services.known import require_known_product
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire import limits
 from hwci.wire import metrics as wire
@@ -235,6 +236,7 @@ def _key(
     unless something entered or left the period in between.
     """
     require_product(viewer, query.repo_key, query.suite)
+    require_known_product(reader, viewer, query.repo_key, query.suite)
     scope = Scope(query.repo_key, query.suite)
     extent = history.extent(scope, period) or period
     return ReadingKey(viewer.org_id, reader.version(viewer.org_id), scope, extent)

@@ -11,6 +11,7 @@ from uuid import UUID
 from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
+from hwci.server.services.known import require_known_box, require_known_product
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import LiveTest, RunFilter, RunRecord, RunWhole
 from hwci.wire import limits
@@ -30,6 +31,8 @@ class Runs(Service):
         require_product(viewer, query.repo_key, query.suite)
 
         def work(reader: Reader) -> ListPage[wire.RunAnswer]:
+            require_known_product(reader, viewer, query.repo_key, query.suite)
+            require_known_box(reader, viewer, query.box_key)
             rows = reader.runs(viewer.org_id, wanted, since, query.offset, query.limit)
             return query.page_of(rows, run_answer)
 

@@ -2,7 +2,7 @@
 # ruff: noqa: D102 - the port documents each method
 """What CI and people sent, in memory, after the identities of semantics 1.5."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -42,6 +42,18 @@ class MemoryRecords:
 
     def facts(self, org_id: UUID) -> Facts:
         return self._sent(org_id).facts()
+
+    def repositories(self, org_id: UUID) -> Iterator[tuple[str, str | None]]:
+        sent = self._sent(org_id)
+        heads = (run.head for run in self._state.live_runs.values() if run.org_id == org_id)
+        for named in (sent.reports.values(), sent.configs, heads, sent.announcements.values()):
+            yield from ((one.repo_key, one.suite) for one in named)
+
+    def box_names(self, org_id: UUID) -> Iterator[str]:
+        yield from (one.name for one in self._state.boxes.values() if one.org_id == org_id)
+        live = self._state.live_runs.values()
+        yield from (run.head.box_key for run in live if run.org_id == org_id)
+        yield from (report.box_key for report in self._sent(org_id).reports.values())
 
     def configs(
         self, org_id: UUID, offset: int, limit: int

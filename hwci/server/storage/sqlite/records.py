@@ -2,7 +2,7 @@
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """What CI and people sent, in SQLite: kept after the identities of semantics 1.5."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -23,6 +23,14 @@ KEPT = {
 """What was sent, beside reports: tables, and the columns that a row's digest is made over."""
 
 _ANNOUNCEMENT = "SELECT repo_key, suite, sha, branch, merged_at, ci_url FROM announcement"
+_CREATED_BOXES = "SELECT name FROM box WHERE org_id = ?"
+_LIVE_BOXES = "SELECT DISTINCT box_key FROM live_run WHERE org_id = ?"
+# One step in the index for each box, where DISTINCT would read every report.
+_REPORTED_BOXES = (
+    "WITH RECURSIVE name (key) AS (SELECT min(box_key) FROM report WHERE org_id = ? UNION ALL"
+    " SELECT (SELECT min(r.box_key) FROM report r WHERE r.org_id = ? AND r.box_key > name.key)"
+    " FROM name WHERE name.key IS NOT NULL) SELECT key FROM name WHERE key IS NOT NULL"
+)
 _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
 
 
@@ -57,6 +65,18 @@ class RecordRows(Rows):
             configs={Product(config.repo_key, config.suite): config for config in configs},
             reviews={review.key: review for review in self.history(org_id).reviews().values()},
         )
+
+    def repositories(self, org_id: UUID) -> Iterator[tuple[str, str | None]]:
+        for table in ("product", "suite_config", "live_run", "announcement"):
+            found = f"SELECT DISTINCT repo_key, suite FROM {table} WHERE org_id = ?"
+            for repo_key, suite in self._connection.rows(found, (org_id.bytes,)):
+                yield repo_key, suite or None
+
+    def box_names(self, org_id: UUID) -> Iterator[str]:
+        org = org_id.bytes
+        for statement in (_CREATED_BOXES, _LIVE_BOXES):
+            yield from (name for (name,) in self._connection.rows(statement, (org,)))
+        yield from (name for (name,) in self._connection.rows(_REPORTED_BOXES, (org, org)))
 
     def configs(
         self, org_id: UUID, offset: int, limit: int

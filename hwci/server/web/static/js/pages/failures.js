@@ -46,6 +46,8 @@ function Listed({ address, orgId, scope, products, several }) {
     <${Filters} orgId=${orgId} scope=${scope} filters=${filters} first=${first} clear=${clear} />
     <${PagedTable} name="failures" label="Failures" thing="failure" path=${`/api/orgs/${orgId}/ci-failures`} totalled
       query=${{ ...scope, ...filters }} address=${address} columns=${failureColumns(orgId, scope, several)}
-      rowKey=${({ id }) => id} empty=${html`<${Nothing} ...${{ orgId, scope, filters, products, clear }} />`} />
+      rowKey=${({ id }) => id}
+      unknown=${html`<button type="button" onClick=${() => clear({ repoKey: null, suite: null })}>Show all products</button>`}
+      empty=${html`<${Nothing} ...${{ orgId, scope, filters, products, clear }} />`} />
   </section>`;
 }

@@ -4,12 +4,12 @@
 
 import { addressOf, change } from "../address.js";
 import { useAll, useAnswer } from "../asking.js";
-import { counted, moment, periodName, productName, timeOfDay } from "../format.js";
+import { counted, moment, periodName, timeOfDay } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
 import { Failed, Renewing, Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
-import { Periods, Products, UpToNow, isKnown, scopeOf, severalRepositories } from "../parts/scope.js";
+import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
 import { ExactTimes } from "../parts/values.js";
 import { RealBugs } from "./metrics/bugs.js";
@@ -55,7 +55,7 @@ function MetricsOf({ address, orgId, organization }) {
       <${Products} products=${products.data} scope=${scope} several=${several} />
       <${Periods} days=${scope.days} />
     </div>
-    ${page.error && html`<${Refused} page=${page} orgId=${orgId} />`}
+    ${page.error && html`<${Refused} page=${page} orgId=${orgId} address=${address} />`}
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
       html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews }} />`}
@@ -84,9 +84,6 @@ function useReturn(renew) {
 
 function Shown({ page, trend, products, ...rest }) {
   const data = page.data;
-  if (products.data && !isKnown(products.data, rest.scope) && isBlank(data)) {
-    return html`<${UnknownProduct} address=${rest.address} scope=${rest.scope} />`;
-  }
   if (products.data?.length === 0 && isBlank(data)) {
     return html`<${FirstSteps} orgId=${rest.orgId} organization=${rest.organization} />`;
   }
@@ -135,16 +132,10 @@ function isRefused(error) {
   return error !== null && !error.isPassing;
 }
 
-function Refused({ page, orgId }) {
+function Refused({ page, orgId, address }) {
   if (page.error.status === 403) return html`<${TurnOn} orgId=${orgId} />`;
-  return html`<${Failed} error=${page.error} again=${page.again} />`;
-}
-
-function UnknownProduct({ address, scope }) {
   const all = { ...Object.fromEntries(address.query), repoKey: null, suite: null };
-  return html`<section class="part first-steps">
-    <h2>No such product</h2>
-    <p>No report has ever arrived for <code>${scope.suite ? productName(scope) : scope.repoKey}</code>.
-      ${" "}<a href=${addressOf("metrics", address.params, all)}>Show all products</a></p>
-  </section>`;
+  return html`<${Failed} error=${page.error} again=${page.again}>
+    ${page.error.status === 404 && html`<p><a href=${addressOf("metrics", address.params, all)}>Show all products</a></p>`}
+  <//>`;
 }

@@ -34,7 +34,8 @@ export function Runs({ address, orgId, organization }) {
       ${isHashStart(filters.sha)
         ? html`<${PagedTable} name="runs" label="Runs" thing="run" path=${base} query=${filters} turn=${turn}
             loading=${loading} address=${address} searched=${false} totalled=${isFiltered(filters)} columns=${runColumns(orgId)}
-            rowKey=${(run) => run.id} empty=${nothing(orgId, filters, clear, organization)} />`
+            rowKey=${(run) => run.id} unknown=${html`<button type="button" onClick=${() => clear()}>Show all runs</button>`}
+            empty=${nothing(orgId, filters, clear, organization)} />`
         : html`<${Empty}>No commit's hash begins with “${filters.sha}”. Enter 4 or more of its first characters,
             0 to 9 and a to f.<//>`}
     </section>

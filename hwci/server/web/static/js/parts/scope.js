@@ -106,11 +106,6 @@ export function Products({ products, scope, several, onChoose = changeScope, fir
   </select>`;
 }
 
-/** Whether the product of the address, if there is one, is among the known ones. */
-export function isKnown(products, { repoKey, suite }) {
-  return !repoKey || products.some((one) => one.repoKey === repoKey && (!suite || one.suite === suite));
-}
-
 /**
  * The product's column, where all products are shown. `product`: the one that the page is about;
  * `several`: repositories.

@@ -18,10 +18,10 @@ const TYPING_PAUSE_MILLISECONDS = 250;
  * already (`undefined`: ask for it; null: somebody asks); `turn`: a change of it asks again; `loading`: a reference
  * that is kept true while it waits for an answer; `below(row)`: what stands under a row; `thing`: what a row is,
  * for "3 merges"; `searched`: whether the API searches it; that is offered once there are rows enough;
- * `totalled`: always show how many rows there are.
+ * `totalled`: always show how many rows there are; `unknown`: the way out when a filter names what does not exist.
  */
 export function PagedTable(props) {
-  const { name, path, query, address, first, turn, loading, thing, label, searched = true, totalled } = props;
+  const { name, path, query, address, first, turn, loading, thing, label, searched = true, totalled, unknown } = props;
   const asked = tableState(name, address.query);
   const known = first !== undefined && asked.plain;
   const answer = useAnswer(known ? null : path, { ...query, ...asked.query, limit: ROWS }, turn);
@@ -30,11 +30,13 @@ export function PagedTable(props) {
   // A search that found little does not take its own field away.
   const searchable = useRef(false);
   searchable.current ||= searched && Boolean(asked.search || list?.total >= WORTH_A_SEARCH);
-  if (!list) return answer.error ? html`<${Failed} error=${answer.error} again=${answer.again} table=${name} />` : html`<${Waiting} />`;
+  const wayOut = answer.error?.status === 404 && unknown;
+  const fault = answer.error && html`<${Failed} error=${answer.error} again=${answer.again} table=${name}>${wayOut}<//>`;
+  if (!list) return fault || html`<${Waiting} />`;
   const busy = answer.loading && !known;
   const failed = !known && answer.error;
   return html`
-    ${failed && html`<${Failed} error=${answer.error} again=${answer.again} table=${name} />`}
+    ${failed && fault}
     ${(totalled || searchable.current) &&
     html`<${Tools} ...${{ name, label, asked, thing, busy }} searched=${searchable.current} total=${list.total} />`}
     ${!(failed && !answer.data) && html`<${Found} ...${props} asked=${asked} list=${list} busy=${busy} />`}

@@ -2,9 +2,8 @@
 // The text for an empty list of failures: what that means, and where to look next.
 
 import { addressOf } from "../../address.js";
-import { productName } from "../../format.js";
 import { html } from "../../html.js";
-import { isKnown, takenAlong } from "../../parts/scope.js";
+import { takenAlong } from "../../parts/scope.js";
 
 const NONE = {
   flake: "No failure of this period passed on the same commit and box too.",
@@ -16,10 +15,6 @@ const NONE = {
 export function Nothing({ orgId, scope, filters: { label, testId }, products, clear }) {
   if (products?.length === 0) {
     return html`No report has arrived yet. <a href=${addressOf("metrics", { orgId })}>How to begin</a>`;
-  }
-  if (products && !isKnown(products, scope)) {
-    return html`No report has ever arrived for <code>${scope.suite ? productName(scope) : scope.repoKey}</code>.
-      ${" "}<button type="button" onClick=${() => clear({ repoKey: null, suite: null })}>Show all products</button>`;
   }
   if (testId) return html`<${NothingOf} ...${{ orgId, scope, label, testId, clear }} />`;
   if (label) return html`${NONE[label]} <button type="button" onClick=${() => clear()}>Show all failures</button>`;

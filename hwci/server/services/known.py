@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether anything of an organization names a repository, product or box that a query asks for.
+
+Nothing at all would look like good news: no failure, no unchecked merge. An organization that has
+nothing yet knows no name, so there any name passes. The nearest names are those that the viewer may
+read: the holder of a key that is bound to products gets no other, and no box's.
+"""
+
+from collections.abc import Iterable
+
+from hwci.engine.facts import Product
+from hwci.server.errors import NotFoundError
+from hwci.server.services.access import Viewer, is_bound, may_see
+from hwci.server.storage.ports import Reader
+from hwci.wire.nearest import hint
+
+
+def require_known_product(
+    reader: Reader, viewer: Viewer, repo_key: str | None, suite: str | None
+) -> None:
+    """Raise `NotFoundError` if nothing names this repository, or this suite of it."""
+    if repo_key is None and suite is None:
+        return
+    seen: set[tuple[str, str | None]] = set()
+    for repo, of in reader.repositories(viewer.org_id):
+        if repo_key in {None, repo} and suite in {None, of}:
+            return
+        seen.add((repo, of))
+    suites = {of for repo, of in seen if of is not None and repo_key in {None, repo}}
+    if suites:
+        seen_here = {of for of in suites if may_see(viewer, Product(repo_key or "", of))}
+        _refuse(f"product {suite!r}{f' in {repo_key}' if repo_key else ''}", suite or "", seen_here)
+    if seen:
+        repositories = {repo for repo, of in seen if may_see(viewer, Product(repo, of or ""))}
+        _refuse(f"repository {repo_key!r}", repo_key or "", repositories)
+
+
+def require_known_box(reader: Reader, viewer: Viewer, name: str | None) -> None:
+    """Raise `NotFoundError` if nothing names this box."""
+    if name is None or is_bound(viewer):
+        return
+    seen: set[str] = set()
+    for box in reader.box_names(viewer.org_id):
+        if box == name:
+            return
+        seen.add(box)
+    if seen:
+        _refuse(f"box {name!r}", name, seen)
+
+
+def _refuse(what: str, name: str, known: Iterable[str]) -> None:
+    said = f"Nothing that was reported to this organization names the {what}"
+    raise NotFoundError("; ".join(filter(None, (said, hint(name, sorted(known))))))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A name that nothing of the organization has is 404 with the nearest ones (contract)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.asking import ask, bearer, ci_key
+from tests.support.benches import Benches
+from tests.support.running import Hands, running_in_thread
+
+TABLES = ("", "/trend", "/real-bugs", "/flakiest-tests", "/flakiest-tests/history")
+READS = (*(f"ci-metrics{table}" for table in TABLES), "ci-failures", "runs")
+MERGE: dict[str, Any] = {"sha": "a" * 40, "branch": "main", "merged_at": "2026-03-01T10:00:00Z"}
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
+    """A server where a report, a live run and a merge each name a repository of its own."""
+    hands = Hands()
+    with running_in_thread(tmp_path_factory.mktemp("known"), clock=hands) as server:
+        benches = Benches(server, hands)
+        assert benches.report(repo_key="acme/sensor", suite="boot", box_key="bench-7").status == 204
+        benches.opened(benches.installed("bench-8"), repo_key="other/live", box_key="bench-8")
+        body = {**MERGE, "repo_key": "other/gateway"}
+        ask(server.url, "POST", "/api/ci/merge-announce", ci_key(server.ci_key), json_body=body)
+        yield benches
+
+
+@pytest.mark.parametrize("read", READS)
+def test_an_unknown_repository_or_product_is_404(benches: Benches, read: str) -> None:
+    start = "Nothing that was reported to this organization names the"
+
+    assert benches.member("GET", f"{read}?repoKey=acme/sensr").error == (
+        404,
+        f"{start} repository 'acme/sensr'; did you mean acme/sensor?",
+    )
+    assert benches.member("GET", f"{read}?repoKey=acme/sensor&suite=bot").error == (
+        404,
+        f"{start} product 'bot' in acme/sensor; did you mean boot?",
+    )
+
+
+@pytest.mark.parametrize("repository", ["acme/sensor", "other/live", "other/gateway"])
+def test_what_was_reported_opened_or_announced_is_known(benches: Benches, repository: str) -> None:
+    for read in READS:
+        assert benches.member("GET", f"{read}?repoKey={repository}").status == 200
+
+
+def test_an_unknown_box_is_404_and_one_that_only_reported_is_known(benches: Benches) -> None:
+    status, message = benches.member("GET", "runs?boxKey=bench7").error
+
+    assert status == 404
+    assert message.endswith("names the box 'bench7'; did you mean bench-7 or bench-8?")
+    for box in ("bench-7", "bench-8"):
+        assert benches.listed(f"&boxKey={box}")
+
+
+def test_names_of_another_organization_are_neither_known_nor_told(benches: Benches) -> None:
+    me = bearer(benches.token)
+    made = ask(benches.server.url, "POST", "/api/orgs", me, json_body={"name": "Other"})
+    path = f"/api/orgs/{made.json['id']}/runs?repoKey=acme/sensr&boxKey=bench7"
+    reply = ask(benches.server.url, "GET", path, me)
+
+    assert (reply.status, reply.json["items"]) == (200, [])
