@@ -20,6 +20,7 @@ from hwci.cli.commands.failures import failures
 from hwci.cli.commands.members import invitations, members
 from hwci.cli.commands.metrics import metrics
 from hwci.cli.commands.organizations import keys, orgs
+from hwci.cli.commands.products import products
 from hwci.cli.commands.reports import (
     MERGE_ANNOUNCE_HELP,
     REPORT_RUN_HELP,
@@ -75,6 +76,7 @@ def root(
 app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
 app.add_typer(runs, name="runs")
+app.command("products")(products)
 app.command("merge-announce", help=MERGE_ANNOUNCE_HELP)(merge_announce)
 app.command("report-run", help=REPORT_RUN_HELP)(report_run)
 app.command("doctor")(doctor)

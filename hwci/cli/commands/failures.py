@@ -46,38 +46,38 @@ def list_failures(
     as_of: options.AsOf = None,
     page: options.Page = 1,
     limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
+    every: options.All = False,
     json: options.Json = False,
     output: options.Output = None,
 ) -> None:
-    """List the failures of a period, each with its label.
+    """List the failures of a period, each with its label. JSON is the page; with --all, a list.
 
     For example:
 
       hwci failures list --label pending
 
-      hwci failures list --product acme/firmware:sensor-fw --output csv
+      hwci failures list --product acme/firmware:sensor-fw --all --output csv
 
       hwci failures list --label flake --test hil.test_uart::test_echo
     """
     form = options.form_of(json, output)
     repo_key, suite = options.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(
-        client.calls.list_failures(
-            server.org_id(),
-            label=label,
-            test_id=not_empty(test, "--test"),
-            days=days,
-            repo_key=repo_key,
-            suite=suite,
-            as_of=end,
-            page=page,
-            limit=limit,
-        )
-    )
     now = end or options.now()
-    view = tables.View(now, suite is not None, tables.only_repo(found.items))
-    render.emit_page(found, tables.failures(view), form, "failure")
+    call = client.calls.list_failures(
+        server.org_id(),
+        label=label,
+        test_id=not_empty(test, "--test"),
+        days=days,
+        repo_key=repo_key,
+        suite=suite,
+        as_of=now if every else end,
+        **options.pages(page, limit, every=every),
+    )
+    found = list(server.items(call)) if every else server.send(call)
+    rows = found if isinstance(found, list) else found.items
+    view = tables.View(now, suite is not None, tables.only_repo(rows))
+    render.emit_found(found, tables.failures(view), form, "failure")
 
 
 @failures.command("show")

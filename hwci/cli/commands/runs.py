@@ -24,6 +24,7 @@ from hwci.wire.hashes import short
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from hwci.wire.base import ListPage
     from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
 
 LATEST = 500
@@ -98,10 +99,12 @@ def list_runs(
     end: To = None,
     page: options.Page = 1,
     limit: options.Limit = limits.PAGE_LIMIT_DEFAULT,
+    every: options.All = False,
     json: options.Json = False,
     output: options.Output = None,
 ) -> None:
-    """List runs, the latest start first: those that were reported, and those still running.
+    """List runs, the latest start first: those that were reported, and those still running. JSON is
+    the page; with --all, a list.
 
     For example:
 
@@ -116,25 +119,28 @@ def list_runs(
     form = options.form_of(json, output)
     repo_key, suite = options.scope_of(product, repo)
     period = {"start": options.time_of(start, "--from"), "end": options.time_of(end, "--to")}
-    found = server.send(
-        client.calls.list_runs(
-            server.org_id(),
-            repo_key=repo_key,
-            suite=suite,
-            branch=branch,
-            box_key=box,
-            sha=sha,
-            status=status,
-            hello_ok=None if hello is None else hello is Hello.OK,
-            test_id=test,
-            retry_pass=retry_pass,
-            failed_attempt=failed_attempt,
-            **period,
-            page=page,
-            limit=limit,
-        )
+    call = client.calls.list_runs(
+        server.org_id(),
+        repo_key=repo_key,
+        suite=suite,
+        branch=branch,
+        box_key=box,
+        sha=sha,
+        status=status,
+        hello_ok=None if hello is None else hello is Hello.OK,
+        test_id=test,
+        retry_pass=retry_pass,
+        failed_attempt=failed_attempt,
+        **period,
+        **options.pages(page, limit, every=every),
     )
-    render.emit_page(found, run_tables.runs(tables.View(options.now())), form, "run")
+    found = _all(server, call) if every else server.send(call)
+    render.emit_found(found, run_tables.runs(tables.View(options.now())), form, "run")
+
+
+def _all(server: Connection, call: "client.Call[ListPage[RunAnswer]]") -> "list[RunAnswer]":
+    """Read all pages. A run that begins meanwhile moves others on: each is listed once."""
+    return list({run.id: run for run in server.items(call)}.values())
 
 
 @runs.command("show")

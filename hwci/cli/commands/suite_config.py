@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hwci import client
-from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
@@ -19,14 +19,14 @@ from hwci.wire import limits
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hwci.ci.reporting import CommitKinds, PathCheck
     from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
-    from hwci.wire.metrics import RealFwBugs, SuiteConfigPlan
+    from hwci.wire.metrics import RealFwBugs, SuiteConfigAnswer, SuiteConfigPlan
 
 suite_config = typer.Typer(
-    no_args_is_help=True, help="Suite configurations of products: check, plan, apply."
+    no_args_is_help=True, help="Suite configurations of products: check, plan, apply, list, show."
 )
 
 DIRECTORIES_SHOWN = 10
@@ -266,3 +266,66 @@ def _class(found: "ClassAnswer") -> str:
 
 def _review(review: "ReviewAnswer | None") -> str:
     return f"{REVIEWED[review.action]} by {review.by.name}" if review else ""
+
+
+def _layout(_view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "suite-configs",
+        "Suite configurations",
+        [
+            column("Product", lambda row: tables.product(row.repo_key, row.suite)),
+            column(
+                "Firmware",
+                lambda row: tables.counted(len(row.firmware_paths), "pattern"),
+                right=True,
+            ),
+            column("Harness patterns", lambda row: str(len(row.harness_paths)), right=True),
+            column("Tests merges", lambda row: "yes" if row.merge_trigger else "no"),
+            column("Sent (UTC)", lambda row: tables.moment(row.updated_at), whole=True),
+        ],
+        "repoKey suite mergeTrigger updatedAt",
+        "No suite configuration yet: hwci suite-config apply",
+    )
+
+
+@suite_config.command("list")
+@listing(_layout)
+def list_configurations(server: Connection) -> "Iterator[SuiteConfigAnswer]":
+    """List the suite configurations that the server holds, the newest first.
+
+    For example:
+
+      hwci suite-config list
+    """
+    return _sent(server)
+
+
+@suite_config.command("show")
+@connected()
+def show(
+    server: Connection,
+    product: Annotated[str, typer.Argument(metavar="REPO:SUITE", help="The product.")],
+) -> None:
+    """Print the configuration of a product as the server holds it: JSON that `apply` takes.
+
+    For example:
+
+      hwci suite-config show acme/firmware:sensor-fw > sensor.json
+    """
+    from hwci.wire.nearest import hint
+    from hwci.wire.reports import SuiteConfiguration
+
+    held = {tables.product(one.repo_key, one.suite): one for one in _sent(server)}
+    if product not in held:
+        cause = hint(product, held) or "none of this name was sent: hwci suite-config list"
+        fix = "Send one: hwci suite-config apply; or name another product"
+        raise command_error(f"{product} has no suite configuration", cause, fix)
+    fields = held[product].model_dump(by_alias=False, exclude={"updated_at"}, exclude_none=True)
+    body = SuiteConfiguration.model_validate(fields)
+    render.write_json(body.model_dump_json(indent=2, exclude_none=True))
+
+
+def _sent(server: Connection) -> "Iterator[SuiteConfigAnswer]":
+    call = client.calls.list_suite_configs(server.org_id(), limit=limits.PAGE_LIMIT_MAX)
+    return server.items(call)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -59,6 +59,7 @@ Output = Annotated[
 ]
 Page = Annotated[int, typer.Option(min=1, help="Which page of the list.")]
 Limit = Annotated[int, typer.Option(min=1, max=limits.PAGE_LIMIT_MAX, help="Rows of a page.")]
+All = Annotated[bool, typer.Option("--all", help="Every row, in place of one page.")]
 Days = Annotated[
     int, typer.Option("--days", min=1, max=limits.DAYS_MAX, metavar="N", help="The last N days.")
 ]
@@ -204,6 +205,22 @@ def form_of(json: bool, output: Format | None) -> Format:
             "Leave one of them out",
         )
     return Format.JSON if json else output or Format.TABLE
+
+
+class Pages(TypedDict):
+    """Which page of a list is asked for."""
+
+    page: int
+    limit: int
+
+
+def pages(page: int, limit: int, *, every: bool) -> Pages:
+    """Return the page to ask for; with --all the first of the largest ones."""
+    if every and page != 1:
+        raise wrong_usage(
+            "One page and all rows are asked for", "--page beside --all", "Leave one of them out"
+        )
+    return Pages(page=page, limit=limits.PAGE_LIMIT_MAX if every else limit)
 
 
 def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | None]:

@@ -256,6 +256,16 @@ def emit_page(found: "ListPage[Row]", layout: "Layout[Row]", form: Format, noun:
         note(hint)
 
 
+def emit_found(
+    found: "ListPage[Row] | list[Row]", layout: "Layout[Row]", form: Format, noun: str
+) -> None:
+    """Write a page of a list, or the whole of it."""
+    if isinstance(found, list):
+        emit(layout, found, form)
+    else:
+        emit_page(found, layout, form, noun)
+
+
 def other_pages(noun: str, total: int, shown: int, page: int, limit: int) -> str:
     """Return the way to what this page does not show."""
     kept = "" if limit == limits.PAGE_LIMIT_DEFAULT else f" --limit {limit}"

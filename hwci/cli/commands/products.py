@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci products`: what is known of the products of an organization."""
+
+from typing import TYPE_CHECKING
+
+from hwci import client
+from hwci.cli.session.connection import Connection, listing
+from hwci.cli.terminal import tables
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hwci.wire.metrics import ProductAnswer
+
+
+def _layout(view: tables.View) -> "tables.Layout[ProductAnswer]":
+    column = tables.Column
+    return tables.Layout(
+        "products",
+        "Products",
+        [
+            column("Product", lambda row: tables.product(row.repo_key, row.suite)),
+            column(
+                "Last report (UTC)",
+                lambda row: (
+                    tables.when(row.last_report_at, view.now) if row.last_report_at else "none"
+                ),
+            ),
+            column("Suite configuration", lambda row: "yes" if row.configured else "none"),
+        ],
+        "repoKey suite configured mergeTrigger lastReportAt",
+        "No product yet: hwci report-run, or hwci suite-config apply",
+    )
+
+
+@listing(_layout)
+def products(server: Connection) -> "Iterable[ProductAnswer]":
+    """List the products of an organization, by their last report: the names for --product.
+
+    For example:
+
+      hwci products
+    """
+    return server.items(client.calls.list_products(server.org_id(), limit=limits.PAGE_LIMIT_MAX))

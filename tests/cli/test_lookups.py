@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and whole lists to look up: products, configurations, all failures and runs."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.support.scene import PRODUCT, REPO, SUITE
+
+pytestmark = pytest.mark.usefixtures("busy_server")
+
+
+def test_products_are_listed_by_the_name_that_filters_take(signed_in: Command) -> None:
+    code, out, err = signed_in("products")
+
+    assert (code, err) == (0, "")
+    assert PRODUCT in out
+    (row,) = csv.DictReader(io.StringIO(signed_in("products", "-o", "csv").out))
+    assert (row["repoKey"], row["suite"], row["configured"]) == (REPO, SUITE, "true")
+
+
+def test_a_configuration_is_listed_and_shown_as_apply_takes_it(signed_in: Command) -> None:
+    assert PRODUCT in signed_in("suite-config", "list").out
+
+    shown = signed_in("suite-config", "show", PRODUCT)
+
+    assert json.loads(shown.out) == {
+        "repo_key": REPO,
+        "suite": SUITE,
+        "firmware_paths": ["drivers/**"],
+        "harness_paths": ["hil/**"],
+        "merge_trigger": True,
+    }
+
+
+def test_a_product_without_configuration_is_an_error_with_the_nearest(signed_in: Command) -> None:
+    code, out, err = signed_in("suite-config", "show", f"{REPO}:sensor")
+
+    assert (code, out) == (1, "")
+    assert f"cause: did you mean {PRODUCT}?" in err
+
+
+@pytest.mark.parametrize("command", [("failures", "list"), ("runs", "list")])
+def test_all_writes_the_rows_of_every_page(signed_in: Command, command: tuple[str, str]) -> None:
+    page = json.loads(signed_in(*command, "--limit", "2", "--json").out)
+    whole = json.loads(signed_in(*command, "--all", "--limit", "2", "--json").out)
+
+    assert page["total"] > len(page["items"])
+    assert len({row["id"] for row in whole}) == len(whole) == page["total"]
+    assert [row["id"] for row in whole[:2]] == [row["id"] for row in page["items"]]
+    assert signed_in(*command, "--all", "--page", "2").code == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("metrics", "--product", f"{REPO}:sensr"),
+        ("metrics", "--table", "real-bugs", "--repo", "acme/firmwre"),
+        ("failures", "list", "--repo", "acme/firmwre"),
+        ("runs", "list", "--box", "bench1"),
+    ],
+)
+def test_a_name_that_nothing_has_is_an_error_with_the_nearest(
+    signed_in: Command, command: tuple[str, ...]
+) -> None:
+    code, out, err = signed_in(*command)
+
+    assert (code, out) == (1, "")
+    assert "did you mean" in err
