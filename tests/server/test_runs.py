@@ -155,7 +155,10 @@ class TestList:
     def test_a_filter_leaves_what_fits(self, benches: Benches, query: str, value: str) -> None:
         found = benches.listed(f"&{query}={quote(value, safe='')}")
         assert [run["runId"] for run in found] == [12]
-        assert benches.listed(f"&{query}={'e' * 9}") == []
+
+    def test_a_branch_or_commit_of_no_run_leaves_none(self, benches: Benches) -> None:
+        for query in ("branch", "sha"):
+            assert benches.listed(f"&{query}={'e' * 9}") == []
 
     def test_a_status_leaves_the_runs_that_have_it(self, benches: Benches) -> None:
         assert [run["runId"] for run in benches.listed("&status=running")] == [11]
