@@ -64,3 +64,19 @@ def test_names_of_another_organization_are_neither_known_nor_told(benches: Bench
     reply = ask(benches.server.url, "GET", path, me)
 
     assert (reply.status, reply.json["items"]) == (200, [])
+
+
+def test_a_key_that_is_bound_to_products_is_told_no_other_name(benches: Benches) -> None:
+    product = {"repoKey": "acme/sensor", "suite": "bot"}
+    body = {"name": "dashboard", "products": [product]}
+    key = benches.member("POST", "reader-keys", body).json["apiKey"]
+
+    def told(query: str) -> tuple[int, str]:
+        path = f"/api/orgs/{benches.server.org_id}/runs?{query}"
+        return ask(benches.server.url, "GET", path, ci_key(key)).error
+
+    unknown = (
+        "Nothing that was reported to this organization names the product 'bot' in acme/sensor"
+    )
+    assert told("repoKey=acme/sensor&suite=bot") == (404, unknown)
+    assert told("repoKey=acme/sensor&suite=boot")[0] == 403

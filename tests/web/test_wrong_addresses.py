@@ -115,9 +115,12 @@ def test_what_is_not_there_is_named_with_ways_on(
     quiet_console.clear()
 
 
-def test_an_unknown_product_is_said_to_be_unknown(page: Page, home: str) -> None:
+def test_an_unknown_product_is_said_to_be_unknown(
+    page: Page, home: str, quiet_console: list[str]
+) -> None:
     page.goto(f"{home}/metrics?days=7&repoKey=acme/none&suite=none")
     expect(page.get_by_text("names the repository 'acme/none'")).to_be_visible()
+    quiet_console.clear()
     expect(page.get_by_label("Tiles")).to_have_count(0)
 
     page.get_by_role("link", name="Show all products").click()
