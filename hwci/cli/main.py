@@ -21,6 +21,7 @@ from hwci.cli.commands.members import invitations, members
 from hwci.cli.commands.metrics import metrics
 from hwci.cli.commands.organizations import keys, orgs
 from hwci.cli.commands.products import products
+from hwci.cli.commands.profiles import profiles
 from hwci.cli.commands.reports import (
     MERGE_ANNOUNCE_HELP,
     REPORT_RUN_HELP,
@@ -88,6 +89,7 @@ app.command("register")(register)
 app.command("login")(login)
 app.command("logout")(logout)
 app.command("whoami")(whoami)
+app.add_typer(profiles, name="profiles")
 app.add_typer(password, name="password")
 app.add_typer(sessions, name="sessions")
 app.add_typer(orgs, name="orgs")

@@ -16,6 +16,7 @@ import pytest
 
 from hwci.cli.session.credentials import Profile, default_credentials
 from hwci.server.storage.sqlite.connections import open_reader
+from tests.cli.conftest import Answer as Told
 from tests.cli.conftest import Command
 from tests.support.answering import Answer as Answered
 from tests.support.answering import answering, unused_url
@@ -338,9 +339,10 @@ def test_the_token_of_a_profile_does_not_go_to_another_server(
 ) -> None:
     sign_in(cli, server)
 
-    code, _, err = cli("whoami", "--url", server.url.replace("127.0.0.1", "localhost"))
+    elsewhere = server.url.replace("127.0.0.1", "localhost")
+    code, _, err = cli("whoami", "--url", elsewhere)
     assert code == 4
-    assert "keeps no sign-in" in err
+    assert f"no sign-in at {elsewhere} is kept" in err
 
 
 def test_a_server_that_is_away_is_exit_code_5(cli: Command) -> None:
@@ -401,3 +403,52 @@ def test_with_two_organizations_one_has_to_be_named(signed_in: Command) -> None:
     assert len(listed) == 3
     assert ",true," in listed[1] + listed[2]
     assert ",false," in listed[1] + listed[2]
+
+
+def test_each_server_keeps_a_sign_in_of_its_own(
+    cli: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    def login(url: str, *more: str) -> Told:
+        stdin = f"{server.password}\n"
+        return cli(
+            "login", "--url", url, "--email", server.email, "--password-stdin", *more, stdin=stdin
+        )
+
+    with running_in_thread(tmp_path / "other") as other:
+        host = other.url.partition("://")[2]
+        assert login(server.url).code == 0
+        assert f"The sign-in is profile {host}; your others are kept" in login(other.url).err
+
+        assert other.url in cli("whoami").out  # the last one
+        assert server.url in cli("whoami", "--url", server.url).out
+        assert server.url in cli("whoami", HWCI_URL=server.url).out
+        assert server.url in cli("whoami", "--profile", "default").out
+
+        used = cli("profiles", "use", "default")
+        assert used.err == f"In use now: {server.email} at {server.url}.\n"
+        assert server.url in cli("whoami").out
+        assert login(other.url).code == 0  # again: its own profile
+        assert login(other.url, "--profile", "work").code == 0
+
+        listed = json.loads(cli("profiles", "list", "--json").out)
+        assert [(row["name"], row["url"], row["inUse"]) for row in listed] == [
+            (host, other.url, True),
+            ("default", server.url, False),
+            ("work", other.url, False),
+        ]
+        assert server.password not in str(listed)
+
+        assert cli("logout").code == 0
+        assert server.url in cli("whoami").out
+
+
+def test_a_profile_that_is_not_kept_is_an_error_with_the_nearest(
+    cli: Command, server: RunningServer
+) -> None:
+    login = ("login", "--url", server.url, "--email", server.email, "--password-stdin")
+    assert cli(*login, "--profile", "bench", stdin=f"{server.password}\n").code == 0
+
+    code, _, err = cli("profiles", "use", "bensh")
+
+    assert code == 1
+    assert "error: There is no profile 'bensh'\ncause: did you mean bench?" in err

@@ -34,6 +34,8 @@ CONTRACT = {
     "login",
     "logout",
     "whoami",
+    "profiles list",
+    "profiles use",
     "password change",
     "sessions list",
     "sessions end",

@@ -35,7 +35,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(env: dict[st
 
 
 def test_the_profile_is_named_by_flag_or_environment(env: dict[str, str]) -> None:
-    default_credentials(env).store("work", KEPT)
+    default_credentials(env).store("work", KEPT, use=False)
 
     assert resolve(Flags(), env).profile() is None
     assert resolve(Flags(profile="work"), env).profile() == KEPT

@@ -247,7 +247,7 @@ def test_a_label_without_failures_says_what_that_means(
     expect(failures.page.get_by_role("radio", name="All")).to_be_focused()
 
 
-def test_a_product_that_was_never_heard_of_is_named(
+def test_a_product_that_was_never_reported_is_named(
     failures: Failures, quiet_console: list[str]
 ) -> None:
     page = failures.page

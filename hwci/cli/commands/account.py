@@ -92,7 +92,7 @@ def login(
     ] = False,
     profile: options.Profile = None,
 ) -> None:
-    """Sign in and keep the sign-in for the commands that follow.
+    """Sign in and keep the sign-in for the commands that follow, in a profile for each server.
 
     The password is asked for at a terminal, or read from stdin; it is never an argument. With
     --sso a browser of this machine signs in, and hands the sign-in over.
@@ -142,7 +142,11 @@ def _sign_in_by_password(
 def _keep(settings: Settings, answer: "SignedIn", began: datetime) -> None:
     email = answer.user.email
     profile = profile_of(settings.url, email, answer, began, answer.device_token)
-    settings.credentials.store(settings.profile_name, profile)
+    name, kept = settings.profile_name, settings.credentials
+    others = kept.profiles().keys() - {name}
+    kept.store(name, profile, use=not settings.explicit)
+    if others:
+        note(f"The sign-in is profile {name}; your others are kept: hwci profiles list")
 
 
 def logout(profile: options.Profile = None) -> None:

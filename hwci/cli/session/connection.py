@@ -128,7 +128,9 @@ def _kept_token(settings: Settings, refused: str | None = None) -> str:
     if profile is None:
         raise command_error(
             "You are not signed in",
-            f"profile {settings.profile_name!r} keeps no sign-in at {settings.url}",
+            f"profile {settings.named!r} keeps no sign-in at {settings.url}"
+            if settings.named
+            else f"no sign-in at {settings.url} is kept",
             _NOT_BY_A_KEY
             if settings.reader_key()
             else f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from hwci.cli.terminal.errors import report
 from hwci.client.explained import (
@@ -24,6 +25,7 @@ from hwci.client.explained import (
     wrong_usage,
 )
 
+DEFAULT_PROFILE = "default"
 FORMAT = 1
 """Raised when a hwci that knows only the earlier form could no longer read the file."""
 BYTES_MAX = 4 * 1024 * 1024
@@ -72,10 +74,33 @@ class Credentials:
         """Read every profile; without the file there is none."""
         return _profiles(self._content())
 
-    def store(self, name: str, profile: Profile) -> None:
-        """Keep a profile in place of the earlier one of that name."""
-        with self._changing() as kept:
+    def current(self) -> str | None:
+        """Return the name of the profile in use, if there is one: signed in or chosen last."""
+        content = self._content()
+        names = (content.get("current"), DEFAULT_PROFILE)
+        return next((name for name in names if name in content["profiles"]), None)
+
+    def of_server(self, url: str) -> str:
+        """Return the name of the profile of a server; without one, a name that no other has."""
+        profiles = self.profiles()
+        fitting = [name for name, kept in profiles.items() if kept.url == url]
+        if fitting:
+            return next((name for name in fitting if name == self.current()), fitting[0])
+        names = (DEFAULT_PROFILE, urlsplit(url).netloc, url)
+        return next(name for name in names if name == url or name not in profiles)
+
+    def store(self, name: str, profile: Profile, *, use: bool = True) -> None:
+        """Keep a profile in place of the earlier one of that name. `use`: it is the current one."""
+        with self._changing() as content:
+            kept = content["profiles"]
             kept[name] = {**kept.get(name, {}), **asdict(profile)}
+            if use:
+                content["current"] = name
+
+    def use(self, name: str) -> None:
+        """Make a profile the current one."""
+        with self._changing() as content:
+            content["current"] = name
 
     def renewed(
         self,
@@ -119,8 +144,8 @@ class Credentials:
 
     def forget(self, name: str) -> None:
         """Drop a profile."""
-        with self._changing() as kept:
-            kept.pop(name, None)
+        with self._changing() as content:
+            content["profiles"].pop(name, None)
 
     def _content(self) -> dict[str, Any]:
         try:
@@ -161,9 +186,9 @@ class Credentials:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Any]]:
-        """Yield the profiles to change, under a lock: two sign-ins at once both stay."""
+        """Yield the content to change, under a lock: two sign-ins at once both stay."""
         with self._locked() as content:
-            yield content["profiles"]
+            yield content
             self._write(content)
 
     @contextmanager

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hwci.bench.box_key import BoxCredential
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-DEFAULT_PROFILE = "default"
 KEY_FILE = "HWCI_CI_KEY_FILE"
 SECRET_BYTES_MAX = 64 * 1024
 
@@ -38,9 +37,12 @@ class Settings:
     """
 
     url: str
-    profile_name: str
     org: str | None
     environ: Mapping[str, str]
+    named: str | None = None
+    """The profile that a flag or a variable names, else the one in use where no server is named."""
+    explicit: bool = False
+    """A flag or a variable names the profile."""
     guessed: bool = False
     """The server is the default, to try hwci with, and gets no key."""
 
@@ -48,6 +50,11 @@ class Settings:
     def credentials(self) -> Credentials:
         """The file of sign-ins."""
         return default_credentials(self.environ)
+
+    @property
+    def profile_name(self) -> str:
+        """The profile that is named, else that of the server: a job with a token reads no file."""
+        return self.named or self.credentials.of_server(self.url)
 
     def ci_key(self) -> str | None:
         """Read the CI key: only the commands that report need one."""
@@ -74,7 +81,7 @@ class Settings:
 
     def __repr__(self) -> str:
         """Show where to, and no secret."""
-        return f"Settings(url={self.url!r}, profile={self.profile_name!r}, org={self.org!r})"
+        return f"Settings(url={self.url!r}, profile={self.named!r}, org={self.org!r})"
 
 
 def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
@@ -82,15 +89,19 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     for flag, text in (("--url", flags.url), ("--profile", flags.profile), ("--org", flags.org)):
         not_empty(text, flag)
     env = os.environ if environ is None else environ
-    name = flags.profile or env.get("HWCI_PROFILE") or DEFAULT_PROFILE
-    said_url = flags.url or env.get("HWCI_URL")
-    if not said_url and (kept := default_credentials(env).profiles().get(name)):
-        said_url = kept.url
+    explicit = flags.profile or env.get("HWCI_PROFILE")
+    named, said_url = explicit, flags.url or env.get("HWCI_URL")
+    if not said_url:
+        credentials = default_credentials(env)
+        named = explicit or credentials.current()
+        kept = credentials.profiles().get(named or "")
+        said_url = None if kept is None else kept.url
     return Settings(
         url=(said_url or DEFAULT_URL).rstrip("/"),
-        profile_name=name,
         org=flags.org or env.get("HWCI_ORG") or None,
         environ=env,
+        named=named,
+        explicit=bool(explicit),
         guessed=not said_url,
     )
 

@@ -37,7 +37,7 @@ Profile = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="Which kept sign-in to use [HWCI_PROFILE, else `default`].",
+        help="Which kept sign-in to use [HWCI_PROFILE, else that of --url, else the one in use].",
     ),
 ]
 Org = Annotated[
