@@ -18,7 +18,12 @@ from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
 from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
 from hwci.wire.base import HealthAnswer, ListPage
-from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
+from hwci.wire.failures import (
+    FailureAnswer,
+    FailureEvidence,
+    ResolvedFailureAnswer,
+    ReviewNote,
+)
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
     FlakyTestAnswer,
@@ -539,25 +544,34 @@ def get_failure(org_id: Id, failure_id: Id) -> Call[FailureEvidence]:
     return _read(_failure(org_id, failure_id), FailureEvidence)
 
 
-def confirm_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+def confirm_failure(
+    org_id: Id, failure_id: Id, note: str | None = None, issue: str | None = None
+) -> Call[ResolvedFailureAnswer]:
     """Count a resolved failure as a real firmware bug."""
-    return _review(org_id, failure_id, "confirm")
+    return _review(org_id, failure_id, "confirm", note, issue)
 
 
-def dismiss_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+def dismiss_failure(
+    org_id: Id, failure_id: Id, note: str | None = None, issue: str | None = None
+) -> Call[ResolvedFailureAnswer]:
     """Move a real firmware bug to the other list."""
-    return _review(org_id, failure_id, "dismiss")
+    return _review(org_id, failure_id, "dismiss", note, issue)
 
 
-def reset_failure(org_id: Id, failure_id: Id) -> Call[ResolvedFailureAnswer]:
+def reset_failure(
+    org_id: Id, failure_id: Id, note: str | None = None, issue: str | None = None
+) -> Call[ResolvedFailureAnswer]:
     """Restore the automatic label of a reviewed failure."""
-    return _review(org_id, failure_id, "reset")
+    return _review(org_id, failure_id, "reset", note, issue)
 
 
-def _review(org_id: Id, failure_id: Id, action: str) -> Call[ResolvedFailureAnswer]:
+def _review(
+    org_id: Id, failure_id: Id, action: str, note: str | None, issue: str | None
+) -> Call[ResolvedFailureAnswer]:
     # Not repeatable: the second of two confirmations is refused with 409 (semantics, 8.1).
     path = f"{_failure(org_id, failure_id)}/{action}"
-    return Call("POST", path, ResolvedFailureAnswer, 200, repeatable=False)
+    body = body_of(ReviewNote, note=note, issue=issue) if note or issue else None
+    return Call("POST", path, ResolvedFailureAnswer, 200, body=body, repeatable=False)
 
 
 def _failure(org_id: Id, failure_id: Id) -> str:

@@ -152,7 +152,9 @@ class SuiteConfig:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A person's decision on a resolved failure. `number` grows with every review written."""
+    """A person's decision on a resolved failure, with what they wrote about it and the address of
+    an issue. `number` grows with every review written.
+    """
 
     key: FailureKey
     action: ReviewAction
@@ -160,6 +162,8 @@ class Review:
     by_name: str
     at: datetime
     number: int
+    note: str | None = None
+    issue: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

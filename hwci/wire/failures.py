@@ -6,7 +6,7 @@ Each model makes itself of the engine's answer with `of`. No figure is computed 
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -28,7 +28,7 @@ from hwci.engine.vocabulary import (
 )
 from hwci.wire import limits
 from hwci.wire.accounts import Actor
-from hwci.wire.base import Answer, Time
+from hwci.wire.base import STORABLE, Address, Answer, Body, Time
 
 
 class FailureOfLane(Answer):
@@ -113,18 +113,27 @@ class ClassAnswer(Answer):
     reason_text: str | None
 
 
+class ReviewNote(Body):
+    """Body of Confirm, Dismiss and Reset: why, and the address of an issue. It may be left out."""
+
+    note: Annotated[str, Field(min_length=1, max_length=limits.NOTE_MAX), STORABLE] | None = None
+    issue: Address | None = None
+
+
 class ReviewAnswer(Answer):
-    """A person's review of a resolved failure."""
+    """A person's review of a resolved failure. An older server keeps no note and no issue."""
 
     action: ReviewAction
     by: Actor
     at: Time
+    note: str | None = None
+    issue: str | None = None
 
     @classmethod
     def of(cls, review: Review) -> Self:
         """Make the review."""
         by = Actor(id=UUID(review.by_id), name=review.by_name)
-        return cls(action=review.action, by=by, at=review.at)
+        return cls(action=review.action, by=by, at=review.at, note=review.note, issue=review.issue)
 
 
 class ResolvedFailureAnswer(FailureOfLane, ClassAnswer):

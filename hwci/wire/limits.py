@@ -24,7 +24,9 @@ SUBJECT_MAX = 1_000
 """Characters of the first line of a commit's message."""
 PATTERNS_MAX = 200
 URL_MAX = 2_000
-"""Characters of `ci_url`."""
+"""Characters of `ci_url`, and of the `issue` of a review."""
+NOTE_MAX = 1_000
+"""Characters of a note of a review."""
 
 INTEGER_MAX = 2**63 - 1
 """Integers fit 64 bits with a sign."""

@@ -218,6 +218,38 @@ def test_a_review_stands_beside_what_the_checks_alone_would_say(signed_in: Comma
     assert f"class        dismissed by Olga Owner; {alone}\n" in dismissed
 
 
+def test_a_note_and_an_issue_stand_with_the_review(signed_in: Command) -> None:
+    bug, issue = ids(signed_in)["i2c"], "https://issues.example.org/7"
+    words = ["--note", "see \x1b[31mthe photo", "--issue", issue]
+
+    assert signed_in("failures", "dismiss", bug, *words).err == ""
+    shown = signed_in("failures", "show", bug).out
+    signed_in("failures", "reset", bug)
+
+    assert f"note         see \\x1b[31mthe photo\n  issue        {issue}\n" in shown
+    refused = signed_in("failures", "dismiss", bug, "--issue", "javascript:alert(1)")
+    assert (refused.code, "body.issue: " in refused.err) == (2, True)
+    assert "issue   " not in signed_in("failures", "show", bug).out
+
+
+def test_an_ambiguous_failure_is_dismissed_in_one_step_of_two_reviews(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        monkeypatch.setenv("HWCI_URL", server.url)
+        monkeypatch.setenv("HWCI_TOKEN", server.token)
+        with Client(server.url, ci_key=server.ci_key) as client:
+            for body in (report(2, B, {"i2c": "fail"}), report(3, C, {"i2c": "pass"})):
+                client.send(calls.report_run(body))
+
+        settled = cli("failures", "dismiss", ids(cli)["i2c"], "--note", "no bug")
+        log = json.loads(cli("orgs", "audit-log", "--json").out)[:2]
+
+    assert "now counts as: dismissed" in settled.out
+    assert [entry["action"] for entry in log] == ["dismiss", "confirm"]
+    assert {entry["details"]["note"] for entry in log} == {"no bug"}
+
+
 def test_a_reviewed_failure_is_said_to_have_only_the_passes_that_it_has(
     cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ from hwci.server.storage.records import (
 )
 from hwci.wire.accounts import NewCiKey
 from hwci.wire.boxes import NewBox
+from hwci.wire.failures import ReviewNote
 
 NOW = system_clock()
 USER = User(UUID(int=2), "ada@example.org", "ada@example.org", "Ada", "hash", NOW)
@@ -142,7 +143,7 @@ DEEDS: dict[str, Callable[[Storage, Member], Awaitable[object]]] = {
         by, UUID(int=1)
     ),
     "a failure is reviewed": lambda storage, by: Reviews(storage, system_clock).review(
-        by, UUID(int=1), None
+        by, UUID(int=1), None, ReviewNote()
     ),
 }
 

@@ -243,7 +243,7 @@ def test_a_reviewer_confirms_and_resets_a_failure(reader: Reader) -> None:
     failure_id = reader.resolved("fix_not_firmware")["failure"]["id"]
     reader.open(failure_id)
     review, line = reader.page.get_by_role("group", name="Review"), verdict_line(reader)
-    expect(review.get_by_role("button")).to_have_text(["Confirm"])
+    expect(review.get_by_role("button")).to_have_text(["Confirm as firmware bug"])
 
     review.get_by_role("button", name="Confirm").click()
     expect(line).to_contain_text("Confirmed as a real firmware bug, by Demo")
@@ -257,8 +257,36 @@ def test_a_reviewer_confirms_and_resets_a_failure(reader: Reader) -> None:
     review.get_by_role("button", name="Reset").click()
     expect(line).to_contain_text("Fix did not touch firmware")
     expect(fact(reader, "Status")).to_have_text("Automatic")
-    expect(review.get_by_role("button")).to_have_text(["Confirm"])
+    expect(review.get_by_role("button")).to_have_text(["Confirm as firmware bug"])
     assert reader.evidence(failure_id)["resolved"]["review"] is None
+
+
+def test_an_ambiguous_failure_is_settled_in_one_step_with_a_note_and_an_issue(
+    reader: Reader, quiet_console: list[str]
+) -> None:
+    failure_id = reader.resolved("fix_mixed")["failure"]["id"]
+    reader.open(failure_id)
+    review = reader.page.get_by_role("group", name="Review")
+    issue = "https://issues.example.org/7"
+    review.get_by_label("Note (optional)").fill("<b>loose</b> cable")
+    review.get_by_label("Issue link (optional)").fill("javascript:alert(1)")
+
+    review.get_by_role("button", name="Not a firmware bug").click()
+    expect(review.get_by_role("alert")).to_contain_text("begins with http:// or https://")
+    assert reader.evidence(failure_id)["resolved"]["review"] is None
+    quiet_console.clear()  # the browser names every refused request
+    review.get_by_label("Issue link (optional)").fill(issue)
+    review.get_by_role("button", name="Not a firmware bug").click()
+
+    expect(verdict_line(reader)).to_contain_text("Dismissed by an admin")
+    expect(reader.page.get_by_text("<b>loose</b> cable")).to_be_visible()
+    expect(reader.page.get_by_role("link", name=issue)).to_have_attribute("href", issue)
+    expect(review.get_by_label("Note (optional)")).to_have_value("")
+    kept = reader.evidence(failure_id)["resolved"]["review"]
+    assert (kept["note"], kept["issue"]) == ("<b>loose</b> cable", issue)
+
+    review.get_by_role("button", name="Reset").click()
+    expect(verdict_line(reader)).to_contain_text("Fix changed firmware and harness")
 
 
 def test_a_reviewer_dismisses_a_real_bug(reader: Reader) -> None:
@@ -268,7 +296,7 @@ def test_a_reviewer_dismisses_a_real_bug(reader: Reader) -> None:
 
     review.get_by_role("button", name="Dismiss").click()
     expect(verdict_line(reader)).to_contain_text("Dismissed by an admin")
-    expect(review.get_by_role("button")).to_have_text(["Confirm", "Reset"])
+    expect(review.get_by_role("button")).to_have_text(["Confirm as firmware bug", "Reset"])
 
     review.get_by_role("button", name="Reset").click()
     expect(verdict_line(reader)).to_contain_text("every check passed")

@@ -85,7 +85,8 @@ def test_dismiss_moves_a_bug_to_the_other_table_with_the_reason_and_reset_gives_
     expect(dismissed).to_contain_text("Demo")
     expect(page.get_by_label("Tiles")).to_contain_text("1 dismissed")
 
-    dismissed.get_by_role("button", name=re.compile("^Reset")).click()
+    message = page.get_by_role("status").filter(has_text="is dismissed")
+    message.get_by_role("button", name="Reset").click()
 
     expect(rows(page, "bugs").filter(has_text="Automatic").first).to_contain_text(test)
     expect(page.get_by_label("Tiles")).not_to_contain_text("dismissed")
@@ -430,7 +431,7 @@ def test_a_second_click_at_the_same_place_reviews_no_other_failure(
 ) -> None:
     page.goto(f"{metrics}?days=90&other=open")
     confirm = rows(page, "other").get_by_role("button", name=re.compile("^Confirm")).first
-    named = str(confirm.get_attribute("aria-label")).removeprefix("Confirm ")
+    named = str(confirm.get_attribute("aria-label")).removeprefix("Confirm as firmware bug ")
     confirm.scroll_into_view_if_needed()
     box = confirm.bounding_box()
     assert box is not None

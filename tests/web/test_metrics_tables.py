@@ -308,7 +308,9 @@ def test_a_member_sees_the_status_and_no_actions(page: Page, full: RunningServer
         )
 
     page.goto(f"{metrics(page, full)}?other=open")
-    expect(page.get_by_role("button", name="Confirm boot on bench-1")).to_be_visible()
+    expect(
+        page.get_by_role("button", name="Confirm as firmware bug boot on bench-1")
+    ).to_be_visible()
     page.goto(f"{metrics(page, full, MEMBER_EMAIL)}?other=open")
 
     expect(rows(page, "other")).to_contain_text("Automatic")

@@ -215,6 +215,8 @@ def test_a_reviewed_failure_shows_who_reviewed_it_and_keeps_its_automatic_class(
         "action": "confirm",
         "by": {"id": str(ID), "name": "Ada"},
         "at": "2026-03-02T12:00:00Z",
+        "note": None,
+        "issue": None,
     }
     assert (row["class"], row["automatic"]["class"]) == ("real_fw_bug", "ambiguous")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci failures`: list failures with their labels, show one with its evidence, review it."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import UUID
 
 import typer
@@ -11,12 +11,13 @@ from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import evidence, options, render, tables
 from hwci.client.explained import not_empty
-from hwci.engine.vocabulary import Label
+from hwci.engine.vocabulary import FailureClass, Label
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hwci.client import Call
     from hwci.wire.failures import ResolvedFailureAnswer
 
 failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, review.")
@@ -27,6 +28,22 @@ FailureId = Annotated[
         metavar="ID", help="Id of the failure, or its first 8 digits if it is of the period."
     ),
 ]
+
+Note = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Why: kept with the review, and shown.")
+]
+Issue = Annotated[
+    str | None, typer.Option(metavar="URL", help="An issue about it: kept and shown likewise.")
+]
+
+
+class Review(NamedTuple):
+    """A review to make. `settles`: it is meant for an ambiguous failure, too."""
+
+    call: "Callable[..., Call[ResolvedFailureAnswer]]"
+    note: str | None
+    issue: str | None
+    settles: bool = False
 
 
 @failures.command("list")
@@ -107,6 +124,9 @@ def show_failure(
 def confirm(
     server: Connection,
     failure: FailureId,
+    *,
+    note: Note = None,
+    issue: Issue = None,
     days: options.Days = limits.DAYS_DEFAULT,
     json: options.Json = False,
 ) -> None:
@@ -114,9 +134,10 @@ def confirm(
 
     For example:
 
-      hwci failures confirm 4f1c9a02
+      hwci failures confirm 4f1c9a02 --issue https://issues.example.org/7
     """
-    _review(server, client.calls.confirm_failure, failure, days, json)
+    review = Review(client.calls.confirm_failure, note, issue)
+    _show_review(server, review, failure, days, json)
 
 
 @failures.command("dismiss")
@@ -124,16 +145,22 @@ def confirm(
 def dismiss(
     server: Connection,
     failure: FailureId,
+    *,
+    note: Note = None,
+    issue: Issue = None,
     days: options.Days = limits.DAYS_DEFAULT,
     json: options.Json = False,
 ) -> None:
     """Count a resolved failure as no firmware bug. Owners and admins only.
 
+    An ambiguous failure is confirmed first, then dismissed: the audit log has both.
+
     For example:
 
-      hwci failures dismiss 4f1c9a02
+      hwci failures dismiss 4f1c9a02 --note "loose cable"
     """
-    _review(server, client.calls.dismiss_failure, failure, days, json)
+    review = Review(client.calls.dismiss_failure, note, issue, settles=True)
+    _show_review(server, review, failure, days, json)
 
 
 @failures.command("reset")
@@ -141,6 +168,9 @@ def dismiss(
 def reset(
     server: Connection,
     failure: FailureId,
+    *,
+    note: Note = None,
+    issue: Issue = None,
     days: options.Days = limits.DAYS_DEFAULT,
     json: options.Json = False,
 ) -> None:
@@ -150,20 +180,29 @@ def reset(
 
       hwci failures reset 4f1c9a02
     """
-    _review(server, client.calls.reset_failure, failure, days, json)
+    review = Review(client.calls.reset_failure, note, issue)
+    _show_review(server, review, failure, days, json)
 
 
-def _review(
-    server: Connection, call: "Callable[[UUID, UUID], Any]", failure: str, days: int, json: bool
-) -> None:
+def _show_review(server: Connection, review: Review, failure: str, days: int, json: bool) -> None:
     org_id = server.org_id()
-    reviewed: ResolvedFailureAnswer = server.send(
-        call(org_id, _resolve(server, org_id, failure, days))
-    )
+    failure_id = _resolve(server, org_id, failure, days)
+    words = (review.note, review.issue)
+    if review.settles and _is_ambiguous(server, org_id, failure_id):
+        server.send(client.calls.confirm_failure(org_id, failure_id, *words))
+    reviewed = server.send(review.call(org_id, failure_id, *words))
+    kept = reviewed.review
+    if any(words) and kept is not None and (kept.note, kept.issue) != words:
+        render.note("warning: the server is of an older version: it kept no note and no issue link")
     if json:
         render.emit_json(reviewed)
     else:
         render.write(evidence.standing(reviewed))
+
+
+def _is_ambiguous(server: Connection, org_id: UUID, failure_id: UUID) -> bool:
+    found = server.send(client.calls.get_failure(org_id, failure_id)).resolved
+    return found is not None and found.failure_class is FailureClass.AMBIGUOUS
 
 
 def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:

@@ -167,6 +167,10 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     yield f"fixed by     {passed}"
     yield f"class        {said}"
     yield f"status       {resolved.status}{f', {moment(review.at)} UTC' if review else ''}"
+    if review is not None and review.note is not None:
+        yield f"note         {review.note}"
+    if review is not None and review.issue is not None:
+        yield f"issue        {review.issue}"
 
 
 def _label(found: FailureEvidence) -> str:

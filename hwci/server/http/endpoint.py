@@ -72,7 +72,9 @@ async def admit(call: Call) -> None:
 async def take_body(call: Call) -> None:
     """Content type and size (415, 413) → body (400)."""
     route = call.route
-    if route.body is not None:
+    if route.body is not None and route.bodiless and not call.request.body_exists:
+        call.body = route.body()
+    elif route.body is not None:
         compressed = require_json(call.request, gzip=route.gzip)
         call.buffer.charge_to(*call.payer)
         await read_body(call.request, route.body_bytes, call.buffer)

@@ -72,7 +72,8 @@ class Route:
 
     `metrics`: only while CI Metrics is enabled. `media`: the content type of an answer that is not
     JSON, `text/event-stream` or none at all. `long`: the answer may be so long that it is written
-    in a thread; those with `metrics` always are. `reads`: a POST that keeps nothing.
+    in a thread; those with `metrics` always are. `reads`: a POST that keeps nothing. `bodiless`:
+    the body may be left out.
     """
 
     method: str
@@ -88,6 +89,7 @@ class Route:
     media: str = "application/json"
     long: bool = False
     reads: bool = False
+    bodiless: bool = False
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:

@@ -162,7 +162,7 @@ def _operation(route: Route, models: Models) -> Json:
         operation["description"] = f"For every {route.who.value} of the organization."
     if route.body is not None:
         operation["requestBody"] = {
-            "required": True,
+            "required": not route.bodiless,
             "description": f"At most {route.body_bytes} bytes"
             + (", also after inflation; `Content-Encoding: gzip` is taken" if route.gzip else ""),
             "content": _json(models[route.body, "validation"]),

@@ -29,7 +29,7 @@ from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
 from hwci.server.services.wheels import Wheels
 from hwci.wire import limits
-from hwci.wire.failures import ResolvedFailureAnswer
+from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
 
 ANYONE, USER, MEMBER, ADMIN = Who.ANYONE, Who.USER, Who.MEMBER, Who.ADMIN
 READER = Who.READER
@@ -46,8 +46,10 @@ async def _add_member() -> NoReturn:
 
 
 def _review(action: ReviewAction | None) -> Handler:
-    async def review(call: Call, member: Member, failure_id: UUID | None) -> ResolvedFailureAnswer:
-        return await call.services.reviews.review(member, failure_id, action)
+    async def review(
+        call: Call, member: Member, failure_id: UUID | None, body: ReviewNote
+    ) -> ResolvedFailureAnswer:
+        return await call.services.reviews.review(member, failure_id, action, body)
 
     return review
 
@@ -313,16 +315,17 @@ _METRICS = (
     Route(
         "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/confirm", ADMIN,
         _review(ReviewAction.CONFIRM),
-        "Count a resolved failure as a real firmware bug", metrics=True, also=(409,)
+        "Count a resolved failure as a real firmware bug", metrics=True, bodiless=True, also=(409,)
     ),
     Route(
         "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/dismiss", ADMIN,
         _review(ReviewAction.DISMISS),
-        "Move a real firmware bug to the other list", metrics=True, also=(409,)
+        "Move a real firmware bug to the other list", metrics=True, bodiless=True, also=(409,)
     ),
     Route(
         "POST", "/api/orgs/{orgId}/ci-failures/{failureId}/reset", ADMIN, _review(None),
-        "Restore the automatic label of a reviewed failure", metrics=True, also=(409,)
+        "Restore the automatic label of a reviewed failure", metrics=True, bodiless=True,
+        also=(409,)
     ),
 )
 

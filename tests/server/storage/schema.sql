@@ -108,7 +108,7 @@ CREATE TABLE review (
   action TEXT NOT NULL,
   by_id TEXT NOT NULL,
   by_name TEXT NOT NULL,
-  at INTEGER NOT NULL, digest BLOB,
+  at INTEGER NOT NULL, digest BLOB, note TEXT, issue TEXT,
   PRIMARY KEY (org_id, failure_id)
 ) STRICT;
 

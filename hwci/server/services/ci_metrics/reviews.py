@@ -16,7 +16,7 @@ from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.storage.ports import Writer
-from hwci.wire.failures import ResolvedFailureAnswer
+from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
 
 RESET = "reset"
 REVIEW_SECONDS = 5.0
@@ -27,9 +27,14 @@ class Reviews(Service):
     """Reviews of resolved failures by owners and admins."""
 
     async def review(
-        self, member: Member, failure_id: UUID | None, action: ReviewAction | None
+        self,
+        member: Member,
+        failure_id: UUID | None,
+        action: ReviewAction | None,
+        body: ReviewNote,
     ) -> ResolvedFailureAnswer:
-        """Review a failure (`action` None: a reset) and return it as it is now.
+        """Review a failure (`action` None: a reset) and return it as it is now. What `body` says
+        about a reset is in the audit log alone.
 
         Raises:
             NotFoundError: there is no such failure.
@@ -38,6 +43,7 @@ class Reviews(Service):
         if failure_id is None:
             raise NotFoundError("Failure not found")
         known_id, now, org_id = failure_id, self._clock(), member.org_id
+        written = body.model_dump(exclude_none=True)
 
         def work(writer: Writer) -> ResolvedFailureAnswer:
             role_now(writer, member, ADMINS)
@@ -45,12 +51,14 @@ class Reviews(Service):
             writer.drop_reviews(org_id, plan.drop)
             if action is not None and plan.store_at is not None:
                 by = member.user  # named as they are called now (contract, "CI metrics")
-                kept = Review(plan.store_at.key, action, str(by.id), name_of(by), now, number=0)
+                kept = Review(plan.store_at.key, action, str(by.id), name_of(by), now, 0, **written)
                 writer.put_review(org_id, plan.store_at.id, kept)
             after = _shown(writer, org_id, known_id)
             writer.add_audit(
                 org_id,
-                entry_of(member.user, now, action or RESET, known_id, **_details(plan, after)),
+                entry_of(
+                    member.user, now, action or RESET, known_id, **_details(plan, after), **written
+                ),
             )
             return ResolvedFailureAnswer.of(org_id, after)
 

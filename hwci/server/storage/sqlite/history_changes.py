@@ -111,14 +111,14 @@ class ChangesAnswers(Answers):
     def reviews(self) -> Mapping[UUID, Review]:
         rows = self._connection.rows(
             "SELECT failure_id, repo_key, suite, test_id, box_key, branch, sha,"
-            " action, by_id, by_name, at, number FROM review WHERE org_id = ?",
+            " action, by_id, by_name, at, number, note, issue FROM review WHERE org_id = ?",
             (self._org,),
         )
         return {codec.uuid_of(row[0]): _review(row) for row in rows}
 
 
 def _review(row: tuple[Any, ...]) -> Review:
-    action, by_id, by_name, at, number = row[7:]
+    action, by_id, by_name, at, number, note, issue = row[7:]
     return Review(
         key=FailureKey(Lane(*row[1:6]), row[6]),
         action=ReviewAction(action),
@@ -126,4 +126,6 @@ def _review(row: tuple[Any, ...]) -> Review:
         by_name=by_name,
         at=codec.from_micros(at),
         number=number,
+        note=note,
+        issue=issue,
     )

@@ -342,6 +342,13 @@ def add_ci_urls(database: Database) -> None:
         database.execute(f"ALTER TABLE {table} ADD COLUMN ci_url TEXT")
 
 
+@MIGRATIONS(name="0011_review_notes")
+def add_review_notes(database: Database) -> None:
+    """Add what a reviewer writes about a failure."""
+    for column in ("note", "issue"):
+        database.execute(f"ALTER TABLE review ADD COLUMN {column} TEXT")
+
+
 def _execute(database: Database, statements: str) -> None:
     """Run statements one by one: a script would commit in between."""
     for statement in statements.split(";"):

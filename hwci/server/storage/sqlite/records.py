@@ -18,7 +18,7 @@ KEPT = {
     "announcement": "org_id, repo_key, suite, sha, branch, merged_at, ci_url",
     "suite_config": "org_id, repo_key, suite, body, updated_at",
     "review": "org_id, failure_id, number, repo_key, suite, test_id, box_key, branch, sha, action,"
-    " by_id, by_name, at",
+    " by_id, by_name, at, note, issue",
 }
 """What was sent, beside reports: tables, and the columns that a row's digest is made over."""
 
@@ -155,10 +155,12 @@ class RecordRows(Rows):
             review.by_id,
             review.by_name,
             codec.to_micros(review.at),
+            review.note,
+            review.issue,
         )
         self._connection.execute(
             f"INSERT OR REPLACE INTO review ({KEPT['review']}, digest)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*row, digests.of_values(*row)),
         )
         self._changed(org_id)

@@ -5,6 +5,7 @@
 import { addressOf } from "../../address.js";
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
+import { Outside } from "../../parts/outside.js";
 import { Copied, LongName, Sha } from "../../parts/values.js";
 import { classText } from "../../parts/words.js";
 
@@ -14,7 +15,9 @@ const failure = ({ target, details }, orgId) => html`
   <a href=${addressOf("failure", { orgId, failureId: target })}><${LongName} name=${details.testId} /></a>
   <span class="under">${details.suite} · ${details.repoKey}</span>
   <span class="under">${details.boxKey} · ${details.branch} · <${Sha} sha=${details.sha} /></span>
-  <span class="under">${classText(details.classBefore)} → ${classText(details.classAfter)}</span>`;
+  <span class="under">${classText(details.classBefore)} → ${classText(details.classAfter)}</span>
+  ${details.note && html`<span class="under">${details.note}</span>`}
+  ${details.issue && html`<span class="under"><${Outside} href=${details.issue}>${details.issue}<//></span>`}`;
 
 const member = ({ details }) => html`${details.email} <span class="under">${details.role}</span>`;
 const role = ({ details }) => html`${details.email} <span class="under">${details.roleBefore} → ${details.roleAfter}</span>`;

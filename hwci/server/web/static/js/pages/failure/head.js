@@ -6,6 +6,7 @@ import { addressOf } from "../../address.js";
 import { count, counted, productName } from "../../format.js";
 import { html } from "../../html.js";
 import { labelBadge } from "../../parts/labels.js";
+import { Outside } from "../../parts/outside.js";
 import { LongName, Sha, Subject, Time } from "../../parts/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
@@ -18,7 +19,7 @@ export function Head({ evidence, answer, orgId, reviewer }) {
     <header class="failure-head">
       <h1><${LongName} name=${failure.testId} /> <span class="on">on ${failure.boxKey}</span></h1>
       <p class="verdict-line">${resolved ? classBadge(resolved.class) : labelBadge(failure.label)} <span>${sentence(evidence)}</span></p>
-      ${resolved?.review && html`<p class="quiet">${automatically(resolved)}</p>`}
+      ${resolved?.review && html`<${Written} review=${resolved.review} /><p class="quiet">${automatically(resolved)}</p>`}
       <${Others} evidence=${evidence} orgId=${orgId} />
       ${resolved && html`<${Review} evidence=${evidence} answer=${answer} orgId=${orgId} reviewer=${reviewer} />`}
     </header>
@@ -54,6 +55,12 @@ function pending({ failure, timeline }) {
   const since = first?.runs.find((run) => run.outcome === "fail")?.startedAt ?? failure.firstStartedAt;
   return html`Still failing, since <${Time} at=${since} />. A pass on a later commit of ${failure.branch} on
     ${" "}${failure.boxKey} will resolve it; a pass on the same commit will make it a flake.`;
+}
+
+/** What the reviewer wrote. */
+function Written({ review: { note, issue } }) {
+  return html`${note && html`<p class="note">${note}</p>`}
+    ${issue && html`<p>Issue: <${Outside} href=${issue}>${issue}<//></p>`}`;
 }
 
 function automatically({ automatic }) {

@@ -10,12 +10,13 @@ const SHIFTED_MILLISECONDS = 1_000;
 
 /**
  * The reviews of a page. Return `{may, turn, message, renew(), entryOf(row), review(row, action)}`: an entry is
- * what happens to a row, `{doing, row, fault}`; `turn` counts how often tables had to be asked for again.
+ * what happens to a row, `{doing, row, fault}`; `turn` counts how often tables had to be asked for again; `message`
+ * tells what happened last, and offers to take it back.
  */
 export function useReviews(orgId, page, trend, may) {
   const [entries, setEntries] = useState({});
   const [turn, setTurn] = useState(0);
-  const [message, setMessage] = useState("");
+  const [message, setMessage] = useState(null);
   const { shifted, isSettled } = useShifting();
   // The new page holds the answer.
   useEffect(() => {
@@ -31,20 +32,23 @@ export function useReviews(orgId, page, trend, may) {
   const act = async (row, action) => {
     if (!isSettled()) return;
     put(row.id, { doing: action });
-    setMessage("");
+    setMessage(null);
     try {
       const answer = await review(orgId, row.id, action);
       put(row.id, { doing: action, row: answer });
-      setMessage(messageOf(answer));
+      setMessage({ text: messageOf(answer), reviewed: answer.review && answer });
       renew();
     } catch (fault) {
       put(row.id, { fault });
-      if (fault.status !== 409) return;
-      setMessage(`${row.testId} on ${row.boxKey}: ${fault.message}`); // its row may go away
-      renew(); // somebody else reviewed it first
+      if (fault.status !== 409 && action !== "settle") return;
+      setMessage({ text: `${row.testId} on ${row.boxKey}: ${fault.message}` }); // its row may go away
+      renew(); // somebody else reviewed it first, or one step of two is done
     }
   };
-  return { may, turn, message, renew, review: act, entryOf: (row) => entries[row.id] ?? {} };
+  const shown = message && html`${message.text} ${message.reviewed && html`<button type="button"
+    aria-label=${`Reset ${message.reviewed.testId} on ${message.reviewed.boxKey}`}
+    onClick=${() => act(message.reviewed, "reset")}>Reset</button>`}`;
+  return { may, turn, message: shown, renew, review: act, entryOf: (row) => entries[row.id] ?? {} };
 }
 
 /**
