@@ -65,10 +65,10 @@ def test_tests_are_tried_as_often_as_their_plugins_promise(run: Run) -> None:
 
 
 def test_a_test_that_is_skipped_or_known_to_fail_is_no_item(run: Run) -> None:
-    told = [attempt.test_id for attempt in run.results.attempts]
+    result = [attempt.test_id for attempt in run.results.attempts]
 
     assert run.results.skipped >= 3
-    assert not [test for test in told if "skip" in test or "known_to_fail" in test]
+    assert not [test for test in result if "skip" in test or "known_to_fail" in test]
 
 
 def test_both_files_set_the_times_of_the_run(run: Run) -> None:

@@ -36,17 +36,17 @@ class Tenant:
 
     async def tell(self, events: list[Event]) -> list[Event]:
         """Send a story in its order. Gives it back with its reviews settled by this server."""
-        told: list[Event] = []
+        received: list[Event] = []
         for kind, body in events:
             if kind == "review":
-                told += await self._review(body)
+                received += await self._review(body)
                 continue
             method, path = PATHS[kind]
             headers = {"X-API-Key": self.ci_key}
             async with self.http.request(method, path, json=body, headers=headers) as answer:
                 assert answer.status == 204, await answer.text()
-            told.append((kind, body))
-        return told
+            received.append((kind, body))
+        return received
 
     async def _review(self, choice: Json) -> list[Event]:
         page = await self.read("ci-metrics", limit=100, **PERIOD)

@@ -27,10 +27,10 @@ Runs = dict[str, Json]
 TestKey = tuple[str, str, str]
 
 
-def parts_by_run(told: list[Event]) -> list[list[Report]]:
+def parts_by_run(sent: list[Event]) -> list[list[Report]]:
     """Return the reports of each run that came in parts."""
     runs: dict[tuple[object, ...], list[Report]] = defaultdict(list)
-    for report in replay(told).reports.values():
+    for report in replay(sent).reports.values():
         runs[report.repo, report.shown_run_id, report.attempt, report.box].append(report)
     return [parts for parts in runs.values() if any(part.part_of for part in parts)]
 
@@ -78,19 +78,19 @@ async def runs_of_the_row(tenant: Tenant, items: Items, row: Json, period: Json)
     runs = await runs_by_id(tenant, **asked)
     retried = await runs_by_id(tenant, retryPass="true", **asked)
     failed = await runs_by_id(tenant, failedAttempt="true", **asked)
-    told = {run_id: await items.of(run_id, row["testId"]) for run_id in runs}
+    result = {run_id: await items.of(run_id, row["testId"]) for run_id in runs}
     failing = {
-        run_id: item["attempts"] - (item["outcome"] == "pass") for run_id, item in told.items()
+        run_id: item["attempts"] - (item["outcome"] == "pass") for run_id, item in result.items()
     }
 
     assert len(runs) == row["runReports"], (row, period)
     assert len(retried) == row["retryPasses"], (row, period)
-    assert sum(item["attempts"] for item in told.values()) == row["attempts"]
+    assert sum(item["attempts"] for item in result.values()) == row["attempts"]
     assert sum(failing.values()) == row["failedAttempts"]
     assert len({run["boxKey"] for run in runs.values()}) == row["boxes"]
 
     assert failed.keys() == {run_id for run_id, count in failing.items() if count}
-    assert retried.keys() == {run for run in failed if told[run]["outcome"] == "pass"}
+    assert retried.keys() == {run for run in failed if result[run]["outcome"] == "pass"}
     for name, some in (("retryPass", retried), ("failedAttempt", failed)):
         others = await runs_by_id(tenant, **{name: "false"}, **asked)
         assert others.keys() == runs.keys() - some.keys()
@@ -100,9 +100,9 @@ async def runs_of_the_row(tenant: Tenant, items: Items, row: Json, period: Json)
 
 
 async def look(tenant: Tenant, story: Story) -> Counter[str]:
-    told = await tenant.tell(story.events)
-    _, flakes = all_groups(replay(told))
-    in_parts = parts_by_run(told)
+    result = await tenant.tell(story.events)
+    _, flakes = all_groups(replay(result))
+    in_parts = parts_by_run(result)
     torn = set[TestKey]().union(*(named_in(parts) for parts in in_parts if not agree(parts)))
     whole = (
         set[TestKey]().union(
@@ -111,7 +111,7 @@ async def look(tenant: Tenant, story: Story) -> Counter[str]:
         - torn
     )
     items, seen = Items(tenant), Counter[str]()
-    for view in list(periods(told, flakes, random.Random(story.seed)))[:7]:
+    for view in list(periods(result, flakes, random.Random(story.seed)))[:7]:
         for scope in await scopes(tenant):
             page = await tenant.read("ci-metrics", limit=100, **view, **scope)
             for row in page["flakiestTests"]["items"]:

@@ -94,24 +94,24 @@ def comparable(page: Json) -> Json:
     return page
 
 
-async def compare(tenant: Tenant, told: list[Any], story: Story) -> None:
+async def compare(tenant: Tenant, sent: list[Any], story: Story) -> None:
     everything: Json = {"days": 3650, "as_of": story.latest}
     await tenant.failures(everything)  # learns which id is which failure
     for view in story.views:
         expected = {
             name: [of_reference(row) for row in value] if isinstance(value, list) else value
-            for name, value in of_reference(brute.page(told, **view)).items()
+            for name, value in of_reference(brute.page(sent, **view)).items()
         }
         page = await tenant.page(view)
         assert comparable(page) == comparable(expected), (story.seed, view)
 
-        checked = [of_reference(row) for row in brute.checked_merges(told, **view)]
+        checked = [of_reference(row) for row in brute.checked_merges(sent, **view)]
         assert await tenant.checked_merges(view) == checked, (story.seed, view)
         assert page["tiles"]["mergesChecked"]["checked"] == len(checked)
 
-        assert await tenant.broken_tests(view) == brute.broken_tests(told, **view), story.seed
+        assert await tenant.broken_tests(view) == brute.broken_tests(sent, **view), story.seed
 
-        failures = [of_reference(row) for row in brute.failures(told, **view)]
+        failures = [of_reference(row) for row in brute.failures(sent, **view)]
         found = await tenant.failures(view)
         assert ordered(found, "firstStartedAt") == ordered(failures, "firstStartedAt"), (
             story.seed,
@@ -119,7 +119,7 @@ async def compare(tenant: Tenant, told: list[Any], story: Story) -> None:
         )
     for label in ("flake", "resolved", "pending"):
         found = await tenant.failures(everything, label)
-        failures = [of_reference(row) for row in brute.failures(told, **everything, label=label)]
+        failures = [of_reference(row) for row in brute.failures(sent, **everything, label=label)]
         assert ordered(found, "firstStartedAt") == ordered(failures, "firstStartedAt"), story.seed
 
 
@@ -154,6 +154,6 @@ async def test_the_page_over_http_equals_the_reference(
         for seed in SEEDS[first : first + STORIES_PER_SERVER]:
             story = generate(seed)
             tenant = await new_tenant(http, storage)
-            told = await tenant.tell(story.events)
-            await compare(tenant, told, story)
+            result = await tenant.tell(story.events)
+            await compare(tenant, result, story)
             await narrow_equals_full(storage, tenant.org_id, story)

@@ -48,7 +48,7 @@ def run(server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[s
 def report_version(server: RunningServer, number: int, folder: Path) -> list[str]:
     """Report a version's files; give the lines that name one."""
     files = [f"--junit={path.name.split('.')[0]}={path}" for path in sorted(folder.glob("*.gz"))]
-    told = run(
+    result = run(
         server,
         "report-run",
         *("--repo-key=zephyr", "--workflow=twister", "--trigger=nightly", "--branch=main"),
@@ -56,8 +56,8 @@ def report_version(server: RunningServer, number: int, folder: Path) -> list[str
         *("--hello=ok", "--strict"),
         *files,
     )
-    assert told.returncode == 0, told.stderr
-    return [line for line in told.stderr.splitlines() if ".xml.gz:" in line]
+    assert result.returncode == 0, result.stderr
+    return [line for line in result.stderr.splitlines() if ".xml.gz:" in line]
 
 
 @pytest.fixture(scope="module")

@@ -28,10 +28,10 @@ EVER: Json = {"days": 3650, "asOf": LATEST}
 TICK = timedelta(microseconds=1)
 
 
-def periods(told: list[Event], flakes: list[Failure], rng: random.Random) -> Iterator[Json]:
+def periods(sent: list[Event], flakes: list[Failure], rng: random.Random) -> Iterator[Json]:
     """All time; and days that begin or end with a run, one of a flake too, or right beside it."""
     yield EVER
-    starts = {report.started for report in replay(told).reports.values()}
+    starts = {report.started for report in replay(sent).reports.values()}
     flaky = {report.started for failure in flakes for report, _ in failure.hits}
     for start in [rng.choice(sorted(some)) for some in (starts, flaky) if some]:
         for beside in (-TICK, timedelta(0), TICK):
@@ -109,11 +109,11 @@ async def failures_of_the_tile(
 
 
 async def look(tenant: Tenant, story: Story) -> Counter[str]:
-    told = await tenant.tell(story.events)
-    _, flaky = all_groups(replay(told))
+    result = await tenant.tell(story.events)
+    _, flaky = all_groups(replay(result))
     flakes: dict[tuple[str, ...], Failure] = {failure.key: failure for failure in flaky}
     seen: Counter[str] = Counter()
-    for period in periods(told, flaky, random.Random(story.seed)):
+    for period in periods(result, flaky, random.Random(story.seed)):
         for scope in await scopes(tenant):
             page = await tenant.read("ci-metrics", limit=1, **period, **scope)
             seen += await merges_of_the_tile(tenant, {**period, **scope}, page)

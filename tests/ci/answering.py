@@ -48,11 +48,11 @@ def answering(answers: dict[str, object]) -> Iterator[Answering]:
         def do_GET(self) -> None:
             asked = urlsplit(self.path)
             query = dict(parse_qsl(asked.query))
-            told.asked.append(Asked(asked.path, query, dict(self.headers)))
-            status, body = told.answer(asked.path, query)
+            result.asked.append(Asked(asked.path, query, dict(self.headers)))
+            status, body = result.answer(asked.path, query)
             self.send_response(status)
             if status in {301, 302, 307}:
-                self.send_header("Location", f"{told.address}/elsewhere")
+                self.send_header("Location", f"{result.address}/elsewhere")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -61,11 +61,11 @@ def answering(answers: dict[str, object]) -> Iterator[Answering]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        told = Answering(f"http://127.0.0.1:{server.server_port}", answers)
+        result = Answering(f"http://127.0.0.1:{server.server_port}", answers)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield told
+            yield result
         finally:
             server.shutdown()
             thread.join()

@@ -76,7 +76,7 @@ def test_what_another_product_tested_on_this_bench_says_nothing_of_this_one(titl
             job_of(server, title, token=True, **FIRST_ATTEMPT, HWCI_SUITE=suite)
             for suite in ("gateway", "sensor")
         )
-        told = {
+        result = {
             job.value("suite"): find_base(job, past, asking(server))[0].value
             for job, past in (
                 (gateway, knowing(gateway, (api.newer, NEWER, True))),
@@ -84,7 +84,7 @@ def test_what_another_product_tested_on_this_bench_says_nothing_of_this_one(titl
             )
         }
 
-    assert told == {"gateway": NEWER, "sensor": None}
+    assert result == {"gateway": NEWER, "sensor": None}
 
 
 @pytest.mark.parametrize("title", APIS)

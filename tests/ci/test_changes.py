@@ -56,9 +56,9 @@ def test_nothing_leaves_but_hashes_first_lines_times_and_paths(tmp_path: Path) -
     git(folder, "commit", "--quiet", "-a", person, "-m", f"Second\n\n{CANARY}")
     sha = git(folder, "rev-parse", "HEAD").strip()
 
-    told = ("--repo-key=r", "--box=b", "--hello=ok", "--started-at=2026-03-02T12:00:00Z")
+    given = ("--repo-key=r", "--box=b", "--hello=ok", "--started-at=2026-03-02T12:00:00Z")
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "hwci", "report-run", "--dry-run", *told]
+    command = [sys.executable, "-m", "hwci", "report-run", "--dry-run", *given]
     for earlier in (base, ABSENT):
         done = subprocess.run(
             [*command, f"--base-sha={earlier}"],
@@ -238,8 +238,8 @@ def test_a_clone_without_trees_whose_remote_is_gone_gives_the_commits_alone(
     collected = collect(Repository(clone), shas[4], shas[2])
 
     assert collected.changes is not None
-    told = [(item.sha, item.files_truncated) for item in collected.changes.commits]
-    assert told == [(shas[3], True), (shas[4], True)]
+    result = [(item.sha, item.files_truncated) for item in collected.changes.commits]
+    assert result == [(shas[3], True), (shas[4], True)]
     assert "filter: blob:none" in collected.notes[0]
 
 

@@ -120,7 +120,7 @@ def _fault(scene: Scene, item: CommitItem) -> str | None:
     texts = {path.decode("utf-8", "replace") for path in files}
     exact = texts == {path.decode("utf-8", "ignore") for path in files}
     if item.subject != scene.oracle.subject(item.sha) or item.committed_at is None:
-        return "the commit is told wrongly"
+        return "the commit is not the right one"
     if not set(item.files) <= texts or len(item.files) > 2_000:
         return f"{sorted(set(item.files) - texts)} are no files of the commit"
     if not item.files_truncated and (set(item.files) != texts or not exact):

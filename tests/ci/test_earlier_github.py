@@ -243,8 +243,8 @@ def test_what_a_merge_queue_tried_was_a_run_on_the_branch_behind_it(name: str, b
     runs = [queued(9, LATER, "other"), queued(8, NEWER, branch), github_run(7, OLD)]
     jobs = {github_jobs_path(number): github_jobs(BUILT, HIL) for number in (7, 8, 9)}
     with answering({GITHUB_RUNS: {"workflow_runs": runs}, **THIS_GITHUB_JOB, **jobs}) as server:
-        told = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": server.address}
-        job = find_job({}, recorded(name) | told, None, None)
+        given = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": server.address}
+        job = find_job({}, recorded(name) | given, None, None)
 
         def by_branch(address: str, headers: Mapping[str, str]) -> object:
             answer = get_json(address, headers)
@@ -263,8 +263,8 @@ def test_what_a_merge_queue_tried_was_a_run_on_the_branch_behind_it(name: str, b
 def test_a_branch_that_nothing_is_merged_into_has_no_queue() -> None:
     runs = [queued(8, NEWER, "topic"), github_run(7, OLD)]
     with answering({GITHUB_RUNS: {"workflow_runs": runs}, **THIS_GITHUB_JOB}) as server:
-        told = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": server.address, "HWCI_BRANCH": "topic"}
-        find_base(find_job({}, recorded("github-push") | told, None, None), PastRuns(), get_json)
+        given = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": server.address, "HWCI_BRANCH": "topic"}
+        find_base(find_job({}, recorded("github-push") | given, None, None), PastRuns(), get_json)
 
     assert [it.query.get("event") for it in server.asked if it.path == GITHUB_RUNS] == [None]
 

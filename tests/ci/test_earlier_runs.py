@@ -176,12 +176,12 @@ def test_an_answer_of_another_shape_is_no_answer(title: str, answer: object) -> 
     answers = history(title, (NEWER, passed), (OLD, passed))
     for path in answers:
         if title == "Buildkite's API":
-            told: dict[str, object] = {
+            given: dict[str, object] = {
                 path: [answers[path][0], answers[path][1] | {"jobs": answer}]
             }
         else:
-            told = {**answers, path: answer}
-        found = find(title, told)
+            given = {**answers, path: answer}
+        found = find(title, given)
         if found != by(title, NEWER):  # the second run was not looked into
             assert "answers in an unknown form" in doubted(found)
 

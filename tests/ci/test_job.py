@@ -48,7 +48,7 @@ class Desk(Repository):
 
 
 def said(job: Job) -> dict[str, tuple[object, str]]:
-    return {name: (told.value, told.source) for name, told in job.fields.items()}
+    return {name: (result.value, result.source) for name, result in job.fields.items()}
 
 
 def test_a_flag_is_believed_before_all_others() -> None:
@@ -120,8 +120,8 @@ def test_products_of_one_build_are_runs_of_their_own(name: str) -> None:
     assert gateway[1] == sensor[1] == f"{plain[1]} and the product"
     assert run_id("sensor", "gateway", "sensor", **attempts) == sensor  # also in a new attempt
     assert run_id("sensor", "sensor") == run_id(None, "gateway", "sensor") == plain
-    told = run_id("sensor", "gateway", "sensor", HWCI_RUN_ID="8")
-    assert told == (8, "HWCI_RUN_ID")
+    result = run_id("sensor", "gateway", "sensor", HWCI_RUN_ID="8")
+    assert result == (8, "HWCI_RUN_ID")
 
 
 def test_the_system_is_believed_before_git() -> None:
@@ -203,7 +203,7 @@ def test_what_cannot_be_understood_is_named_and_not_guessed(
 
     [fault] = job.bad_settings
     assert fault.startswith(f"{variable} is {text!r}: {why}")
-    assert text not in [told.value for told in job.fields.values()]
+    assert text not in [result.value for result in job.fields.values()]
 
 
 def test_a_flag_beside_it_mends_a_variable_that_cannot_be_understood() -> None:

@@ -214,7 +214,7 @@ def test_the_last_attempt_that_blames_decides_the_verdict(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "told"),
+    ("name", "place", "message"),
     [
         ("empty.xml", ":1:1", "It is empty"),
         ("page.xml", ":2:1", "It is not JUnit XML: its first element is <html>"),
@@ -222,26 +222,26 @@ def test_the_last_attempt_that_blames_decides_the_verdict(write: Write) -> None:
     ],
 )
 def test_a_file_without_results_is_one_line_with_file_and_position(
-    name: str, place: str, told: str
+    name: str, place: str, message: str
 ) -> None:
     path = SAMPLES / name
 
     line = fault_of(path)
 
-    assert line.startswith(f"{path}{place}: {told}")
+    assert line.startswith(f"{path}{place}: {message}")
     assert "\n" not in line
     assert line.count(". ") == 1, "what happened, and what to do next"
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "told"),
+    ("name", "place", "message"),
     [
         ("broken.xml", ":4:23", "Its XML is broken: not well-formed (invalid token)"),
         ("cut_short.xml", ":4:1", "It was cut short: not every element is closed"),
     ],
 )
 def test_what_was_read_whole_before_a_file_breaks_off_counts(
-    name: str, place: str, told: str
+    name: str, place: str, message: str
 ) -> None:
     path = SAMPLES / name
 
@@ -250,7 +250,7 @@ def test_what_was_read_whole_before_a_file_breaks_off_counts(
     assert rows(merged([file])) == [("x.a", "pass", 1)]
     [fault] = file.faults
     assert fault == (
-        f"{path}{place}: {told}: 1 test before that counted; what follows is lost. "
+        f"{path}{place}: {message}: 1 test before that counted; what follows is lost. "
         "Let the test run write it again, or leave it out"
     )
 

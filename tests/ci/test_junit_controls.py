@@ -50,7 +50,7 @@ def spelled(content: bytes) -> bytes:
     return b"".join(rb"\x%02x" % one if one in CONTROLS else bytes([one]) for one in content)
 
 
-def told(results: FileResults) -> list[tuple[object, ...]]:
+def summary(results: FileResults) -> list[tuple[object, ...]]:
     return [(one.test_id, one.outcome, one.verdict) for one in results.attempts]
 
 
@@ -63,7 +63,7 @@ def test_controls_say_what_they_would_say_spelled_out(
 
     read = junit_results(cut(content, cuts), BUILT_IN)
 
-    assert told(read) == told(junit_results([spelled(content)], BUILT_IN))
+    assert summary(read) == summary(junit_results([spelled(content)], BUILT_IN))
     assert len(read.attempts) == len(cases)
     assert read.faults == ()
     assert len(read.notes) == bool(many)

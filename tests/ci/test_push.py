@@ -81,8 +81,8 @@ class Bench:
     ) -> tuple[list[int], UnderTest, Answering]:
         """Return what the run of a pushed commit covers, and all that it has under test."""
         with answering(answers) as server:
-            told = {COMMIT[title]: self.shas[commit], **more}
-            found = self.look(job_of(server, title, token=token, **told), server)
+            given = {COMMIT[title]: self.shas[commit], **more}
+            found = self.look(job_of(server, title, token=token, **given), server)
         return self.numbers(found), found, server
 
     def covers(self, title: str, commit: int, builds: Builds, **more: str) -> list[int]:
@@ -311,8 +311,8 @@ def test_a_job_that_knows_its_push_asks_no_api_and_notes_nothing(title: str, ben
         ({"HWCI_COVERS_SHAS": f"{shas[5]},{shas[6]}"}, [5, 6]),
         (nightly, [6]),  # no push started it
     ):
-        told, found, _ = bench.ask(title, 6, {}, token=False, **based, **more)
-        assert (told, found.notes) == (covers, ())
+        result, found, _ = bench.ask(title, 6, {}, token=False, **based, **more)
+        assert (result, found.notes) == (covers, ())
 
 
 # The other systems: each says of the push itself, or nothing
@@ -321,11 +321,11 @@ def test_a_job_that_knows_its_push_asks_no_api_and_notes_nothing(title: str, ben
 def test_a_push_of_github_or_gitlab_is_what_the_event_says(bench: Bench, tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     event.write_text(f'{{"before": "{bench.shas[4]}", "repository": {{"default_branch": "main"}}}}')
-    told: dict[str, dict[str, str]] = {
+    given: dict[str, dict[str, str]] = {
         "GitHub's API": {"GITHUB_EVENT_PATH": str(event)},
         "GitLab's API": {"CI_COMMIT_BEFORE_SHA": bench.shas[4]},
     }
-    for title, more in told.items():
+    for title, more in given.items():
         answers = bench.answers(title, [(4, skipped), (2, APIS[title].passed)])
 
         covers, found, _ = bench.ask(title, 6, answers, token=True, **more)
@@ -341,11 +341,11 @@ def test_where_they_do_not_say_it_the_base_does_not_stand_in(bench: Bench, tmp_p
         f'{{"before": "{bench.shas[4]}", "forced": true, "commits": [],'
         ' "repository": {"default_branch": "main"}}'
     )
-    told: dict[str, dict[str, str]] = {
+    given: dict[str, dict[str, str]] = {
         "GitHub's API": {"GITHUB_EVENT_PATH": str(event)},
         "GitLab's API": {"CI_COMMIT_BEFORE_SHA": "0" * 40},
     }
-    for title, more in told.items():
+    for title, more in given.items():
         answers = bench.answers(title, [(4, skipped), (2, APIS[title].passed)])
 
         covers, found, _ = bench.ask(title, 6, answers, token=True, **more)
@@ -364,9 +364,9 @@ def test_who_says_where_the_branch_stood_is_believed_before_the_list_of_the_even
     say = partial(bench.ask, "GitHub's API", 6, answers, GITHUB_EVENT_PATH=str(event))
 
     listed, _, _ = say()
-    told, _, _ = say(HWCI_BEFORE_SHA=bench.shas[5])
+    result, _, _ = say(HWCI_BEFORE_SHA=bench.shas[5])
 
-    assert (listed, told) == ([4, 5, 6], [6])
+    assert (listed, result) == ([4, 5, 6], [6])
 
 
 def test_a_push_that_the_clone_does_not_hold_is_noted(bench: Bench) -> None:
@@ -397,13 +397,13 @@ def test_the_build_before_that_jenkins_names_opens_no_push(bench: Bench) -> None
     with answering({}) as server:
         merge = jenkins(bench, server, HWCI_TRIGGER="merge")
         nightly = jenkins(bench, server, HWCI_TRIGGER="nightly")
-        told = jenkins(bench, server, HWCI_TRIGGER="merge", HWCI_BEFORE_SHA=bench.shas[2])
+        result = jenkins(bench, server, HWCI_TRIGGER="merge", HWCI_BEFORE_SHA=bench.shas[2])
 
     assert bench.numbers(merge) == bench.numbers(nightly) == [6]
     assert "set --before-sha or --covers-shas" in merge.notes[0]
     assert nightly.notes == ()
-    assert bench.numbers(told) == [3, 4, 5, 6]
-    assert told.notes == ()
+    assert bench.numbers(result) == [3, 4, 5, 6]
+    assert result.notes == ()
 
 
 def test_circleci_covers_what_its_configuration_hands_on(bench: Bench) -> None:
@@ -413,8 +413,8 @@ def test_circleci_covers_what_its_configuration_hands_on(bench: Bench) -> None:
             find_job({}, environ | {"HWCI_BEFORE_SHA": before}, None, None)
             for before in (bench.shas[4], "")
         )
-        told, unknown = (bench.look(job, server) for job in jobs)
+        result, unknown = (bench.look(job, server) for job in jobs)
 
-    assert (bench.numbers(told), told.notes) == ([5, 6], ())
+    assert (bench.numbers(result), result.notes) == ([5, 6], ())
     assert bench.numbers(unknown) == [6]
     assert "it is not known where the branch stood" in unknown.notes[0]

@@ -48,7 +48,7 @@ def test_a_file_is_known_by_its_content_whatever_it_is_called(
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", ":1:1: It is empty"),
         (b'{"testsuites": [', ":1:17: Its JSON is broken: Expecting value"),
@@ -65,13 +65,13 @@ def test_a_file_is_known_by_its_content_whatever_it_is_called(
         (lines(BEGIN, PASSED | {"verdict": "me"}, END), ":2:1: It is broken: Input should be"),
     ],
 )
-def test_a_file_without_results_is_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+def test_a_file_without_results_is_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "results"
     path.write_bytes(content)
 
     line = fault_of(path)
 
-    assert line.startswith(f"{path}{told}")
+    assert line.startswith(f"{path}{message}")
     assert "\n" not in line
 
 

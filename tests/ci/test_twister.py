@@ -121,7 +121,7 @@ def test_boards_of_one_file_do_not_try_each_others_tests_again(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "message"),
     [
         ({"testsuites": [{}]}, "It is not as Twister writes it: testsuites.0.name: Field required"),
         ({"testsuites": 3}, "It is not as Twister writes it: testsuites: "),
@@ -132,7 +132,7 @@ def test_boards_of_one_file_do_not_try_each_others_tests_again(tmp_path: Path) -
     ],
 )
 def test_what_twister_does_not_write_is_an_error(
-    tmp_path: Path, document: dict[str, Any], told: str
+    tmp_path: Path, document: dict[str, Any], message: str
 ) -> None:
     path = tmp_path / "twister.json"
     path.write_text(json.dumps(document))
@@ -140,7 +140,7 @@ def test_what_twister_does_not_write_is_an_error(
     with pytest.raises(ResultsFileError) as caught:
         read(path)
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -162,12 +162,12 @@ def test_tests_without_a_status_did_not_begin_where_their_suite_failed(tmp_path:
     cases = [case("a.b.one", None), case("a.b.two", None)]
 
     failed = of(tmp_path, suite(status="failed", reason="Timeout during flashing", testcases=cases))
-    told = of(tmp_path, suite(status="failed", testcases=[*cases, case("a.b.three", "failed")]))
+    result = of(tmp_path, suite(status="failed", testcases=[*cases, case("a.b.three", "failed")]))
     idle = of(tmp_path, suite(status=None, testcases=cases))
 
     assert rows(failed) == [("a.b.one", "fail", 1), ("a.b.two", "fail", 1)]
     assert {item.verdict.value for item in failed.tests} == {"infra"}
-    assert (rows(told), told.skipped) == ([("a.b.three", "fail", 1)], 2)
+    assert (rows(result), result.skipped) == ([("a.b.three", "fail", 1)], 2)
     assert (rows(idle), idle.skipped) == ([], 2)
 
 
@@ -200,9 +200,9 @@ def test_suites_before_a_file_breaks_off_count(tmp_path: Path) -> None:
     for end in range(first, len(BROKEN.rstrip()) - 1, 7):
         path.write_text(BROKEN[:end])
         found = read_results(path, BUILT_IN)
-        told = rows(merged([found]))
-        assert told == whole[: len(told)]
-        counts.add(len(told))
+        result = rows(merged([found]))
+        assert result == whole[: len(result)]
+        counts.add(len(result))
         assert found.started_at == datetime(2025, 11, 25, 12, 23, 59, tzinfo=UTC)
         [line] = found.faults
         assert line.startswith(f"{path}:")

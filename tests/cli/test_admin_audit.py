@@ -70,8 +70,8 @@ def test_a_whole_log_of_a_running_server_is_exit_code_0_and_its_head(
     number, _, link = done.out.strip().partition(":")
     assert (done.code, len(link)) == (0, 64)
     assert done.err == f"The audit log is whole: {number} rows. It ends with:\n"
-    told: dict[str, Any] = json.loads(verify(cli, server.database, "--json").out)
-    assert (told["whole"], told["head"], told["findings"]) == (True, done.out.strip(), [])
+    result: dict[str, Any] = json.loads(verify(cli, server.database, "--json").out)
+    assert (result["whole"], result["head"], result["findings"]) == (True, done.out.strip(), [])
 
 
 def test_an_export_of_a_running_server_is_looked_at_later(
@@ -260,8 +260,8 @@ class TestBackup:
         done = cli("admin", "restore", str(copy), "--database", str(there))
 
         assert done.code == 0
-        (told,) = [line for line in done.err.splitlines() if "audit log" in line]
-        assert "goes on under a new key from row 4 on" in told
+        (result,) = [line for line in done.err.splitlines() if "audit log" in line]
+        assert "goes on under a new key from row 4 on" in result
         assert log_of(there)[0] == ("operator", "audit_log.new_key")
         asyncio.run(start(there))
 

@@ -43,12 +43,12 @@ def alter(folder: Path, statement: str) -> None:
 
 
 def test_a_whole_database_is_reported_whole(folder: Path) -> None:
-    told = hwci(folder, "admin", "check", *DATABASE)
-    assert (told.returncode, told.stdout) == (0, "")
-    assert "hwci.db is whole: 1 report." in told.stderr
+    result = hwci(folder, "admin", "check", *DATABASE)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert "hwci.db is whole: 1 report." in result.stderr
 
-    told = hwci(folder, "admin", "check", "--json", *DATABASE)
-    assert (told.returncode, json.loads(told.stdout)) == (
+    result = hwci(folder, "admin", "check", "--json", *DATABASE)
+    assert (result.returncode, json.loads(result.stdout)) == (
         0,
         {"whole": True, "reports": 1, "withoutDigest": 0, "damage": [], "stale": []},
     )
@@ -57,10 +57,10 @@ def test_a_whole_database_is_reported_whole(folder: Path) -> None:
 def test_damage_is_named_with_what_to_do_next_also_by_a_server_that_runs(folder: Path) -> None:
     alter(folder, "UPDATE report SET branch = 'mayn'")
     for _ in ("found", "found again"):
-        told = hwci(folder, "admin", "check", *DATABASE)
-        assert told.returncode == 1
-        assert told.stdout.startswith("damaged: Report 1 (run 1 attempt 1 of acme/firmware on ")
-        assert "Next: stop the server, then: hwci admin restore BACKUP" in told.stderr
+        result = hwci(folder, "admin", "check", *DATABASE)
+        assert result.returncode == 1
+        assert result.stdout.startswith("damaged: Report 1 (run 1 attempt 1 of acme/firmware on ")
+        assert "Next: stop the server, then: hwci admin restore BACKUP" in result.stderr
     refused = hwci(folder, *COMMANDS["serve"], *DATABASE)
     assert refused.returncode == 1
     assert "was found damaged: Report 1" in refused.stderr
@@ -70,17 +70,17 @@ def test_damage_is_named_with_what_to_do_next_also_by_a_server_that_runs(folder:
     with started(folder, *COMMANDS["serve"], *DATABASE) as (_, line):
         assert line.startswith("hwci serves")
         alter(folder, "UPDATE report SET branch = 'mayn'")
-        told = hwci(folder, "admin", "check", "--json", *DATABASE)
-        assert told.returncode == 1
-        assert len(json.loads(told.stdout)["damage"]) == 1
+        result = hwci(folder, "admin", "check", "--json", *DATABASE)
+        assert result.returncode == 1
+        assert len(json.loads(result.stdout)["damage"]) == 1
 
 
 def test_the_fix_of_what_is_only_out_of_date_is_a_rebuild(folder: Path) -> None:
     alter(folder, "DELETE FROM mention")
-    told = hwci(folder, "admin", "check", *DATABASE)
-    assert told.returncode == 1
-    assert told.stdout.startswith("out of date: mention of organization ")
-    assert "Next: hwci admin rebuild" in told.stderr
+    result = hwci(folder, "admin", "check", *DATABASE)
+    assert result.returncode == 1
+    assert result.stdout.startswith("out of date: mention of organization ")
+    assert "Next: hwci admin rebuild" in result.stderr
 
     assert hwci(folder, "admin", "rebuild", *DATABASE).returncode == 0
     assert hwci(folder, "admin", "check", *DATABASE).returncode == 0
@@ -94,20 +94,20 @@ def test_a_schema_that_is_no_schema_is_three_lines_of_every_command(
     path.write_bytes(
         path.read_bytes().replace(b"CREATE TABLE report (", b"CREATE TABLE repo\xb1t (\n")
     )
-    told = hwci(folder, *command, *DATABASE, stdin="correct horse battery\n")
+    result = hwci(folder, *command, *DATABASE, stdin="correct horse battery\n")
 
-    assert told.returncode == 1
+    assert result.returncode == 1
     if command == COMMANDS["check"]:
-        assert told.stdout.endswith("hwci.db is damaged\n")
+        assert result.stdout.endswith("hwci.db is damaged\n")
     else:
-        assert [line.partition(":")[0] for line in told.stderr.splitlines()] == THREE_LINES
-    assert "Traceback" not in told.stderr
+        assert [line.partition(":")[0] for line in result.stderr.splitlines()] == THREE_LINES
+    assert "Traceback" not in result.stderr
 
 
 def test_a_second_name_of_the_file_is_three_lines(folder: Path) -> None:
     (folder / "second.db").hardlink_to(folder / "hwci.db")
     for command, name in product(("serve", "check"), ("hwci.db", "second.db")):
-        told = hwci(folder, *COMMANDS[command], "--database", name)
-        assert told.returncode == 1
-        assert [line.partition(":")[0] for line in told.stderr.splitlines()] == THREE_LINES
-        assert "a second name (a hard link)" in told.stderr
+        result = hwci(folder, *COMMANDS[command], "--database", name)
+        assert result.returncode == 1
+        assert [line.partition(":")[0] for line in result.stderr.splitlines()] == THREE_LINES
+        assert "a second name (a hard link)" in result.stderr

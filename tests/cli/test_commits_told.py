@@ -233,10 +233,10 @@ def test_a_repository_without_a_commit_is_an_error(in_ci: Command, tmp_path: Pat
 def test_a_dry_run_says_since_when_changes_count_and_its_source(
     in_ci: Command, shas: dict[int, str]
 ) -> None:
-    told = in_ci(*RUN, "--base-sha", shas[4], "--dry-run")
+    result = in_ci(*RUN, "--base-sha", shas[4], "--dry-run")
     untold = in_ci(*RUN, "--dry-run")
 
-    assert f"note: changes count from {shas[4]} (--base-sha).\n" in told.err
+    assert f"note: changes count from {shas[4]} (--base-sha).\n" in result.err
     assert "note: changes count from no commit (default).\n" in untold.err
     assert "changes count from" not in in_ci(*RUN, "--no-changes", "--dry-run").err
 
@@ -279,8 +279,8 @@ def test_a_dry_run_says_so_where_the_base_that_is_given_is_not_sent(
 
     assert body(answer)["changes"]["base_sha"] is None
     assert "changes count from" not in answer.err
-    told = f"changes do not count from {shallow[4]} (--base-sha): no base is sent.\n"
-    assert told in answer.err
+    given = f"changes do not count from {shallow[4]} (--base-sha): no base is sent.\n"
+    assert given in answer.err
 
 
 KILLED_BEFORE_IT_SENDS = """

@@ -324,8 +324,8 @@ def test_a_run_of_no_product_of_the_project_is_a_warning(in_ci: Command, tmp_pat
     assert state == "warn"
     assert "2 products (one, two)" in what
     assert "--suite (HWCI_SUITE)" in fix
-    told = examined(in_ci, HWCI_SUITE="two")[1]["product"]
-    assert told[:2] == ("ok", "two, from HWCI_SUITE")
+    result = examined(in_ci, HWCI_SUITE="two")[1]["product"]
+    assert result[:2] == ("ok", "two, from HWCI_SUITE")
 
 
 def test_a_proxy_is_named_without_its_password_and_an_impossible_one_fails(in_ci: Command) -> None:

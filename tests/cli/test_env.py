@@ -28,8 +28,8 @@ NOBODY = {"GITHUB_API_URL": "http://127.0.0.1:9", "SYSTEM_COLLECTIONURI": "http:
 def known(cli: Command, **environ: str) -> dict[str, Any]:
     code, out, err = cli("env", "--json", **environ)
     assert (code, err) == (0, "")
-    told: dict[str, Any] = json.loads(out)
-    return told
+    result: dict[str, Any] = json.loads(out)
+    return result
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,9 +37,9 @@ def test_each_field_is_shown_with_its_source(cli: Command, name: str) -> None:
     code, out, _ = cli("env", **recorded(name))
 
     assert code == 0
-    for field, told in known(cli, **recorded(name))["fields"].items():
+    for field, result in known(cli, **recorded(name))["fields"].items():
         [line] = [line for line in out.splitlines() if line.startswith(f"{field} ")]
-        assert line.rstrip().endswith(told["by"])
+        assert line.rstrip().endswith(result["by"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,8 +74,10 @@ harness_paths = []
 
 def test_the_product_is_always_shown(cli: Command, tmp_path: Path) -> None:
     def suite() -> dict[str, str]:
-        told: dict[str, str] = known(cli, HWCI_WORKFLOW="hil", HWCI_REPO_KEY="r")["fields"]["suite"]
-        return told
+        result: dict[str, str] = known(cli, HWCI_WORKFLOW="hil", HWCI_REPO_KEY="r")["fields"][
+            "suite"
+        ]
+        return result
 
     assert suite() == {"value": "hil", "by": "default: the workflow"}
     (tmp_path / "hwci.toml").write_text(PRODUCT.format("one"))
@@ -89,17 +91,17 @@ def test_the_product_is_always_shown(cli: Command, tmp_path: Path) -> None:
 
 
 def test_without_any_configuration_it_says_sensible_things(cli: Command) -> None:
-    told = known(cli)
+    result = known(cli)
 
-    assert told["system"] is None
-    assert [item["field"] for item in told["missing"]] == [
+    assert result["system"] is None
+    assert [item["field"] for item in result["missing"]] == [
         "repo_key",
         "branch",
         "sha",
         "box_key",
         "merged_at",
     ]
-    assert told["isSet"] == {"HWCI_URL": False, "HWCI_CI_KEY": False}
+    assert result["isSet"] == {"HWCI_URL": False, "HWCI_CI_KEY": False}
 
 
 def test_it_shows_that_there_is_a_key_by_variable_or_by_file(cli: Command) -> None:
@@ -123,11 +125,11 @@ def test_what_cannot_be_understood_is_shown_and_fails_nothing(cli: Command, tmp_
 def test_what_the_table_notes_stands_in_the_json_too(cli: Command, tmp_path: Path) -> None:
     products = PRODUCT.format("a") + PRODUCT.format("b")
     (tmp_path / "hwci.toml").write_text(f'repo_key = "r"\n{products}')
-    told = {"HWCI_WORKFLOW": "hil", "HWCI_BEFORE_SHA": "HEAD~1"}
+    given = {"HWCI_WORKFLOW": "hil", "HWCI_BEFORE_SHA": "HEAD~1"}
 
-    notes = known(cli, **told)["notes"]
+    notes = known(cli, **given)["notes"]
 
-    lines = cli("env", **told).err.splitlines()
+    lines = cli("env", **given).err.splitlines()
     said = [line for line in lines if not line.startswith("missing: ")]
     assert notes == said
     assert any(line.startswith("Git cannot be asked: ") for line in notes)
@@ -170,8 +172,8 @@ def test_the_box_that_this_machine_was_installed_as_is_the_last_to_be_asked(
 ) -> None:
     path = tmp_path / "own.json"
     path.touch(mode=0o600)
-    told = dict.fromkeys(("url", "box_id", "org_id", "key"), "hunter2")
-    path.write_text(json.dumps({**told, "name": "bench-9"}))
+    result = dict.fromkeys(("url", "box_id", "org_id", "key"), "hunter2")
+    path.write_text(json.dumps({**result, "name": "bench-9"}))
     where = {"HWCI_BOX_FILE": str(path)}
 
     assert known(cli, **where)["fields"]["box_key"] == {"value": "bench-9", "by": "box.json"}

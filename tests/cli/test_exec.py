@@ -54,8 +54,8 @@ class Bench:
             if name not in gone and not name.startswith("HWCI_")
         }
         own = {name: str(folder / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
-        told = {"HWCI_URL": url, "HWCI_CI_KEY": KEY, "HWCI_DEADLINE": "0", "PYTHONPATH": ROOT}
-        self.environ = {**inherited, **own, **told, **JOB}
+        given = {"HWCI_URL": url, "HWCI_CI_KEY": KEY, "HWCI_DEADLINE": "0", "PYTHONPATH": ROOT}
+        self.environ = {**inherited, **own, **given, **JOB}
 
     def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
         return subprocess.Popen(

@@ -56,7 +56,7 @@ def test_a_run_that_the_ci_counts_is_not_taken_for_one_that_a_person_numbers(
 
 
 @pytest.mark.parametrize(
-    ("told", "named"),
+    ("sent", "named"),
     [
         ({"HWCI_REPO_KEY": "r" * 300}, "HWCI_REPO_KEY (or set --repo-key)"),
         ({"HWCI_BOX": "b" * 300}, "HWCI_BOX (or set --box)"),
@@ -64,9 +64,9 @@ def test_a_run_that_the_ci_counts_is_not_taken_for_one_that_a_person_numbers(
     ],
 )
 def test_a_field_that_breaks_its_rule_is_wrong_usage_before_the_tests(
-    bench: Bench, taking: AnsweringServer, told: dict[str, str], named: str | None
+    bench: Bench, taking: AnsweringServer, sent: dict[str, str], named: str | None
 ) -> None:
-    code, _, err = bench.run(*shell("touch ran"), **told)
+    code, _, err = bench.run(*shell("touch ran"), **sent)
 
     ran = (bench.folder / "ran").exists()
     assert (code, ran, len(reports(taking))) == ((0, True, 1) if named is None else (2, False, 0))
@@ -83,25 +83,25 @@ def test_each_box_that_a_file_names_is_looked_at_before_the_tests(bench: Bench) 
 
 def install(bench: Bench, name: str) -> None:
     """Install the machine as a box of the server that it reports to."""
-    told = {"url": bench.environ["HWCI_URL"], "box_id": "1", "org_id": "2", "key": KEY}
+    given = {"url": bench.environ["HWCI_URL"], "box_id": "1", "org_id": "2", "key": KEY}
     path = Path(bench.environ["XDG_CONFIG_HOME"]) / "hwci" / "box.json"
     path.parent.mkdir(parents=True)
     path.touch(mode=0o600)
-    path.write_text(json.dumps({**told, "name": name}))
+    path.write_text(json.dumps({**given, "name": name}))
 
 
 def opened(server: AnsweringServer) -> bool:
     return any(one.target == "/api/box/runs" for one in server.received)
 
 
-@pytest.mark.parametrize("told", [("--box=other",), ("--junit=other=r.xml", "--junit=third=r.xml")])
+@pytest.mark.parametrize("sent", [("--box=other",), ("--junit=other=r.xml", "--junit=third=r.xml")])
 def test_a_run_of_other_boxes_is_not_opened_as_one_of_this_machine(
-    bench: Bench, taking: AnsweringServer, told: tuple[str, ...]
+    bench: Bench, taking: AnsweringServer, sent: tuple[str, ...]
 ) -> None:
     """The server would take it for one of the box that the key is of, and lose it."""
     install(bench, "bench-9")
 
-    code, _, err = bench.run(*told, *shell(f"echo '{PASSES}' > r.xml"), HWCI_BOX="")
+    code, _, err = bench.run(*sent, *shell(f"echo '{PASSES}' > r.xml"), HWCI_BOX="")
 
     boxes = {one["box_key"] for one in reports(taking)}
     assert code == 0

@@ -513,8 +513,8 @@ def pushed_by(name: str, sha: str, event: dict[str, Any], folder: Path) -> dict[
     environ |= {name: sha for name in variables if name in environ}
     environ.pop("GIT_PREVIOUS_COMMIT", None)
     if "GITHUB_EVENT_PATH" in environ:
-        told = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
-        (folder / "event.json").write_text(json.dumps(told | {"after": sha} | event))
+        result = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_bytes())
+        (folder / "event.json").write_text(json.dumps(result | {"after": sha} | event))
         environ["GITHUB_EVENT_PATH"] = str(folder / "event.json")
     return environ
 
@@ -595,8 +595,8 @@ def test_a_merge_commit_shows_by_itself_what_was_merged(
         "note: The commits of the push are not known: only the files that its last one, a merge,"
     )
     assert (only_the_last in answer.err) == (name == "azure-ci")
-    told = in_ci("merge-announce", "-n", "--before-sha=HEAD~1", "--sha", sha)
-    assert only_the_last not in told.err
+    result = in_ci("merge-announce", "-n", "--before-sha=HEAD~1", "--sha", sha)
+    assert only_the_last not in result.err
 
 
 def test_without_a_commit_each_way_to_set_it_is_named(in_ci: Command, tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ def place(folder: Path, environ: dict[str, str], branch: str) -> dict[str, str]:
     git(folder, "checkout", "-q", "-B", branch)
     head = git(folder, "rev-parse", "HEAD")
     named = {"GIT_COMMIT": head, "CIRCLE_SHA1": head, "GIT_BRANCH": f"origin/{branch}"}
-    told = {**named, "CIRCLE_BRANCH": branch, "HWCI_URL": NOWHERE}
-    return {**environ, **(told if environ else {})}
+    given = {**named, "CIRCLE_BRANCH": branch, "HWCI_URL": NOWHERE}
+    return {**environ, **(given if environ else {})}
 
 
 @pytest.mark.parametrize("environ", [JENKINS, CIRCLECI, {}], ids=["jenkins", "circleci", "desk"])
@@ -34,20 +34,20 @@ def test_a_branch_that_nothing_is_merged_into_is_not_announced(
 ) -> None:
     there = place(checkout, environ, "feature/x")
 
-    by_default, told = (
+    by_default, result = (
         in_ci(*ANNOUNCE, **there),
         in_ci(*ANNOUNCE, "--merge-branches=trunk", **there),
     )
     named = in_ci(*ANNOUNCE, "--merge-branches", "feature/*", **there)
     usual = in_ci(*ANNOUNCE, **place(checkout, environ, "master"))
 
-    assert (by_default.code, by_default.out) == (told.code, told.out) == (0, "")
+    assert (by_default.code, by_default.out) == (result.code, result.out) == (0, "")
     assert by_default.err == (
         "Nothing is announced: merges do not go to feature/x: none is set, so main "
         "and master are assumed. If it is, name it by --merge-branches (or "
         "HWCI_MERGE_BRANCHES).\n"
     )
-    assert "merges go to trunk (--merge-branches)" in told.err
+    assert "merges go to trunk (--merge-branches)" in result.err
     assert (body(named)["branch"], body(usual)["branch"]) == ("feature/x", "master")
 
 

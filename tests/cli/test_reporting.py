@@ -696,8 +696,8 @@ def test_fields_that_only_the_caller_can_set_are_asked_for_in_the_same_words_by_
 
     code, _, err = in_ci(*command)
 
-    told = [line for line in err.splitlines() if not line.startswith("warning: Git cannot")]
-    assert (code, told) == (
+    result = [line for line in err.splitlines() if not line.startswith("warning: Git cannot")]
+    assert (code, result) == (
         2,
         [
             f"error: The {report} lacks fields that only you can set",

@@ -35,8 +35,8 @@ def live_run(busy_server: RunningServer) -> str:
     ]
     with Client(server.url, box_key=answer.json["apiKey"]) as box:
         run = box.send(calls.open_run(RunHead.model_validate_json(json.dumps(head)))).id
-        told = RunEvents.model_validate_json(json.dumps({"events": events}))
-        box.send(calls.feed_run(run, told))
+        result = RunEvents.model_validate_json(json.dumps({"events": events}))
+        box.send(calls.feed_run(run, result))
     return str(run)
 
 

@@ -114,7 +114,7 @@ def test_what_a_harness_wrote_whole_before_it_was_killed_is_reported_and_is_no_s
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('<testsuites tests="0"/>', "It holds no test that ran."),
         (
@@ -124,7 +124,7 @@ def test_what_a_harness_wrote_whole_before_it_was_killed_is_reported_and_is_no_s
     ],
 )
 def test_a_file_in_which_nothing_ran_is_said_to_be_so(
-    job: Command, tmp_path: Path, content: str, told: str
+    job: Command, tmp_path: Path, content: str, message: str
 ) -> None:
     (tmp_path / "none.xml").write_text(content)
     failed = "A run without any counts as failed, unless its conclusion is set."
@@ -133,8 +133,8 @@ def test_a_file_in_which_nothing_ran_is_said_to_be_so(
     beside = job("-n", "--junit", "none.xml", "--junit", "one.xml")
 
     assert [one["conclusion"] for one in sent(answer)] == ["failure"]
-    assert f"warning: none.xml: {told} {failed}\n" in answer.err
-    assert f"note: none.xml: {told}\n" in beside.err
+    assert f"warning: none.xml: {message} {failed}\n" in answer.err
+    assert f"note: none.xml: {message}\n" in beside.err
 
 
 @pytest.mark.parametrize("file", ["no.xml", "no/*.xml", "broken.xml"])
@@ -202,9 +202,9 @@ def test_results_without_times_start_when_they_were_written_less_what_they_took(
     assert (one["run_id"], one["started_at"]) == (1_699_999_999, "2023-11-14T22:13:19Z")
     assert "note: No file of bench-1 holds the time of its tests. By when the files" in answer.err
     assert "To correct it, set --started-at (HWCI_STARTED_AT).\n" in answer.err
-    told = job(*run, "--started-at", "2026-01-31T09:00:00Z")
-    assert sent(told)[0]["started_at"] == "2026-01-31T09:00:00Z"
-    assert "note: " not in told.err
+    result = job(*run, "--started-at", "2026-01-31T09:00:00Z")
+    assert sent(result)[0]["started_at"] == "2026-01-31T09:00:00Z"
+    assert "note: " not in result.err
 
 
 def test_results_without_times_begin_before_the_given_end(job: Command, tmp_path: Path) -> None:
@@ -268,11 +268,11 @@ def test_a_flag_that_names_a_box_of_no_file_is_wrong_usage(job: Command) -> None
 def test_what_github_says_of_a_step_is_understood(
     job: Command, word: str, reached: bool, tells: bool
 ) -> None:
-    told = job("-n", "--junit", "one.xml", HWCI_HELLO=word)
+    result = job("-n", "--junit", "one.xml", HWCI_HELLO=word)
     flag = job("-n", "--junit", "one.xml", "--hello", word)
 
-    assert boxes_of(told) == boxes_of(flag) == [("bench-1", reached, 2)]
-    for who, answer in (("HWCI_HELLO", told), ("--hello", flag)):
+    assert boxes_of(result) == boxes_of(flag) == [("bench-1", reached, 2)]
+    for who, answer in (("HWCI_HELLO", result), ("--hello", flag)):
         said = f"note: {who} is {word}, which does not show whether the hardware was reached.\n"
         assert (said in answer.err) is not tells
 

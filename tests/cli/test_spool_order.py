@@ -136,8 +136,8 @@ def test_what_was_superseded_is_said_and_its_name_sends_it_all_the_same(bench: B
     said = bench.report(1, "pass")
     assert "note: 1 earlier report of bench-1, for another key, is set aside, so that " in said
     assert bench.listed() == [("superseded", 1)]
-    told = bench.run("spool", "flush", "--any-key")[2]
-    assert "1 report superseded by a later one and set aside: see hwci spool list; `hwci" in told
+    result = bench.run("spool", "flush", "--any-key")[2]
+    assert "1 report superseded by a later one and set aside: see hwci spool list; `hwci" in result
     assert bench.has(1) == "pass"
 
     [line] = [line for line in said.splitlines() if "set aside" in line]

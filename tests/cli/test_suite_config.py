@@ -241,7 +241,7 @@ def test_a_product_without_a_repository_is_of_the_one_that_reports_name(
     other = str(remote(files / "other", "acme/other"))
     run = ("report-run", "--hello", "failed", "-n", "--box=b", "--sha=" + "a" * 40, "--branch=main")
 
-    def told(*words: str, **env: str) -> str:
+    def shown(*words: str, **env: str) -> str:
         code, _, err = cli("suite-config", "check", *words, **env)
         assert code == 0, err
         return err.splitlines()[0].partition("are of ")[2]
@@ -251,10 +251,10 @@ def test_a_product_without_a_repository_is_of_the_one_that_reports_name(
     assert {line["repo_key"] for line in map(json.loads, applied.out.splitlines())} == {
         json.loads(cli(*run).out)["repo_key"]
     }
-    assert told() == "acme/by-git (git)."
-    assert told(HWCI_REPO_KEY="acme/said") == "acme/said (HWCI_REPO_KEY)."
-    assert told(**recorded("github-push")) == "acme/firmware (GITHUB_REPOSITORY)."
-    assert told("--repository", other) == "acme/other (git)."
+    assert shown() == "acme/by-git (git)."
+    assert shown(HWCI_REPO_KEY="acme/said") == "acme/said (HWCI_REPO_KEY)."
+    assert shown(**recorded("github-push")) == "acme/firmware (GITHUB_REPOSITORY)."
+    assert shown("--repository", other) == "acme/other (git)."
 
 
 def test_a_repository_of_too_long_a_name_is_a_fault(cli: Command, files: Path) -> None:

@@ -120,8 +120,8 @@ def test_a_plan_that_the_server_had_no_time_for_says_how_far_it_came(
     assert code == 0
     assert "2 failures would be seen otherwise" in out
     assert "had looked at the newest 1 of 2 failures; ask for fewer with --days" in err
-    (told,) = json.loads(signed_in("suite-config", "plan", "--json").out)
-    assert (told["complete"], told["lookedAt"], told["failures"]) == (False, 1, 2)
+    (result,) = json.loads(signed_in("suite-config", "plan", "--json").out)
+    assert (result["complete"], result["lookedAt"], result["failures"]) == (False, 1, 2)
 
 
 def test_a_faulty_configuration_is_not_asked_about(signed_in: Command, project: Path) -> None:

@@ -99,8 +99,8 @@ def test_a_run_of_which_a_report_was_refused_is_not_said_to_be_kept(
 ) -> None:
     page = tmp_path / "page.md"
     boxes = [word for box in "ab" for word in ("--junit", f"{box}=one.xml")]
-    told = {"statusCode": 400, "error": "Refused", "message": "No"}
-    with answering(Answer(400, json.dumps(told).encode()), Answer(other)) as server:
+    given = {"statusCode": 400, "error": "Refused", "message": "No"}
+    with answering(Answer(400, json.dumps(given).encode()), Answer(other)) as server:
         environ = of("github-push", GITHUB_STEP_SUMMARY=str(page), HWCI_URL=server.url)
         in_ci("report-run", "--no-changes", "--deadline=0", *boxes, **environ)
         assert len(server.received) == 2

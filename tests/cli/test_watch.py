@@ -54,9 +54,9 @@ class Bench:
             {"type": "test", "id": name, **({} if outcome is None else {"outcome": outcome})}
             for name, outcome in tests
         ]
-        told = RunEvents.model_validate_json(json.dumps({"events": events}))
+        result = RunEvents.model_validate_json(json.dumps({"events": events}))
         with Client(self.server.url, box_key=self.key) as box:
-            box.send(calls.feed_run(self.run, told))
+            box.send(calls.feed_run(self.run, result))
 
     def report(self) -> None:
         body = report(self.number, A, {"boot": "pass", "i2c": "fail"})
@@ -117,13 +117,13 @@ def test_every_run_is_watched_until_it_is_enough(
         run = bench.open()
         bench.report()
         assert process.stdout is not None
-        told = [RunEvent.model_validate_json(process.stdout.readline()) for _ in range(2)]
+        result = [RunEvent.model_validate_json(process.stdout.readline()) for _ in range(2)]
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
 
     assert (process.returncode, out, err) == (0, "", "")
-    assert [event.type for event in told] == ["run.started", "run.reported"]
-    assert {str(event.run_id) for event in told} == {run}
+    assert [event.type for event in result] == ["run.started", "run.reported"]
+    assert {str(event.run_id) for event in result} == {run}
 
 
 def test_a_run_that_is_over_is_shown_at_once(
@@ -192,11 +192,11 @@ def test_watching_outlives_an_access_token(
 ) -> None:
     clock, begun, begin = Hands(), threading.Semaphore(0), Follower.begin
 
-    def told(follower: Follower, headers: dict[str, str]) -> None:
+    def shown(follower: Follower, headers: dict[str, str]) -> None:
         begin(follower, headers)
         begun.release()
 
-    monkeypatch.setattr(Follower, "begin", told)
+    monkeypatch.setattr(Follower, "begin", shown)
     monkeypatch.setattr(streams, "CHECK_SECONDS", 0.05)
     monkeypatch.setattr(options, "now", clock)
     with running_in_thread(tmp_path, clock=clock) as server, ThreadPoolExecutor(1) as thread:

@@ -44,8 +44,8 @@ def kept_for(
 
 
 def refusal(status: int) -> Answer:
-    told = {"statusCode": status, "error": "Refused", "message": "No"}
-    return Answer(status, json.dumps(told).encode())
+    given = {"statusCode": status, "error": "Refused", "message": "No"}
+    return Answer(status, json.dumps(given).encode())
 
 
 def test_a_report_that_is_too_large_for_a_proxy_waits_and_holds_back_none(
@@ -327,14 +327,14 @@ def test_a_server_that_answers_again_restarts_the_ten_seconds(
     store: BenchStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(monkeypatch)
-    told = [STRANGER, STRANGER, STRANGER, ITS_OWN, STRANGER, STRANGER, STRANGER, ITS_OWN]
-    with answering(*told, STRANGER) as server, Client(server.url, ci_key=KEY, retries=0) as client:
+    given = [STRANGER, STRANGER, STRANGER, ITS_OWN, STRANGER, STRANGER, STRANGER, ITS_OWN]
+    with answering(*given, STRANGER) as server, Client(server.url, ci_key=KEY, retries=0) as client:
         slow = Patience(unheard_s=UNHEARD_S, first_s=8)
         monkeypatch.setattr("hwci.client.delivery.dispatch.random.random", lambda: 0.5)
         Dispatch(client, store, slow, sleep=clock.sleep).send(
             [keep(store, address=server.url, run_id=1)]
         )
-        assert len(server.received) > len(told)
+        assert len(server.received) > len(given)
     assert clock.now > 2 * UNHEARD_S
 
 
@@ -353,19 +353,19 @@ def test_a_pause_that_a_stranger_asks_for_is_not_cut_short(
 def test_a_wait_is_shown_with_its_cause_and_the_time_left(
     store: BenchStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, told = Clock(monkeypatch), list[str]()
+    clock, result = Clock(monkeypatch), list[str]()
     answers = (ITS_OWN, ITS_OWN, Answer(204))
     with answering(*answers) as server, Client(server.url, ci_key=KEY, retries=0) as client:
 
         def pause(seconds: float) -> None:
-            told.append(dispatch.progress())
+            result.append(dispatch.progress())
             clock.sleep(seconds + 1)
 
         dispatch = Dispatch(client, store, Patience(), sleep=pause)
-        told.append(dispatch.progress())
+        result.append(dispatch.progress())
         dispatch.send([keep(store, address=server.url, run_id=1)])
 
-    assert told[0] == f"0 of 0 sent. No answer from {server.url} yet. Trying for 120 s more …"
+    assert result[0] == f"0 of 0 sent. No answer from {server.url} yet. Trying for 120 s more …"
     why = "503 Service Unavailable: The disk is full"
-    assert told[1] == f"0 of 1 sent. {why}. Trying for 120 s more …"
-    assert told[2] != told[1]
+    assert result[1] == f"0 of 1 sent. {why}. Trying for 120 s more …"
+    assert result[2] != result[1]

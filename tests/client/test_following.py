@@ -42,11 +42,11 @@ def follow_with_async_client(
     async def all_of_them() -> list[str]:
         async with AsyncClient(url, **settings) as client:
             client._sleep = pause
-            told: list[str] = []
+            received: list[str] = []
             async with client.follow(**place) as events:
-                while len(told) < count:
-                    told.append((await anext(events)).id)
-            return told
+                while len(received) < count:
+                    received.append((await anext(events)).id)
+            return received
 
     return asyncio.run(all_of_them())
 
@@ -72,8 +72,8 @@ def said(*numbers: int, before: str = "id: 0\n\n") -> Answer:
 
 
 def event(number: int) -> str:
-    told = {"id": str(number), "type": "run.lost", "runId": str(RUN), "at": "2026-03-02T12:00:00Z"}
-    return json.dumps(told)
+    given = {"id": str(number), "type": "run.lost", "runId": str(RUN), "at": "2026-03-02T12:00:00Z"}
+    return json.dumps(given)
 
 
 def refused(status: int, **headers: str) -> Answer:
@@ -92,8 +92,8 @@ async def test_a_line_that_breaks_loses_nothing_and_repeats_nothing(
     ):
         given = {"org_id": scene.org_id, "last_event_id": "0", "retries": CUTS}
         token = scene.member["accessToken"]
-        told = asyncio.to_thread(follow, wire.url, EVENTS, token=token, **given)
-        following = asyncio.create_task(told)
+        result = asyncio.to_thread(follow, wire.url, EVENTS, token=token, **given)
+        following = asyncio.create_task(result)
         for _ in range(EVENTS):
             await scene.tell()
         assert await following == [str(number + 1) for number in range(EVENTS)]
@@ -107,9 +107,9 @@ async def test_one_run_is_followed_alone(tmp_path: Path, follow: Follow) -> None
         await scene.tell(2)
         place = {"org_id": scene.org_id, "run_id": RUN, "last_event_id": "0"}
         token = scene.member["accessToken"]
-        told = await asyncio.to_thread(follow, scene.url, 2, token=token, **place)
+        result = await asyncio.to_thread(follow, scene.url, 2, token=token, **place)
 
-    assert told == ["2", "3"]
+    assert result == ["2", "3"]
 
 
 def test_a_stream_that_ends_is_taken_up_after_the_last_event(follow: Follow) -> None:

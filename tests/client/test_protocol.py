@@ -208,7 +208,7 @@ def test_an_unknown_status_is_a_refusal_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "response", "told"),
+    ("call", "response", "message"),
     [
         (calls.me(), Response(200, {}, b"{"), "body: "),
         (calls.me(), Response(200, {}, b'{"user": 1}'), "user: "),
@@ -220,9 +220,9 @@ def test_an_unknown_status_is_a_refusal_all_the_same() -> None:
     ],
 )
 def test_an_answer_that_is_not_the_servers_is_an_error(
-    call: Call[object], response: Response, told: str
+    call: Call[object], response: Response, message: str
 ) -> None:
-    with pytest.raises(errors.AnswerShapeError, match=told):
+    with pytest.raises(errors.AnswerShapeError, match=message):
         conclude(call, response)
 
 

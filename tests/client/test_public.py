@@ -105,7 +105,7 @@ def test_an_address_is_taken_apart(text: str, origin: str, prefix: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "neither with http://"),
         ("localhost:8080", "neither with http://"),
@@ -124,8 +124,8 @@ def test_an_address_is_taken_apart(text: str, origin: str, prefix: str) -> None:
         ("http://" + "a" * 64 + ".example", "label"),
     ],
 )
-def test_what_is_no_address_is_shown_without_its_secrets(text: str, told: str) -> None:
-    with pytest.raises(errors.ServerAddressError, match=told) as caught:
+def test_what_is_no_address_is_shown_without_its_secrets(text: str, message: str) -> None:
+    with pytest.raises(errors.ServerAddressError, match=message) as caught:
         parse_address(text)
 
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))

@@ -102,11 +102,11 @@ def test_a_path_is_matched_once_for_each_list(monkeypatch: pytest.MonkeyPatch) -
     asked: list[str] = []
     match = Automaton.first
 
-    def told(one: Automaton, path: str) -> str | None:
+    def shown(one: Automaton, path: str) -> str | None:
         asked.append(path)
         return match(one, path)
 
-    monkeypatch.setattr(Automaton, "first", told)
+    monkeypatch.setattr(Automaton, "first", shown)
     paths, other = PathList.parse(["src/**"]), PathList.parse(["src/*"])
     for _ in range(3):
         assert [paths.deciding(one) for one in ("src/a", "docs/b")] == ["src/**", None]

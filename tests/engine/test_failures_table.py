@@ -153,12 +153,12 @@ def test_a_test_is_asked_for_by_its_whole_id() -> None:
 def test_the_tile_counts_the_items_of_its_flakes_in_the_period_and_a_row_counts_all() -> None:
     past = seen("box-1 | a:F").and_also(report("a:F", 5), report("a:F", 9), report("a:P", 20))
 
-    def told(first: float, last: float) -> tuple[int, list[int]]:
+    def shown(first: float, last: float) -> tuple[int, list[int]]:
         read = past.read(ALL, Period(minute(first), minute(last)))
         rows = labelled_failures(read, FailureSelection(label=Label.FLAKE, limit=9))
         return read.tiles.flaky_failures, [row.failure.items for row in rows.items]
 
-    assert told(0, 99) == (3, [3])
-    assert told(1, 9) == (2, [3])
-    assert told(5, 5) == (1, [3])
-    assert told(10, 99) == (0, [])
+    assert shown(0, 99) == (3, [3])
+    assert shown(1, 9) == (2, [3])
+    assert shown(5, 5) == (1, [3])
+    assert shown(10, 99) == (0, [])

@@ -98,7 +98,7 @@ def test_a_strip_holds_every_attempt_of_its_test_in_its_box_and_slot(
     }
     shown = {(Product(row.repo_key, row.suite), row.test_id) for row in rows}
     expected = slowly(made, slots)
-    assert flat == {cell: told for cell, told in expected.items() if cell[:2] in shown}
+    assert flat == {cell: result for cell, result in expected.items() if cell[:2] in shown}
 
 
 @LAW

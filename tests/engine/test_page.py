@@ -387,21 +387,21 @@ def test_tables_are_given_in_slices_with_their_total() -> None:
 def test_ci_failures_are_those_with_an_item_in_the_period_newest_first() -> None:
     past = seen("box-1 | a:P b:F c:F d:P e:F f:F g:F").and_also(report("f:P", 9))
 
-    def told(label: Label | None, first: float = 0) -> list[tuple[str, str]]:
+    def shown(label: Label | None, first: float = 0) -> list[tuple[str, str]]:
         period = Period(minute(first), minute(99))
         rows = labelled_failures(
             past.read(ALL, period), FailureSelection(label=label, limit=99)
         ).items
         return [(one.failure.key.sha, one.label.value) for one in rows]
 
-    assert told(None, 2) == [
+    assert shown(None, 2) == [
         ("g", "pending"),
         ("f", "flake"),
         ("e", "resolved"),
         ("c", "resolved"),
     ]
-    assert told(Label.RESOLVED) == [("e", "resolved"), ("c", "resolved"), ("b", "resolved")]
-    assert told(Label.FLAKE) == [("f", "flake")]
+    assert shown(Label.RESOLVED) == [("e", "resolved"), ("c", "resolved"), ("b", "resolved")]
+    assert shown(Label.FLAKE) == [("f", "flake")]
     groups = {
         one.failure.key.sha: one.group_id
         for one in labelled_failures(past.read(), FailureSelection(limit=99)).items

@@ -168,7 +168,7 @@ def test_circles_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "sent",
     [
         (),
         (changes("c9", "a"),),
@@ -177,7 +177,7 @@ def test_circles_end() -> None:
     ],
     ids=["no list", "its own list", "at the end of every list", "no list that leads back"],
 )
-def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(told: Sequence[Changes]) -> None:
+def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(sent: Sequence[Changes]) -> None:
     asked: list[str] = []
 
     class Counting(FullHistory):
@@ -185,7 +185,7 @@ def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(told: Sequence
             asked.append(sha)
             return super().changes_listing(repo_key, sha)
 
-    past = after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)), *told)
+    past = after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)), *sent)
     history = Counting(ORG, past.facts)
 
     assert Walks(history).between(REPO, "a", "c50") is None

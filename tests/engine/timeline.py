@@ -162,8 +162,8 @@ class Past:
     def labels(self, of: Lane | None = None) -> str:
         """Return the labels of a lane in order of place: `b:resolved c:flake`."""
         found = self.history.lane_failures(of or lane())
-        told = ((one, group_of(self.history, one)) for one in found)
-        return " ".join(f"{one.key.sha}:{group.label}" for one, group in told)
+        result = ((one, group_of(self.history, one)) for one in found)
+        return " ".join(f"{one.key.sha}:{group.label}" for one, group in result)
 
     def together(self) -> set[str]:
         """Return the groups: the commits of each, in order of place."""

@@ -237,10 +237,10 @@ def test_stories_are_small() -> None:
 def test_the_order_of_arrival_changes_no_number() -> None:
     """Apart from the three identities of semantics §1.5, whose order a delivery keeps."""
     for seed in SEEDS[:40]:
-        told = [event for event in generate(seed).events if event[0] != "review"]
-        again = in_arrival_order(random.Random(seed), told)
+        result = [event for event in generate(seed).events if event[0] != "review"]
+        again = in_arrival_order(random.Random(seed), result)
         for view in generate(seed).views:
-            assert brute.page(told, **view) == brute.page(again, **view)
+            assert brute.page(result, **view) == brute.page(again, **view)
 
 
 def test_a_choice_that_nothing_is_legal_for_is_none() -> None:

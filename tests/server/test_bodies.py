@@ -104,14 +104,14 @@ REFUSED: list[tuple[bytearray, bool, type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "compressed", "refused", "told"), REFUSED)
+@pytest.mark.parametrize(("data", "compressed", "refused", "message"), REFUSED)
 async def test_a_refusal_of_another_process_is_the_same_as_here(
-    data: bytearray, refused: type[Exception], told: str, *, compressed: bool
+    data: bytearray, refused: type[Exception], message: str, *, compressed: bool
 ) -> None:
     with pytest.raises(refused) as fault:
         await parse(holding(data), Reader, LIMIT, compressed=compressed)
 
-    assert (type(fault.value), str(fault.value)) == (refused, told)
+    assert (type(fault.value), str(fault.value)) == (refused, message)
     if isinstance(fault.value, InvalidRequestError):
         assert [list(issue.path) for issue in fault.value.issues] == [
             ["body", "thread"],

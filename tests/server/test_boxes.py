@@ -52,7 +52,7 @@ class Bench:
         return ask(self.server.url, "POST", "/api/box/heartbeat", ci_key(key))
 
     def installed(self, name: str) -> Any:
-        """Create and install a box; give what it was told."""
+        """Create and install a box; return what the install returned."""
         return self.install(self.create(name).json["installToken"]).json
 
     def _org(self, method: str, path: str, token: str | None = None, body: Any = None) -> Reply:
@@ -106,19 +106,19 @@ def test_a_name_has_1_to_255_characters(bench: Bench, name: Any) -> None:
 
 def test_an_install_gives_the_key_once_and_the_box_is_online(bench: Bench) -> None:
     made = bench.create("installed").json
-    told = bench.install(made["installToken"])
+    result = bench.install(made["installToken"])
 
-    assert told.status == 201
-    assert re.fullmatch(r"svc_[0-9a-f]{64}", told.json["apiKey"])
-    assert told.json == {
+    assert result.status == 201
+    assert re.fullmatch(r"svc_[0-9a-f]{64}", result.json["apiKey"])
+    assert result.json == {
         "boxId": made["id"],
         "name": "installed",
         "orgId": str(bench.server.org_id),
-        "apiKey": told.json["apiKey"],
+        "apiKey": result.json["apiKey"],
     }
     assert bench.box("installed")["status"] == "online"
     assert bench.install(made["installToken"]).error == NO_TOKEN
-    assert (bench.beat(told.json["apiKey"]).status, bench.beat(told.json["apiKey"]).body) == (
+    assert (bench.beat(result.json["apiKey"]).status, bench.beat(result.json["apiKey"]).body) == (
         204,
         b"",
     )
@@ -211,7 +211,7 @@ def test_a_box_shows_its_latest_report_by_name(bench: Bench) -> None:
 def test_what_was_done_to_a_box_is_in_the_audit_log_without_a_secret(bench: Bench) -> None:
     made = bench.create("audited", bench.server.admin_token).json
     renewed = bench.renew(made["id"]).json
-    told = bench.install(renewed["installToken"]).json
+    result = bench.install(renewed["installToken"]).json
     entries = bench.log("audited")
 
     assert [entry["action"] for entry in entries] == [
@@ -223,5 +223,5 @@ def test_what_was_done_to_a_box_is_in_the_audit_log_without_a_secret(bench: Benc
     actors = [entry["actor"]["name"] for entry in entries]
     assert actors == ["audited", "Olga Owner", "admin@example.org"]
     assert entries[0]["actor"]["id"] == made["id"]
-    for secret in (made["installToken"], renewed["installToken"], told["apiKey"]):
+    for secret in (made["installToken"], renewed["installToken"], result["apiKey"]):
         assert secret not in json.dumps(entries)

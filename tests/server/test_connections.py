@@ -236,7 +236,7 @@ async def test_a_full_server_that_listens_at_two_addresses_can_stop() -> None:
     assert [one.fileno() for one in sockets] == [-1, -1]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be told to")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the option")
 def test_no_connection_enters_the_queue_of_a_socket_that_is_about_to_close() -> None:
     with ExitStack() as held:
         one = held.enter_context(socket.create_server(("127.0.0.1", 0)))

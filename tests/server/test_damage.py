@@ -58,10 +58,10 @@ def test_after_a_crash_requests_wait_outside_until_the_file_was_looked_over(
         crashed = copied_while_open(server, tmp_path / "crashed")
         monkeypatch.setattr(store, "look_over", look_later)
     with in_thread(serving(crashed)) as again:
-        told = refused(ask(again.url, "GET", "/readyz"))
-        assert told.startswith("The service is checking its database")
-        assert refused(send(again.url, server, 2)) == told
-        assert refused(page(again.url, server)) == told
+        expected = refused(ask(again.url, "GET", "/readyz"))
+        assert expected.startswith("The service is checking its database")
+        assert refused(send(again.url, server, 2)) == expected
+        assert refused(page(again.url, server)) == expected
         assert ask(again.url, "GET", "/healthz").status == 200
         with pytest.raises(StorageError, match="is checking its database"):
             operate(crashed.database, ListOrganizations())
@@ -85,10 +85,10 @@ def test_after_the_first_damage_nothing_is_answered_and_nothing_acknowledged(
 
         one = ask(server.url, "GET", f"{runs}/{run['id']}", bearer(server.token))
         assert "cannot use its database" in refused(one)
-        told = refused(ask(server.url, "GET", "/readyz"))
-        assert told == "The database of the service is damaged; its operator has to restore it"
-        assert refused(send(server.url, server, 2)) == told
-        assert refused(page(server.url, server)) == told
+        expected = refused(ask(server.url, "GET", "/readyz"))
+        assert expected == "The database of the service is damaged; its operator has to restore it"
+        assert refused(send(server.url, server, 2)) == expected
+        assert refused(page(server.url, server)) == expected
         assert ask(server.url, "GET", "/healthz").status == 200
         found = check(str(server.database))  # the server that has it looks
         assert len(found.damage) == 1
@@ -115,8 +115,8 @@ def test_readyz_shows_a_full_disk_and_that_there_is_room_again(
 ) -> None:
     with running_in_thread(tmp_path) as server:
         monkeypatch.setattr(condition, "ROOM_BYTES", 2**62)
-        told = refused(ask(server.url, "GET", "/readyz"))
-        assert told == "The disk of the database is full; its operator has to make room"
+        result = refused(ask(server.url, "GET", "/readyz"))
+        assert result == "The disk of the database is full; its operator has to make room"
         assert page(server.url, server).status == 200
         monkeypatch.undo()
         assert ask(server.url, "GET", "/readyz").status == 200

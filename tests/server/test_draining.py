@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that is told to stop: it is not ready at once, answers what it has taken, ends its
+"""A server that is asked to stop: it is not ready at once, answers what it has taken, ends its
 streams, cuts what does not come to an end, and is gone within ten seconds.
 
 Taken is a request whose head has arrived on a connection that the server has accepted.
@@ -48,16 +48,18 @@ class Line:
 
 
 @asynccontextmanager
-async def site(answer: Answer, *, told: asyncio.Event | None = None) -> AsyncIterator[SpecRunner]:
-    """Run a server with one answer; `told` is set when its streams are told to end."""
+async def site(
+    answer: Answer, *, shut_down: asyncio.Event | None = None
+) -> AsyncIterator[SpecRunner]:
+    """Run a server with one answer; `shut_down` is set when its streams are asked to end."""
 
-    async def tell(_: web.Application) -> None:
-        if told:
-            told.set()
+    async def note_end(_: web.Application) -> None:
+        if shut_down:
+            shut_down.set()
 
     app = web.Application()
     app.router.add_route("*", "/", answer)
-    app.on_shutdown.append(tell)
+    app.on_shutdown.append(note_end)
     runner = SpecRunner(app)
     await runner.setup()
     await runner.listen("127.0.0.1", 0)
@@ -193,16 +195,16 @@ async def test_streams_are_asked_to_end_before_they_are_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connection, "LEAVE_SECONDS", 600.0)
-    told = asyncio.Event()
+    shut_down = asyncio.Event()
 
     async def stream(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        await told.wait()
+        await shut_down.wait()
         await response.write_eof(b"bye")
         return response
 
-    async with site(stream, told=told) as runner, line_to(runner) as line:
+    async with site(stream, shut_down=shut_down) as runner, line_to(runner) as line:
         line.writer.write(ASK)
         await line.reader.readuntil(b"\r\n\r\n")
         async with asyncio.timeout(60):

@@ -65,12 +65,12 @@ async def test_an_account_takes_100_tries_an_hour_from_however_many_addresses(
 ) -> None:
     hands = Hands()
     async with guarded(tmp_path, hands) as server:
-        told = [await login(server, address, email) for address in addresses(150)]
+        result = [await login(server, address, email) for address in addresses(150)]
         hands.move(hours=1, seconds=1)
         again = await login(server, "198.51.100.7", email)
 
-    assert Counter(status for status, _, _ in told) == {401: TRIES_AN_HOUR, 429: 50}
-    assert "in to this account before" in told[-1][1]["message"]
+    assert Counter(status for status, _, _ in result) == {401: TRIES_AN_HOUR, 429: 50}
+    assert "in to this account before" in result[-1][1]["message"]
     assert again[0] == 401
 
 
@@ -79,8 +79,8 @@ async def test_guesses_that_come_at_once_are_counted_one_by_one(tmp_path: Path) 
     async with guarded(tmp_path, hands) as server:
         for start in range(0, 150, 30):  # as many as wait for the hashing of passwords
             some = addresses(150)[start : start + 30]
-            told = await asyncio.gather(*(login(server, address) for address in some))
-            statuses = Counter(status for status, _, _ in told)
+            result = await asyncio.gather(*(login(server, address) for address in some))
+            statuses = Counter(status for status, _, _ in result)
             assert statuses[401 if start < TRIES_AN_HOUR - 30 else 429] > 0
         assert (await login(server, "198.51.100.7", EMAIL, PASSWORD))[0] == 429
 
@@ -112,9 +112,9 @@ async def test_a_device_has_tries_of_its_own_and_not_endlessly_many(tmp_path: Pa
     async with guarded(tmp_path, hands) as server:
         _, signed_in, _ = await login(server, "198.51.100.1", EMAIL, PASSWORD)
         device = {"deviceToken": signed_in["deviceToken"]}
-        told = [(await login(server, address, **device))[0] for address in addresses(25)]
+        result = [(await login(server, address, **device))[0] for address in addresses(25)]
 
-    assert Counter(told) == {401: 20, 429: 5}
+    assert Counter(result) == {401: 20, 429: 5}
 
 
 async def test_a_browser_keeps_its_device_in_a_cookie_that_no_script_reads(tmp_path: Path) -> None:
@@ -146,13 +146,13 @@ async def test_the_subnets_of_one_site_are_counted_together(tmp_path: Path) -> N
     hands = Hands()
     async with guarded(tmp_path, hands) as server:
         # 256 subnets of one /56, each guesses at an account of its own.
-        told = [
+        result = [
             (await login(server, f"2001:db8:0:{subnet:x}::1", f"p{subnet}@example.org"))[0]
             for subnet in range(60)
         ]
         elsewhere = await login(server, "2001:db8:0:100::1", NOBODY)
 
-    assert Counter(told) == {401: 40, 429: 20}
+    assert Counter(result) == {401: 40, 429: 20}
     assert elsewhere[0] == 401
 
 

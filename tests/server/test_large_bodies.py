@@ -133,8 +133,8 @@ def test_a_body_that_drips_gives_its_place_back(
 ) -> None:
     monkeypatch.setattr(body, "PACE_SECONDS", 0.2)
     with half_sent(server, b" " * body.PACE_BYTES) as line:
-        told = "Less than 10240 bytes of the body came in 0.2 s; send it faster"
-        assert answer_on(line).error == (408, told)
+        given = "Less than 10240 bytes of the body came in 0.2 s; send it faster"
+        assert answer_on(line).error == (408, given)
 
 
 def test_a_large_body_has_longer(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,8 +122,8 @@ class TestFeeding:
         assert benches.feed(key, run, {**BOOT, **PASSED}, {"id": "spi"}).status == 204
         assert benches.feed(key, run, {**FLASH, **FAILED}).body == b""
         shown = benches.show(run)
-        told = [(item["id"], item["outcome"], item["attempts"]) for item in shown["items"]]
-        assert told == [("boot", "pass", 1), ("flash", "fail", 3), ("spi", None, None)]
+        result = [(item["id"], item["outcome"], item["attempts"]) for item in shown["items"]]
+        assert result == [("boot", "pass", 1), ("flash", "fail", 3), ("spi", None, None)]
         assert shown["tests"] == {"total": 3, "passed": 1, "failed": 1, "retried": 1}
 
     def test_no_events_are_a_sign_of_life(self, benches: Benches, key: str) -> None:
@@ -265,8 +265,8 @@ HEAD = RunHead.model_validate(
 )
 
 
-class Told:
-    """Live runs of one box, and what was told of them."""
+class LiveScene:
+    """Live runs of one box, and their events."""
 
     def __init__(self, storage: Storage, hands: Hands) -> None:
         self.storage = storage
@@ -282,7 +282,7 @@ class Told:
         return list(await self.storage.read(lambda r: r.events(ACME.id, 0, 100)))
 
     async def losses(self, count: int) -> None:
-        """Wait until so many losses are told."""
+        """Wait for this many events of a loss."""
         heard = asyncio.Event()
         end = self.storage.listen(lambda _: heard.set())
         while (await self.types()).count("lost") < count:
@@ -295,7 +295,7 @@ class Told:
 
 
 @asynccontextmanager
-async def telling(folder: Path) -> AsyncIterator[Told]:
+async def live_scene(folder: Path) -> AsyncIterator[LiveScene]:
     storage = open_storage(folder / "hwci.db")
 
     def work(writer: Writer) -> None:
@@ -304,7 +304,7 @@ async def telling(folder: Path) -> AsyncIterator[Told]:
 
     await storage.write(work)
     try:
-        yield Told(storage, Hands(NOON))
+        yield LiveScene(storage, Hands(NOON))
     finally:
         await storage.close()
 
@@ -313,12 +313,12 @@ class TestEvents:
     async def test_the_start_has_the_run_and_each_test_event_has_itself(
         self, tmp_path: Path
     ) -> None:
-        async with telling(tmp_path) as told:
-            run = (await told.runs.open(BOX, HEAD)).id
-            told.hands.move(seconds=5)
-            await told.feed(run, BOOT, {**BOOT, **FAILED})
+        async with live_scene(tmp_path) as live:
+            run = (await live.runs.open(BOX, HEAD)).id
+            live.hands.move(seconds=5)
+            await live.feed(run, BOOT, {**BOOT, **FAILED})
 
-            start, begun, ended = (event.happening for event in await told.events())
+            start, begun, ended = (event.happening for event in await live.events())
         assert (start.type, start.at, start.run_id) == (RunEventType.STARTED, NOON, run)
         shown = start.body["run"]
         assert isinstance(shown, dict)
@@ -328,71 +328,71 @@ class TestEvents:
         assert ended.body == {"test": {"id": "boot", "outcome": "fail", "attempts": 3}}
 
     async def test_a_run_starts_once_however_often_it_is_opened(self, tmp_path: Path) -> None:
-        async with telling(tmp_path) as told:
+        async with live_scene(tmp_path) as live:
             for _ in range(3):
-                await told.runs.open(BOX, HEAD)
-            assert await told.types() == ["started"]
+                await live.runs.open(BOX, HEAD)
+            assert await live.types() == ["started"]
 
     async def test_a_loss_is_one_event_at_ten_minutes(self, tmp_path: Path) -> None:
-        async with telling(tmp_path) as told:
-            run = (await told.runs.open(BOX, HEAD)).id
-            told.hands.move(minutes=10, microseconds=-1)
-            await told.runs.sweep()
-            assert await told.types() == ["started"]
-            told.hands.move(microseconds=1)
+        async with live_scene(tmp_path) as live:
+            run = (await live.runs.open(BOX, HEAD)).id
+            live.hands.move(minutes=10, microseconds=-1)
+            await live.runs.sweep()
+            assert await live.types() == ["started"]
+            live.hands.move(microseconds=1)
             for _ in range(3):
-                await told.runs.sweep()
-            *_, lost = await told.events()
-            assert await told.types() == ["started", "lost"]
+                await live.runs.sweep()
+            *_, lost = await live.events()
+            assert await live.types() == ["started", "lost"]
         assert (lost.happening.run_id, lost.happening.body) == (run, {})
         assert lost.happening.at == NOON + timedelta(minutes=10)
 
     @pytest.mark.parametrize("sign", ["feed", "open"])
     async def test_a_lost_run_that_is_seen_starts_again(self, tmp_path: Path, sign: str) -> None:
-        async with telling(tmp_path) as told:
-            run = (await told.runs.open(BOX, HEAD)).id
-            told.hands.move(minutes=11)
-            await told.runs.sweep()
-            await (told.feed(run) if sign == "feed" else told.runs.open(BOX, HEAD))
-            await told.runs.sweep()
-            assert await told.types() == ["started", "lost", "started"]
-            told.hands.move(minutes=10)
-            await told.runs.sweep()
-            assert await told.types() == ["started", "lost", "started", "lost"]
+        async with live_scene(tmp_path) as live:
+            run = (await live.runs.open(BOX, HEAD)).id
+            live.hands.move(minutes=11)
+            await live.runs.sweep()
+            await (live.feed(run) if sign == "feed" else live.runs.open(BOX, HEAD))
+            await live.runs.sweep()
+            assert await live.types() == ["started", "lost", "started"]
+            live.hands.move(minutes=10)
+            await live.runs.sweep()
+            assert await live.types() == ["started", "lost", "started", "lost"]
 
     async def test_a_heartbeat_keeps_runs_but_brings_no_lost_one_back(self, tmp_path: Path) -> None:
-        async with telling(tmp_path) as told:
-            await told.runs.open(BOX, HEAD)
-            told.hands.move(minutes=11)
-            await told.runs.sweep()
-            await told.storage.write(lambda w: w.touch_box(ACME.id, BOX.id, told.hands.now))
-            assert await told.types() == ["started", "lost"]
+        async with live_scene(tmp_path) as live:
+            await live.runs.open(BOX, HEAD)
+            live.hands.move(minutes=11)
+            await live.runs.sweep()
+            await live.storage.write(lambda w: w.touch_box(ACME.id, BOX.id, live.hands.now))
+            assert await live.types() == ["started", "lost"]
 
     async def test_events_are_kept_a_day_and_the_newest_for_ever(self, tmp_path: Path) -> None:
-        async with telling(tmp_path) as told:
-            run = (await told.runs.open(BOX, HEAD)).id
+        async with live_scene(tmp_path) as live:
+            run = (await live.runs.open(BOX, HEAD)).id
             for _ in range(4):
-                told.hands.move(hours=6)
-                await told.feed(run, BOOT)
-            await forgetting(told).sweep()
-            assert len(await told.events()) == 5
-            told.hands.move(microseconds=1)
-            await forgetting(told).sweep()
-            assert [event.number for event in await told.events()] == [2, 3, 4, 5]
+                live.hands.move(hours=6)
+                await live.feed(run, BOOT)
+            await forgetting(live).sweep()
+            assert len(await live.events()) == 5
+            live.hands.move(microseconds=1)
+            await forgetting(live).sweep()
+            assert [event.number for event in await live.events()] == [2, 3, 4, 5]
 
     async def test_a_lost_run_is_forgotten_after_a_week_and_one_that_is_seen_is_not(
         self, tmp_path: Path
     ) -> None:
-        async with telling(tmp_path) as told:
-            run = (await told.runs.open(BOX, HEAD)).id
-            other = (await told.runs.open(BOX, HEAD.model_copy(update={"run_id": 2}))).id
-            told.hands.move(minutes=11)
-            await told.runs.sweep()
-            told.hands.move(days=6)
-            await told.feed(other)
-            told.hands.move(days=1)
-            await forgetting(told).sweep()
-            kept = await told.storage.read(
+        async with live_scene(tmp_path) as live:
+            run = (await live.runs.open(BOX, HEAD)).id
+            other = (await live.runs.open(BOX, HEAD.model_copy(update={"run_id": 2}))).id
+            live.hands.move(minutes=11)
+            await live.runs.sweep()
+            live.hands.move(days=6)
+            await live.feed(other)
+            live.hands.move(days=1)
+            await forgetting(live).sweep()
+            kept = await live.storage.read(
                 lambda r: [r.live_run(ACME.id, one) is not None for one in (run, other)]
             )
         assert kept == [False, True]
@@ -402,20 +402,20 @@ class TestEvents:
     ) -> None:
         assert limits.LIVE_TESTS_MAX == 10_000
         monkeypatch.setattr(limits, "LIVE_TESTS_MAX", 2)
-        async with telling(tmp_path) as told:
-            run = (await told.runs.open(BOX, HEAD)).id
-            await told.feed(run, BOOT, FLASH)
-            await told.feed(run, BOOT, FLASH)
+        async with live_scene(tmp_path) as live:
+            run = (await live.runs.open(BOX, HEAD)).id
+            await live.feed(run, BOOT, FLASH)
+            await live.feed(run, BOOT, FLASH)
             with pytest.raises(ConflictError, match=r"may have 10,000 tests.*with its report"):
-                await told.feed(run, {"id": "spi"})
-            shown = await told.storage.read(lambda r: r.live_tests(ACME.id, run))
+                await live.feed(run, {"id": "spi"})
+            shown = await live.storage.read(lambda r: r.live_tests(ACME.id, run))
         assert shown == 2
 
     async def test_a_key_that_ended_meanwhile_opens_nothing(self, tmp_path: Path) -> None:
-        async with telling(tmp_path) as told:
+        async with live_scene(tmp_path) as live:
             with pytest.raises(Exception, match="not a box key that works"):
-                await told.runs.open(replace(BOX, key_digest=b"earlier"), HEAD)
-            assert await told.types() == []
+                await live.runs.open(replace(BOX, key_digest=b"earlier"), HEAD)
+            assert await live.types() == []
 
 
 def test_each_report_and_each_part_that_shows_has_an_event_with_its_run(tmp_path: Path) -> None:
@@ -435,15 +435,15 @@ def test_each_report_and_each_part_that_shows_has_an_event_with_its_run(tmp_path
         await storage.close()
         return list(found)
 
-    start, *told = (event.happening for event in asyncio.run(events()))
+    start, *result = (event.happening for event in asyncio.run(events()))
     assert start.type is RunEventType.STARTED
-    assert [one.type for one in told] == [RunEventType.REPORTED] * 2
-    assert [one.body["run"]["tests"]["total"] for one in told] == [2, 3]  # type: ignore[index]  # JSON
-    assert {one.run_id for one in (start, *told)} == {UUID(run)}
+    assert [one.type for one in result] == [RunEventType.REPORTED] * 2
+    assert [one.body["run"]["tests"]["total"] for one in result] == [2, 3]  # type: ignore[index]  # JSON
+    assert {one.run_id for one in (start, *result)} == {UUID(run)}
 
 
-def forgetting(told: Told) -> Retention:
-    return Retention(told.storage, told.hands)
+def forgetting(live: LiveScene) -> Retention:
+    return Retention(live.storage, live.hands)
 
 
 async def nothing() -> None:
@@ -455,20 +455,20 @@ class TestSweeping:
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr(sweeping, "SWEEP_SECONDS", 0.01)
-        async with telling(tmp_path) as told:
-            beside = sweeping.sweeping(told.runs, forgetting(told), nothing, nothing)(
+        async with live_scene(tmp_path) as live:
+            beside = sweeping.sweeping(live.runs, forgetting(live), nothing, nothing)(
                 web.Application()
             )
             await anext(beside)
             for count in (1, 2):
-                await told.runs.open(BOX, HEAD)
-                told.hands.move(minutes=10)
-                await asyncio.wait_for(told.losses(count), 60)
+                await live.runs.open(BOX, HEAD)
+                live.hands.move(minutes=10)
+                await asyncio.wait_for(live.losses(count), 60)
             await anext(beside, None)
-            await told.runs.open(BOX, HEAD)
-            told.hands.move(minutes=10)
+            await live.runs.open(BOX, HEAD)
+            live.hands.move(minutes=10)
             await asyncio.sleep(0.05)
-            assert (await told.types())[-1] == "started"
+            assert (await live.types())[-1] == "started"
 
     @pytest.mark.parametrize(
         "fault",
@@ -493,9 +493,9 @@ class TestSweeping:
                     raise fault
                 swept.set()
 
-        async with telling(tmp_path) as told:
-            failing = Failing(told.storage, told.hands)
-            beside = sweeping.sweeping(failing, forgetting(told), nothing, nothing)(
+        async with live_scene(tmp_path) as live:
+            failing = Failing(live.storage, live.hands)
+            beside = sweeping.sweeping(failing, forgetting(live), nothing, nothing)(
                 web.Application()
             )
             with caplog.at_level(logging.WARNING, "hwci.server"):

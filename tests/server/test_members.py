@@ -93,9 +93,9 @@ def test_people_are_added_only_by_consent_and_the_answer_reveals_no_account(
     before = audit(server)
     emails = ("victim@example.org", "nobody@example.org", MEMBER_EMAIL, EMAIL)
 
-    told = {add(server, server.token, email).error for email in emails}
+    result = {add(server, server.token, email).error for email in emails}
 
-    ((status, message),) = told
+    ((status, message),) = result
     assert status == 404
     assert "hwci members invite EMAIL" in message
     assert ask(server.url, "GET", server.org_url, bearer(token)).status == 404

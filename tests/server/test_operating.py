@@ -313,10 +313,10 @@ class TestSigningKey:
             user, session = (str(uuid4()) for _ in range(2))
             clock.move(minutes=15)
             late = forged.sign("at+jwt", {"sub": user, "sid": session}, timedelta(days=1))
-            told = ask(server.url, "GET", "/api/auth/me", bearer(late)).error
+            result = ask(server.url, "GET", "/api/auth/me", bearer(late)).error
             assert self.me(server, server.token) == 401
 
-        assert told == (401, "The access token is not valid or has ended; sign in again")
+        assert result == (401, "The access token is not valid or has ended; sign in again")
         keys = signing_keys(tmp_path / "hwci.db.key")
         assert keys.present != first
         assert [key.value for key in keys.former] == [first]

@@ -473,8 +473,8 @@ def test_keys_that_somebody_made_go_on_working_when_they_are_disabled(tmp_path: 
         admin = bearer(server.admin_token)
         members = ask(server.url, "GET", f"/api/orgs/{server.org_id}/members", admin).json
         assert EMAIL in [one["user"]["email"] for one in members["items"]]
-        told = entries(server, str(server.org_id), admin)
-        assert ("user.disabled", "operator", {"email": EMAIL}) in told
+        result = entries(server, str(server.org_id), admin)
+        assert ("user.disabled", "operator", {"email": EMAIL}) in result
 
 
 def test_invitations_of_who_is_disabled_open_nothing_until_they_are_enabled(
@@ -536,10 +536,10 @@ def test_the_operators_deeds_stand_in_the_servers_log_without_the_link(
     token = link(ada)
     switch(ada, enabled=False)
 
-    told = [one.getMessage() for one in caplog.records if "operator" in one.getMessage()]
-    assert len(told) == 2
-    assert all(ada.email in line for line in told)
-    assert "ResetPassword" in told[0]
+    result = [one.getMessage() for one in caplog.records if "operator" in one.getMessage()]
+    assert len(result) == 2
+    assert all(ada.email in line for line in result)
+    assert "ResetPassword" in result[0]
     assert token is not None
     assert token not in caplog.text
 

@@ -116,9 +116,9 @@ def test_a_second_use_is_in_the_log_and_in_the_audit_log_once(
         assert refresh(server, first).error == REFUSED
 
     user_id = first["user"]["id"]
-    told = [one for one in caplog.records if "used twice" in one.getMessage()]
-    assert [one.levelname for one in told] == 3 * ["WARNING"]
-    assert all(user_id in one.getMessage() for one in told)
+    result = [one for one in caplog.records if "used twice" in one.getMessage()]
+    assert [one.levelname for one in result] == 3 * ["WARNING"]
+    assert all(user_id in one.getMessage() for one in result)
     owner = bearer(login(server)["accessToken"])  # other tests end all of the owner's sign-ins
     log = ask(server.url, "GET", f"{server.org_url}/audit-log", owner)
     of_user = [one for one in log.json["items"] if one["actor"]["id"] == user_id]

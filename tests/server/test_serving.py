@@ -83,8 +83,8 @@ async def test_the_log_has_the_whole_address_that_a_trusted_proxy_gives(
     caplog.set_level(logging.INFO)
     trusted = (ip_network("127.0.0.1/32"),)
     async with serving(Settings(database="memory:", port=0, trusted_proxies=trusted)) as server:
-        told = ("X-Forwarded-For", "2001:db8::1:2:3:4")
-        await asyncio.to_thread(ask, server.url, "GET", "/healthz", told)
+        given = ("X-Forwarded-For", "2001:db8::1:2:3:4")
+        await asyncio.to_thread(ask, server.url, "GET", "/healthz", given)
 
     assert "2001:db8::1:2:3:4 GET /healthz 200 " in caplog.text
 

@@ -60,8 +60,8 @@ def test_a_secret_stands_in_the_file_or_in_one_beside_it(tmp_path: Path) -> None
 
 def test_scopes_are_the_usual_ones_unless_asked_otherwise(tmp_path: Path) -> None:
     assert read_providers(file_of(tmp_path, GOOD))["acme"].scopes == ("openid", "email", "profile")
-    told = read_providers(file_of(tmp_path, f'{GOOD}scopes = ["openid", "groups"]'))["acme"]
-    assert told.scopes == ("openid", "groups")
+    result = read_providers(file_of(tmp_path, f'{GOOD}scopes = ["openid", "groups"]'))["acme"]
+    assert result.scopes == ("openid", "groups")
 
 
 @pytest.mark.parametrize(

@@ -333,8 +333,8 @@ async def test_an_answer_counts_that_is_good_and_of_a_usual_size(
 ) -> None:
     subject = f"{status}-{filler}"
     provider.claims |= {"sub": subject, "email": None}
-    told = {**PERSON, "sub": subject, "email": f"{subject}@x.org", "filler": "x" * filler}
-    provider.answers["/userinfo"] = says(status, json.dumps(told).encode())
+    given = {**PERSON, "sub": subject, "email": f"{subject}@x.org", "filler": "x" * filler}
+    provider.answers["/userinfo"] = says(status, json.dumps(given).encode())
 
     assert await is_let_in(server) is let_in
 

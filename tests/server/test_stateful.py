@@ -311,12 +311,12 @@ class Organization(RuleBasedStateMachine):
     @invariant()
     def boxes_are_those_of_the_model(self) -> None:
         listed = self.org(self.an_owner(), "GET", "/boxes").json["items"]
-        told = {box for *_, box in self.reports}
+        result = {box for *_, box in self.reports}
         assert {
             (one["id"], one["name"], one["status"], one["lastReportAt"] is not None)
             for one in listed
         } == {
-            (box.id, box.name, "online" if box.key else "new", box.name in told)
+            (box.id, box.name, "online" if box.key else "new", box.name in result)
             for box in self.boxes.values()
         }
 

@@ -117,9 +117,9 @@ async def test_who_gives_way_gets_an_error(followers: Followers) -> None:
         await followers.come(ORGS[0], HERE)
     await followers.come(ORGS[1], THERE)
 
-    with pytest.raises(RateLimitedError, match="try again in 15 seconds") as told:
+    with pytest.raises(RateLimitedError, match="try again in 15 seconds") as caught:
         await followers.streams[PLACES - 1].next()
-    assert len(str(told.value)) <= 123, "it is the reason that a WebSocket is closed with"
+    assert len(str(caught.value)) <= 123, "it is the reason that a WebSocket is closed with"
 
 
 @given(st.lists(st.tuples(st.sampled_from(ORGS[:4]), st.sampled_from([HERE, THERE])), min_size=9))

@@ -83,11 +83,11 @@ async def test_a_live_run_has_events_from_its_start_to_its_report(scene: Scene) 
         ended = {"type": "test", "id": "boot", "outcome": "pass", "attempts": 2}
         await scene.post(f"/api/box/runs/{run['id']}/events", {"events": [ended]}, **key)
         await scene.post("/api/ci/run-report", body, **await ci_key(scene))
-        told = [RunEvent.model_validate_json((await reader.event())["data"]) for _ in range(3)]
+        result = [RunEvent.model_validate_json((await reader.event())["data"]) for _ in range(3)]
 
-    assert [event.type for event in told] == ["run.started", "run.test", "run.reported"]
-    assert {str(event.run_id) for event in told} == {run["id"]}
-    started, test, reported = told
+    assert [event.type for event in result] == ["run.started", "run.test", "run.reported"]
+    assert {str(event.run_id) for event in result} == {run["id"]}
+    started, test, reported = result
     assert started.run is not None
     assert (started.run.status, started.run.ended_at) == ("running", None)
     assert test.test is not None
@@ -274,18 +274,18 @@ async def read_events(reader: Reader, count: int) -> list[dict[str, str]]:
 
 async def read_through_cuts(url: str, scene: Scene, count: int) -> list[dict[str, str]]:
     """Read as a browser would: a block counts when it is whole, and its id is where to go on."""
-    told: list[dict[str, str]] = []
+    received: list[dict[str, str]] = []
     place = "0"
-    while len(told) < count:
+    while len(received) < count:
         headers = {**bearer(scene.member), "Last-Event-ID": place}
         try:
             async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as response:
                 assert response.status == 200
                 reader = Reader(response)
                 await reader.block()
-                while len(told) < count:
-                    told.append(await reader.event())
-                    place = told[-1]["id"]
+                while len(received) < count:
+                    received.append(await reader.event())
+                    place = received[-1]["id"]
         except (aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError):
             continue
-    return told
+    return received

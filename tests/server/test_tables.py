@@ -54,7 +54,7 @@ def tell(server: RunningServer) -> None:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server whose tables have several rows each."""
     with running_in_thread(tmp_path_factory.mktemp("told")) as server:
         tell(server)
@@ -81,15 +81,15 @@ def told_in(row: dict[str, Any], column: str) -> Any:
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
 def test_a_table_stands_by_each_column_of_its_rows_either_way(
-    told: RunningServer, table: str, column: StrEnum
+    seeded: RunningServer, table: str, column: StrEnum
 ) -> None:
-    whole = rows(told, table)
+    whole = rows(seeded, table)
     up = sorted(whole, key=lambda row: told_in(row, column.value))
     down = sorted(whole, key=lambda row: told_in(row, column.value), reverse=True)
 
     assert len(whole) > 1
-    assert rows(told, table, f"sort={column}") == up
-    assert rows(told, table, f"sort=-{column}") == down
+    assert rows(seeded, table, f"sort={column}") == up
+    assert rows(seeded, table, f"sort=-{column}") == down
 
 
 @pytest.mark.parametrize(
@@ -114,59 +114,61 @@ def test_a_table_stands_by_each_column_of_its_rows_either_way(
     ],
 )
 def test_a_search_gives_the_rows_that_match_and_their_number(
-    told: RunningServer, table: str, search: str, total: int
+    seeded: RunningServer, table: str, search: str, total: int
 ) -> None:
-    found = rows(told, table, f"search={search}")
+    found = rows(seeded, table, f"search={search}")
 
     assert len(found) == total
-    assert found == [row for row in rows(told, table) if row in found]
+    assert found == [row for row in rows(seeded, table) if row in found]
 
 
-def test_a_page_is_cut_from_what_matches_in_the_order_asked_for(told: RunningServer) -> None:
+def test_a_page_is_cut_from_what_matches_in_the_order_asked_for(seeded: RunningServer) -> None:
     query = "search=hardware&sort=testId&limit=2&page=2"
-    answer = reply(told, "ci-metrics/flakiest-tests", query).json
+    answer = reply(seeded, "ci-metrics/flakiest-tests", query).json
 
     assert [row["testId"] for row in answer["items"]] == ["flash", "usb"]
     assert (answer["total"], answer["page"], answer["limit"]) == (4, 2, 2)
 
 
 def test_failures_are_narrowed_by_test_and_label_before_they_are_searched(
-    told: RunningServer,
+    seeded: RunningServer,
 ) -> None:
-    every = rows(told, "ci-failures")
+    every = rows(seeded, "ci-failures")
     usb = [row for row in every if row["testId"] == "usb"]
     flakes = [row for row in usb if row["label"] == "flake"]
 
     assert 0 < len(flakes) < len(usb) < len(every)
     product = "repoKey=acme/firmware&suite=hardware"
-    assert rows(told, "ci-failures", f"{product}&testId=usb") == usb
-    assert rows(told, "ci-failures", "testId=usb&label=flake") == flakes
-    assert rows(told, "ci-failures", "testId=usb&search=boot") == []
-    assert rows(told, "ci-failures", "testId=us") == rows(told, "ci-failures", "testId=USB") == []
-    answer = reply(told, "ci-failures", "testId=usb&sort=sha&limit=1&page=2").json
+    assert rows(seeded, "ci-failures", f"{product}&testId=usb") == usb
+    assert rows(seeded, "ci-failures", "testId=usb&label=flake") == flakes
+    assert rows(seeded, "ci-failures", "testId=usb&search=boot") == []
+    assert (
+        rows(seeded, "ci-failures", "testId=us") == rows(seeded, "ci-failures", "testId=USB") == []
+    )
+    answer = reply(seeded, "ci-failures", "testId=usb&sort=sha&limit=1&page=2").json
     assert answer["items"] == sorted(usb, key=lambda row: str(row["sha"]))[1:2]
     assert answer["total"] == len(usb)
 
 
-def test_what_is_no_id_of_a_test_is_a_fault_of_the_query(told: RunningServer) -> None:
+def test_what_is_no_id_of_a_test_is_a_fault_of_the_query(seeded: RunningServer) -> None:
     for test_id in ("", "x" * 513, "%00"):
-        found = reply(told, "ci-failures", f"testId={test_id}")
+        found = reply(seeded, "ci-failures", f"testId={test_id}")
         assert found.issue_paths == [["query", "testId"]]
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_an_unknown_column_and_an_empty_search_are_faults_of_the_query(
-    told: RunningServer, table: str
+    seeded: RunningServer, table: str
 ) -> None:
-    assert reply(told, table, "sort=colour").issue_paths == [["query", "sort"]]
-    assert reply(told, table, "search=%20").issue_paths == [["query", "search"]]
-    assert reply(told, table, f"search={'x' * 201}").issue_paths == [["query", "search"]]
+    assert reply(seeded, table, "sort=colour").issue_paths == [["query", "sort"]]
+    assert reply(seeded, table, "search=%20").issue_paths == [["query", "search"]]
+    assert reply(seeded, table, f"search={'x' * 201}").issue_paths == [["query", "search"]]
 
 
-def test_broken_tests_are_left_out_of_the_table_and_its_history(told: RunningServer) -> None:
+def test_broken_tests_are_left_out_of_the_table_and_its_history(seeded: RunningServer) -> None:
     def rows(table: str, broken: str) -> list[str]:
-        path = f"/api/orgs/{told.org_id}/ci-metrics/{table}?{AS_OF}{broken}"
-        reply = ask(told.url, "GET", path, bearer(told.token))
+        path = f"/api/orgs/{seeded.org_id}/ci-metrics/{table}?{AS_OF}{broken}"
+        reply = ask(seeded.url, "GET", path, bearer(seeded.token))
         assert reply.status == 200
         return [str(row["testId"]) for row in reply.json["items"]]
 
@@ -179,30 +181,30 @@ def test_broken_tests_are_left_out_of_the_table_and_its_history(told: RunningSer
     assert sorted(every) == sorted(broken + flaky)
     assert rows("flakiest-tests/history", "&broken=false") == flaky
     reply = ask(
-        told.url,
+        seeded.url,
         "GET",
-        f"/api/orgs/{told.org_id}/ci-metrics/flakiest-tests?broken=maybe",
-        bearer(told.token),
+        f"/api/orgs/{seeded.org_id}/ci-metrics/flakiest-tests?broken=maybe",
+        bearer(seeded.token),
     )
     assert (reply.status, reply.json["issues"][0]["path"]) == (400, ["query", "broken"])
 
 
-def test_other_failures_are_listed_by_class(told: RunningServer) -> None:
+def test_other_failures_are_listed_by_class(seeded: RunningServer) -> None:
     def classes(of: str) -> list[str]:
-        path = f"/api/orgs/{told.org_id}/ci-metrics/other-failures?{AS_OF}{of}"
-        reply = ask(told.url, "GET", path, bearer(told.token))
+        path = f"/api/orgs/{seeded.org_id}/ci-metrics/other-failures?{AS_OF}{of}"
+        reply = ask(seeded.url, "GET", path, bearer(seeded.token))
         return sorted(str(row["class"]) for row in reply.json["items"])
 
-    bugs = f"/api/orgs/{told.org_id}/ci-metrics/real-bugs?{AS_OF}"
-    bug = ask(told.url, "GET", bugs, bearer(told.token)).json["items"][0]["id"]
-    review = f"/api/orgs/{told.org_id}/ci-failures/{bug}"
-    assert ask(told.url, "POST", f"{review}/dismiss", bearer(told.token)).status == 200
+    bugs = f"/api/orgs/{seeded.org_id}/ci-metrics/real-bugs?{AS_OF}"
+    bug = ask(seeded.url, "GET", bugs, bearer(seeded.token)).json["items"][0]["id"]
+    review = f"/api/orgs/{seeded.org_id}/ci-failures/{bug}"
+    assert ask(seeded.url, "POST", f"{review}/dismiss", bearer(seeded.token)).status == 200
 
     every = classes("")
     for name in ("bench_or_harness", "ambiguous", "dismissed"):
         assert classes(f"&class={name}") == [one for one in every if one == name]
     assert set(every) == {"bench_or_harness", "dismissed"}
-    assert ask(told.url, "POST", f"{review}/reset", bearer(told.token)).status == 200
-    path = f"/api/orgs/{told.org_id}/ci-metrics/other-failures?class=real_fw_bug"
-    reply = ask(told.url, "GET", path, bearer(told.token))
+    assert ask(seeded.url, "POST", f"{review}/reset", bearer(seeded.token)).status == 200
+    path = f"/api/orgs/{seeded.org_id}/ci-metrics/other-failures?class=real_fw_bug"
+    reply = ask(seeded.url, "GET", path, bearer(seeded.token))
     assert (reply.status, reply.json["issues"][0]["path"]) == (400, ["query", "class"])

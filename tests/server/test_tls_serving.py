@@ -98,14 +98,16 @@ async def test_a_server_with_a_certificate_speaks_tls_and_says_so(pair: Pair) ->
             assert headers["x-request-id"]
 
 
-@pytest.mark.parametrize(("base_url", "told"), [("https://hwci.example.org", YEAR), (None, None)])
+@pytest.mark.parametrize(
+    ("base_url", "message"), [("https://hwci.example.org", YEAR), (None, None)]
+)
 async def test_behind_an_https_address_browsers_get_the_header_too(
-    base_url: str | None, told: str | None
+    base_url: str | None, message: str | None
 ) -> None:
     async with serving(Settings(database="memory:", port=0, base_url=base_url)) as server:
         for path in ("/healthz", "/api/auth/me", "/nothing"):
             reply = await asyncio.to_thread(ask, server.url, "GET", path)
-            assert reply.headers.get("strict-transport-security") == told
+            assert reply.headers.get("strict-transport-security") == message
 
 
 def test_versions_before_tls_1_2_are_not_spoken(pair: Pair) -> None:

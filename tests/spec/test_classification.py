@@ -227,9 +227,9 @@ def test_the_first_run_on_the_commit_sets_the_changes_and_no_later_one(service: 
 @shows(UNDER_TEST)
 def test_a_run_of_another_workflow_or_branch_does_not_set_the_changes(service: Service) -> None:
     service.configure()
-    told = changes("base", commit("bad", FIRMWARE))
-    service.report("bad", 1, workflow="night", suite=SUITE, changes=told)
-    service.report("bad", 2, branch="dev", changes=told)
+    result = changes("base", commit("bad", FIRMWARE))
+    service.report("bad", 1, workflow="night", suite=SUITE, changes=result)
+    service.report("bad", 2, branch="dev", changes=result)
     service.report("bad", 3, failed(), changes=changes("base", commit("bad", OTHER)))
     service.report("fix", 4, passed(), changes=changes("bad", commit("fix", FIRMWARE)))
 

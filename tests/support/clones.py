@@ -73,13 +73,13 @@ class Story:
         return number
 
     def _write(self, number: int, parents: Sequence[int], message: str, before: Tree) -> None:
-        told = message.encode()
+        result = message.encode()
         when = FIRST_SECOND + self.chance.randint(-9, 9) * 3_600  # clocks go as they like
         # Every commit stands on a ref of its own, so that none is dropped.
         self.lines += [
             f"commit refs/all/{number}\nmark :{number}".encode(),
             f"committer n <n@example.org> {when} +0000".encode(),
-            b"data %d\n%s" % (len(told), told),
+            b"data %d\n%s" % (len(result), result),
             *(
                 f"{'merge' if place else 'from'} :{parent}".encode()
                 for place, parent in enumerate(parents)

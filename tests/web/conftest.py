@@ -160,8 +160,8 @@ def running_demo() -> Iterator[Dashboard]:
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
     ) as process:
         try:
-            told = _read_until(process, b"Serving until")
-            yield _dashboard(told)
+            result = _read_until(process, b"Serving until")
+            yield _dashboard(result)
         finally:
             process.terminate()
             process.communicate()
@@ -169,23 +169,23 @@ def running_demo() -> Iterator[Dashboard]:
 
 def _read_until(process: "subprocess.Popen[bytes]", word: bytes) -> str:
     assert process.stdout is not None
-    told, end = b"", monotonic() + PATIENCE_SECONDS
-    while word not in told:
-        assert monotonic() < end, told.decode()
+    result, end = b"", monotonic() + PATIENCE_SECONDS
+    while word not in result:
+        assert monotonic() < end, result.decode()
         ready, _, _ = select.select([process.stdout], [], [], 1)
         if ready:
             # A reader with a buffer would hold back lines that `select` then waits for.
             more = os.read(process.stdout.fileno(), 65_536)
-            assert more, told.decode()
-            told += more
-    return told.decode()
+            assert more, result.decode()
+            result += more
+    return result.decode()
 
 
-def _dashboard(told: str) -> Dashboard:
-    url = re.search(r"^Server +(\S+)$", told, re.MULTILINE)
-    account = re.search(r"^Sign-in +(\S+), password (\S+)$", told, re.MULTILINE)
-    assert url is not None, told
-    assert account is not None, told
+def _dashboard(message: str) -> Dashboard:
+    url = re.search(r"^Server +(\S+)$", message, re.MULTILINE)
+    account = re.search(r"^Sign-in +(\S+), password (\S+)$", message, re.MULTILINE)
+    assert url is not None, message
+    assert account is not None, message
     return Dashboard(url[1], Account(account[1], account[2]))
 
 

@@ -91,15 +91,15 @@ START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TI
 def hostile_server(folder: Path) -> Iterator[RunningServer]:
     """Run a server that was told all of `HOSTILE`."""
     with running_in_thread(folder) as server:
-        told = _Told(server)
+        reporter = _Reporter(server)
         for number, text in enumerate(HOSTILE):
-            told.by_ci(number, text)
-            told.by_people(number, text)
-        told.reviewed()
+            reporter.by_ci(number, text)
+            reporter.by_people(number, text)
+        reporter.reviewed()
         yield server
 
 
-class _Told:
+class _Reporter:
     def __init__(self, server: RunningServer) -> None:
         self._server = server
         self._reviewers: dict[str, str] = {}

@@ -55,14 +55,14 @@ def test_every_action_is_shown_in_words_with_who_and_which(page: Page, tmp_path:
     with site(page, tmp_path) as own:
         do_all(own)
         own.open("audit-log")
-        told = own.ask("audit-log?limit=20")["items"]
+        result = own.ask("audit-log?limit=20")["items"]
         rows = page.locator("tbody tr")
-        expect(rows).to_have_count(len(told))
+        expect(rows).to_have_count(len(result))
 
-        assert rows.evaluate_all(ACTIONS) == [entry["action"] for entry in told]
-        assert page.locator("tbody time").evaluate_all(TIMES) == [entry["at"] for entry in told]
-        assert {entry["action"] for entry in told} == set(DEEDS)
-        for place, entry in enumerate(told):
+        assert rows.evaluate_all(ACTIONS) == [entry["action"] for entry in result]
+        assert page.locator("tbody time").evaluate_all(TIMES) == [entry["at"] for entry in result]
+        assert {entry["action"] for entry in result} == set(DEEDS)
+        for place, entry in enumerate(result):
             _, who, what, which = cells(rows.nth(place))
             deed, thing = DEEDS[entry["action"]]
             assert (who, what) == (entry["actor"]["name"], deed)
@@ -98,9 +98,9 @@ def test_the_log_is_paged_as_the_api_pages_it(page: Page, tmp_path: Path) -> Non
 
         page.get_by_role("button", name="Next").click()
 
-        told: list[Any] = own.ask(f"audit-log?page=2&limit={ROWS}")["items"]
-        expect(page.locator("tbody tr")).to_have_count(len(told))
-        assert page.locator("tbody time").evaluate_all(TIMES) == [one["at"] for one in told]
+        result: list[Any] = own.ask(f"audit-log?page=2&limit={ROWS}")["items"]
+        expect(page.locator("tbody tr")).to_have_count(len(result))
+        assert page.locator("tbody time").evaluate_all(TIMES) == [one["at"] for one in result]
         page.reload()
         expect(page.get_by_text("Page 2 of 2")).to_be_visible()
 

@@ -57,10 +57,10 @@ def test_events_are_read_however_their_bytes_are_cut(page: Page, demo: Dashboard
 
     found = page.evaluate(READ, pieces)
 
-    told = as_the_client_reads(STREAM)
-    assert len(told["events"]) == 4
+    expected = as_the_client_reads(STREAM)
+    assert len(expected["events"]) == 4
     for number, read in enumerate(found):
-        assert read == told, number
+        assert read == expected, number
 
 
 def as_the_client_reads(data: bytes) -> dict[str, Any]:
@@ -278,9 +278,9 @@ def is_stream(request: Request) -> bool:
 
 def look(page: Page, *, hidden: bool) -> None:
     """Turn to another tab, or back, as the page is told of it."""
-    told = json.dumps(hidden)
+    result = json.dumps(hidden)
     page.evaluate(
-        f"Object.defineProperty(document, 'hidden', {{value: {told}, configurable: true}});"
+        f"Object.defineProperty(document, 'hidden', {{value: {result}, configurable: true}});"
         "document.dispatchEvent(new Event('visibilitychange'))"
     )
 

@@ -44,7 +44,7 @@ REFUSED = "error: Failed to load resource"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with hostile_server(tmp_path_factory.mktemp("hostile")) as server:
         yield server
 
@@ -106,8 +106,8 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(page: Page, told: RunningServer) -> Visitor:
-    return Visitor(page, told)
+def visitor(page: Page, seeded: RunningServer) -> Visitor:
+    return Visitor(page, seeded)
 
 
 def part_of(all_of_them: Sequence[Any], first: int) -> Sequence[Any]:
@@ -145,14 +145,14 @@ def test_the_metrics_page_shows_all_of_them_as_text(visitor: Visitor) -> None:
 
 
 def test_the_page_of_failures_shows_all_of_them_as_text(visitor: Visitor) -> None:
-    told = visitor.ask("ci-failures")
+    seeded = visitor.ask("ci-failures")
     tests: set[str] = set()
-    for number in range(1, (len(told) - 1) // 20 + 2):
+    for number in range(1, (len(seeded) - 1) // 20 + 2):
         visitor.open(f"failures?failures.page={number}")
         expect(visitor.page.locator("tbody tr").first).to_be_visible()
         visitor.settled()
         tests |= visitor.texts("tbody td:first-child a")
-    assert tests == {row["testId"] for row in told}
+    assert tests == {row["testId"] for row in seeded}
     assert tests == {test for text in HOSTILE for test in ids_of(text)}
 
 
@@ -284,29 +284,29 @@ def test_a_path_may_hold_any_of_them(visitor: Visitor, quiet_console: list[str])
 
 
 def test_a_sign_in_leads_nowhere_but_to_a_page_of_ours(
-    page: Page, told: RunningServer, quiet_console: list[str]
+    page: Page, seeded: RunningServer, quiet_console: list[str]
 ) -> None:
-    visitor = Visitor(page, told)
+    visitor = Visitor(page, seeded)
     page.context.clear_cookies()
-    page.goto(f"{told.url}/sign-in")
+    page.goto(f"{seeded.url}/sign-in")
     for text in (*NOT_OURS, *HOSTILE[::6]):
-        page.goto(f"{told.url}/sign-in?next={in_address(text)}#{in_address(text)}")
-        page.get_by_label("E-mail").fill(told.email)
-        page.get_by_label("Password").fill(told.password)
+        page.goto(f"{seeded.url}/sign-in?next={in_address(text)}#{in_address(text)}")
+        page.get_by_label("E-mail").fill(seeded.email)
+        page.get_by_label("Password").fill(seeded.password)
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
         visitor.settled()
-        assert page.url.startswith(f"{told.url}/orgs/")
+        assert page.url.startswith(f"{seeded.url}/orgs/")
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_label("Password")).to_be_visible()
     only_refused(quiet_console)
 
 
-def test_a_set_up_link_may_hold_any_of_them(page: Page, told: RunningServer) -> None:
-    visitor = Visitor(page, told)
+def test_a_set_up_link_may_hold_any_of_them(page: Page, seeded: RunningServer) -> None:
+    visitor = Visitor(page, seeded)
     page.context.clear_cookies()  # a link leads who is signed in on to their invitations
     for text in part_of(HOSTILE, 0):
-        page.goto(f"{told.url}/setup?{in_address(text)}#{in_address(text)}")
+        page.goto(f"{seeded.url}/setup?{in_address(text)}#{in_address(text)}")
         expect(page.get_by_label("Password")).to_be_visible()
         visitor.settled()
 

@@ -253,9 +253,9 @@ def test_the_trend_of_a_tile_shows_the_figure_of_the_tile_and_no_sum_of_its_own(
 ) -> None:
     def more(route: Route) -> None:
         answer = route.fetch()
-        told = answer.json()
-        told["slots"][0]["infraRuns"] += 1000
-        route.fulfill(response=answer, json=told)
+        result = answer.json()
+        result["slots"][0]["infraRuns"] += 1000
+        route.fulfill(response=answer, json=result)
 
     page.route("**/ci-metrics/trend?*", more)
     page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics?days=90")

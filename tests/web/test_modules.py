@@ -37,7 +37,7 @@ def made_up(random: Random) -> Sources:
         beside = random.sample(range(number), random.randint(0, min(number, 4)))
         later = random.sample(range(1, number), min(2, number - 1)) if number > 1 else []
         sources[name] = written(name, number, {one: path(names[one], name) for one in beside})
-        sources[name] += told(number, beside, {one: path(names[one], name) for one in later})
+        sources[name] += content(number, beside, {one: path(names[one], name) for one in later})
     return sources
 
 
@@ -66,7 +66,7 @@ export class Kind{number} {{
 """
 
 
-def told(number: int, beside: list[int], later: Mapping[int, str]) -> str:
+def content(number: int, beside: list[int], later: Mapping[int, str]) -> str:
     """Write the one function that every module exports: all that it comes to by its imports."""
     near = "".join(f", read{one}(), new Kind{one}().kind" for one in beside)
     far = "".join(f', (await import("{where}")).read{one}()' for one, where in later.items())

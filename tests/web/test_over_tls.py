@@ -52,14 +52,14 @@ def test_a_refusal_is_a_cookie_that_a_script_reads_as_it_is(
     with running_in_thread(tmp_path, base_url=base_url) as server:
         line = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
         line.request("GET", NO_PROVIDER, headers={"Accept": "text/html"})
-        told = line.getresponse().headers["Set-Cookie"]
+        result = line.getresponse().headers["Set-Cookie"]
         line.close()
 
-    value = re.match(f"{name}=([^;]*);", told)
-    assert value is not None, told
+    value = re.match(f"{name}=([^;]*);", result)
+    assert value is not None, result
     assert re.fullmatch("[A-Za-z0-9%._~-]+", value[1])
     assert unquote(value[1]) == SAID
-    assert bool(SimpleCookie(told)[name]["secure"]) is bool(base_url)
+    assert bool(SimpleCookie(result)[name]["secure"]) is bool(base_url)
 
 
 def test_who_is_refused_reads_why_once(page: Page, url: str) -> None:

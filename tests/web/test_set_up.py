@@ -50,12 +50,12 @@ def fresh(folder: Path) -> Iterator[str]:
     with subprocess.Popen([*command, "--quiet"], stderr=subprocess.PIPE, bufsize=0) as process:
         assert process.stderr is not None
         try:
-            told = b""
-            while not re.search(rb"/setup#\S+\n", told):
-                assert select.select([process.stderr], [], [], 60)[0], told
-                told += process.stderr.read(65_536) or b""
-                assert process.poll() is None, told
-            found = re.search(rb"\S+/setup#\S+", told)
+            given = b""
+            while not re.search(rb"/setup#\S+\n", given):
+                assert select.select([process.stderr], [], [], 60)[0], given
+                given += process.stderr.read(65_536) or b""
+                assert process.poll() is None, given
+            found = re.search(rb"\S+/setup#\S+", given)
             assert found is not None
             yield found[0].decode()
         finally:

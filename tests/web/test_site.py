@@ -118,10 +118,12 @@ def test_what_records_the_vendored_files_is_not_served(server: RunningServer) ->
 
 
 @pytest.mark.parametrize("path", ["/", MAIN])
-@pytest.mark.parametrize("told", ["{tag}", "W/{tag}", '"other", {tag}', '"other",W/{tag}', "*"])
-def test_what_a_browser_has_is_not_sent_again(server: RunningServer, path: str, told: str) -> None:
+@pytest.mark.parametrize("message", ["{tag}", "W/{tag}", '"other", {tag}', '"other",W/{tag}', "*"])
+def test_what_a_browser_has_is_not_sent_again(
+    server: RunningServer, path: str, message: str
+) -> None:
     first = get(server, path)
-    value = told.format(tag=first.headers["etag"])
+    value = message.format(tag=first.headers["etag"])
     again = get(server, path, ("If-None-Match", value), ("Accept-Encoding", "gzip"))
 
     assert (again.status, again.body) == (304, b"")
@@ -129,9 +131,9 @@ def test_what_a_browser_has_is_not_sent_again(server: RunningServer, path: str, 
         assert again.headers[name] == first.headers[name]
 
 
-@pytest.mark.parametrize("told", ['"other"', "tag", 'W/"other"', ""])
-def test_what_a_browser_has_in_another_state_is_sent(server: RunningServer, told: str) -> None:
-    assert get(server, MAIN, ("If-None-Match", told)).status == 200
+@pytest.mark.parametrize("message", ['"other"', "tag", 'W/"other"', ""])
+def test_what_a_browser_has_in_another_state_is_sent(server: RunningServer, message: str) -> None:
+    assert get(server, MAIN, ("If-None-Match", message)).status == 200
 
 
 CODINGS = {

@@ -75,9 +75,9 @@ def test_the_way_back_leads_to_the_row_that_was_left(
 def test_the_way_back_is_found_though_a_row_went_away_meanwhile(page: Page, pages: str) -> None:
     def fewer(route: Route) -> None:
         answer = route.fetch()
-        told = answer.json()
-        del told["items"][0]
-        route.fulfill(response=answer, json=told)
+        result = answer.json()
+        del result["items"][0]
+        route.fulfill(response=answer, json=result)
 
     page.goto(f"{pages}/failures?days=90")
     expect(page.locator("tbody tr").first).to_be_visible()

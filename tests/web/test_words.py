@@ -31,13 +31,13 @@ TOOK = [
 
 
 def test_how_long_ago_something_was_is_shown_as_in_a_terminal(page: Page) -> None:
-    told = page.evaluate(AGO, [NOW.timestamp() * 1000, *SPANS])
+    result = page.evaluate(AGO, [NOW.timestamp() * 1000, *SPANS])
 
-    assert told == [tables.ago(NOW - timedelta(seconds=span), NOW) for span in SPANS]
+    assert result == [tables.ago(NOW - timedelta(seconds=span), NOW) for span in SPANS]
 
 
 def test_how_long_a_test_took_is_shown_as_in_a_terminal(page: Page) -> None:
-    told = page.evaluate(DURATION, TOOK)
+    result = page.evaluate(DURATION, TOOK)
 
-    assert told == [tables.duration(took) for took in TOOK]
-    assert {"12.3 s", "1 min", "2 h 2 min", "1 h 1 min"} <= set(told)
+    assert result == [tables.duration(took) for took in TOOK]
+    assert {"12.3 s", "1 min", "2 h 2 min", "1 h 1 min"} <= set(result)

@@ -71,10 +71,10 @@ def test_a_new_password_is_12_to_1024_characters() -> None:
 )
 def test_a_new_password_is_none_that_anybody_tries_first(password: str) -> None:
     """Who has one from before signs in with it all the same."""
-    told = PERSON | {"password": password}
+    result = PERSON | {"password": password}
 
-    assert paths(Registration, told) == [["body", "password"]]
-    assert paths(Login, told) == []
+    assert paths(Registration, result) == [["body", "password"]]
+    assert paths(Login, result) == []
     assert paths(Registration, PERSON | {"password": f"{password}!"}) == []
 
 

@@ -32,7 +32,7 @@ def faults(model: type[BaseModel], **query: str) -> list[list[str | int]]:
     return []
 
 
-def told(model: type[BaseModel], **query: str) -> dict[str | int, str]:
+def content(model: type[BaseModel], **query: str) -> dict[str | int, str]:
     """Return what is said of each parameter at fault."""
     with pytest.raises(ValidationError) as caught:
         model.model_validate(query)
@@ -53,7 +53,7 @@ def test_an_id_is_a_uuid_as_it_is_written_in_answers() -> None:
     assert StreamQuery.model_validate({"runId": str(run).upper()}).run_id == run
     assert StreamQuery(run_id=run).model_dump(mode="json")["runId"] == str(run)
     for text in (run.hex, f"{{{run}}}", run.urn, f" {run}", "x", ""):
-        assert told(StreamQuery, runId=text) == {
+        assert content(StreamQuery, runId=text) == {
             "runId": "Should be an id: a UUID, in hexadecimal digits and dashes"
         }
 
@@ -61,8 +61,8 @@ def test_an_id_is_a_uuid_as_it_is_written_in_answers() -> None:
 def test_words_are_shown_as_they_are_written_and_not_as_python_shows_them() -> None:
     words = "'bench_or_harness', 'ambiguous' or 'dismissed'"
 
-    assert told(OthersQuery, **{"class": "real_fw_bug"}) == {"class": f"Input should be {words}"}
-    assert told(FailuresQuery, label="x") == {
+    assert content(OthersQuery, **{"class": "real_fw_bug"}) == {"class": f"Input should be {words}"}
+    assert content(FailuresQuery, label="x") == {
         "label": "Input should be 'flake', 'resolved' or 'pending'"
     }
 
@@ -158,7 +158,7 @@ def test_a_commit_is_asked_for_by_4_to_64_digits_in_whatever_case(sha: str) -> N
     "sha", ["", "abc", "f" * 65, "abcg", " abcd", "abcd\n", "ab%", "٣٣٣٣", "main"]
 )
 def test_what_begins_no_commit_is_at_fault(sha: str) -> None:
-    assert told(RunsQuery, sha=sha) == {
+    assert content(RunsQuery, sha=sha) == {
         "sha": "Should be the first 4 to 64 hexadecimal digits of a commit"
     }
 
@@ -167,7 +167,7 @@ def test_a_flag_is_true_or_false_as_json_writes_them() -> None:
     assert RunsQuery.model_validate({"helloOk": "true"}).hello_ok is True
     assert RunsQuery.model_validate({"helloOk": "false"}).hello_ok is False
     for word in ("", "True", "FALSE", "1", "0", "yes", " true", "null"):
-        assert told(RunsQuery, helloOk=word) == {"helloOk": "Should be `true` or `false`"}
+        assert content(RunsQuery, helloOk=word) == {"helloOk": "Should be `true` or `false`"}
 
 
 def test_runs_of_a_period_are_asked_for_by_times_of_which_none_must_be_there() -> None:
@@ -184,7 +184,9 @@ def test_runs_of_a_period_are_asked_for_by_times_of_which_none_must_be_there() -
 def test_a_period_that_ends_before_it_begins_is_at_fault() -> None:
     late, early = "2026-03-02T11:00:00.000001Z", "2026-03-02T11:00:00Z"
 
-    assert told(RunsQuery, **{"from": late, "to": early}) == {"to": "Should not be before `from`"}
+    assert content(RunsQuery, **{"from": late, "to": early}) == {
+        "to": "Should not be before `from`"
+    }
     assert faults(RunsQuery, **{"from": "soon", "to": early}) == [["query", "from"]]
 
 
@@ -192,7 +194,7 @@ def test_a_period_that_ends_before_it_begins_is_at_fault() -> None:
 def test_what_a_test_did_is_asked_with_the_test_alone(name: str) -> None:
     for flag in ("true", "false"):
         assert faults(RunsQuery, testId="boot", **{name: flag}) == []
-        assert told(RunsQuery, **{name: flag}) == {
+        assert content(RunsQuery, **{name: flag}) == {
             name: "Needs `testId`: it is about one test of a run"
         }
     assert faults(RunsQuery, testId="", **{name: "true"}) == [["query", "testId"]]

@@ -78,7 +78,7 @@ class TestCheck:
         assert everything_in(crashed.parent) == before
 
     @pytest.mark.parametrize(
-        ("statement", "told"),
+        ("statement", "message"),
         [
             ("UPDATE report SET conclusion = 'x'", r"Report \d+ .* is not what was sent"),
             ("UPDATE test SET name = 'x' WHERE number = 1", "is not what was sent"),
@@ -94,12 +94,12 @@ class TestCheck:
         ],
     )
     async def test_what_is_not_as_it_was_sent_is_named(
-        self, path: Path, statement: str, told: str
+        self, path: Path, statement: str, message: str
     ) -> None:
         alter(path, statement)
         found = check_storage(path)
 
-        assert any(re.search(told, line) for line in found.damage)
+        assert any(re.search(message, line) for line in found.damage)
         assert all("\n" not in line for line in found.damage)
         with pytest.raises(DamagedError, match="was found damaged: "):
             open_storage(path)
@@ -239,9 +239,9 @@ class TestAfterAStopThatWasNotClean:
                 await use
         await storage.close()
 
-        told = [record for record in caplog.records if record.levelname == "CRITICAL"]
-        assert len(told) == 1
-        assert "hwci admin restore" in told[0].getMessage()
+        result = [record for record in caplog.records if record.levelname == "CRITICAL"]
+        assert len(result) == 1
+        assert "hwci admin restore" in result[0].getMessage()
         with pytest.raises(DamagedError, match=r"was found damaged: .*; run `hwci admin check`"):
             open_storage(crashed)
 

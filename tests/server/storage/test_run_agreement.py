@@ -141,8 +141,8 @@ class Story:
             writer.put_live_run(run)
             writer.put_live_tests(ACME.id, run.id, tests)
         status = RunStatus.LOST if lost or seen_at <= NOON else RunStatus.RUNNING
-        told = (outcomes.count(Outcome.PASS), outcomes.count(Outcome.FAIL))
-        counts = (len(tests), *told, max(len(tests) - 1, 0))
+        given = (outcomes.count(Outcome.PASS), outcomes.count(Outcome.FAIL))
+        counts = (len(tests), *given, max(len(tests) - 1, 0))
         self.live.append(
             (
                 *(run.id, status, head.repo_key, head.suite, head.workflow),

@@ -76,8 +76,8 @@ def test_any_number_of_commits_is_read_in_two_statements(
     connection.raw.set_trace_callback(asked.append)
     listings = writer.history(ORG).first_listing(REPORT.repo_key, shas)
     connection.raw.set_trace_callback(None)
-    told = {sha: changes.commits[0].subject for sha, changes in listings.items()}
-    assert told == {sha: f"change {number}" for number, sha in enumerate(shas)}
+    result = {sha: changes.commits[0].subject for sha, changes in listings.items()}
+    assert result == {sha: f"change {number}" for number, sha in enumerate(shas)}
     assert len(asked) == 2, asked
 
 

@@ -342,15 +342,15 @@ with tempfile.TemporaryDirectory() as folder:
     except StorageError as fault:
         print(str(fault).replace(str(path), "PATH"))
 """
-        told = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", program],
             check=True,
             capture_output=True,
             text=True,
             env=environment(),
         )
-        assert told.stderr == ""
-        assert told.stdout == (
+        assert result.stderr == ""
+        assert result.stdout == (
             "Cannot write the database PATH: Permission denied; give its owner the right to\n"
         )
 
