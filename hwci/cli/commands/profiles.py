@@ -5,41 +5,14 @@ import os
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
 from hwci.cli.session.credentials import default_credentials
-from hwci.cli.terminal import options, tables
+from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit, note
 from hwci.client.explained import command_error
 from hwci.wire.nearest import hint
 
 profiles = typer.Typer(no_args_is_help=True, help="Kept sign-ins: list, use.")
-
-
-class _Row(BaseModel):
-    """A profile, without its tokens."""
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
-
-    name: str
-    url: str
-    email: str
-    in_use: bool
-
-
-_LAYOUT = tables.Layout[_Row](
-    "profiles",
-    "Profiles",
-    [
-        tables.Column("", lambda row: "in use" if row.in_use else "", whole=True),
-        tables.Column("Profile", lambda row: row.name, whole=True),
-        tables.Column("Server", lambda row: row.url),
-        tables.Column("Signed in as", lambda row: row.email),
-    ],
-    "name url email inUse",
-    "No sign-in is kept: hwci login --url URL",
-)
 
 
 @profiles.command("list")
@@ -50,14 +23,16 @@ def list_profiles(json: options.JsonList = False, output: options.Output = None)
 
       hwci profiles list
     """
+    from hwci.cli.terminal.profile_list import LAYOUT, Row
+
     form = options.form_of(json, output)
     kept = default_credentials(os.environ)
     current = kept.current()
     rows = [
-        _Row(name=name, url=one.url, email=one.email, in_use=name == current)
+        Row(name=name, url=one.url, email=one.email, in_use=name == current)
         for name, one in sorted(kept.profiles().items())
     ]
-    emit(_LAYOUT, rows, form)
+    emit(LAYOUT, rows, form)
 
 
 @profiles.command("use")

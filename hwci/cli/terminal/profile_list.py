@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kept sign-ins look like in a terminal. It prints nothing."""
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from hwci.cli.terminal import tables
+
+
+class Row(BaseModel):
+    """A profile, without its tokens."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
+
+    name: str
+    url: str
+    email: str
+    in_use: bool
+
+
+LAYOUT = tables.Layout[Row](
+    "profiles",
+    "Profiles",
+    [
+        tables.Column("", lambda row: "in use" if row.in_use else "", whole=True),
+        tables.Column("Profile", lambda row: row.name, whole=True),
+        tables.Column("Server", lambda row: row.url),
+        tables.Column("Signed in as", lambda row: row.email),
+    ],
+    "name url email inUse",
+    "No sign-in is kept: hwci login --url URL",
+)
