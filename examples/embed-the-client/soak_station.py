@@ -5,11 +5,17 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 
-from hwci.client import Client, calls
-from hwci.client.errors import HwciError
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
-from hwci.wire.metrics import FlakyTestAnswer
-from hwci.wire.reports import RunReport, TestItem
+from hwci.client import (
+    Client,
+    FlakyTestAnswer,
+    HwciError,
+    Outcome,
+    RunReport,
+    TestItem,
+    Trigger,
+    Verdict,
+    calls,
+)
 
 REPOSITORY = "soak/power-board"
 SUITE = "power-board"
@@ -65,15 +71,14 @@ def line(test: FlakyTestAnswer) -> str:
 
 
 def main() -> int:
-    url, key, token = (os.environ[f"HWCI_{name}"] for name in ("URL", "CI_KEY", "TOKEN"))
+    url, key, reader = (os.environ[f"HWCI_{name}"] for name in ("URL", "CI_KEY", "READER_KEY"))
     try:
-        with Client(url, ci_key=key, token=token) as client:
+        with Client(url, ci_key=key, reader_key=reader) as client:
             for night in range(len(NIGHTS)):
                 client.send(calls.report_run(report(night)))
             print(f"reported {len(NIGHTS)} runs of {REPOSITORY} on {STATION}")
-            organization = client.send(calls.list_orgs()).items[0]
             asked = calls.flakiest_tests(
-                organization.id, days=30, repo_key=REPOSITORY, suite=SUITE, as_of=AS_OF
+                os.environ["HWCI_ORG"], days=30, repo_key=REPOSITORY, suite=SUITE, as_of=AS_OF
             )
             tests = list(client.items(asked))
     except HwciError as error:

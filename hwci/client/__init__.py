@@ -3,8 +3,9 @@
 
 `calls` has one function per endpoint; each gives a `Call`, a value that says what to send and
 what the answer is. `Client` and `AsyncClient` send calls and know no endpoint. Errors stand in
-`errors`. Importing this package imports none of these until they are asked for, so that a
-synchronous caller never pays for aiohttp.
+`errors`. What reports are made of and what answers hold can be imported from here, too. Importing
+this package imports none of these until they are asked for, so that a synchronous caller never
+pays for aiohttp.
 """
 
 from importlib import import_module
@@ -15,15 +16,95 @@ if TYPE_CHECKING:
     from hwci.client._aio import AsyncClient
     from hwci.client._call import Call
     from hwci.client._sync import Client
+    from hwci.client.errors import HwciError
+    from hwci.engine.vocabulary import (
+        FailureClass,
+        Label,
+        Outcome,
+        Role,
+        RunEventType,
+        RunStatus,
+        Trigger,
+        Verdict,
+    )
+    from hwci.wire.base import ListPage
+    from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
+    from hwci.wire.metrics import (
+        FlakyTestAnswer,
+        MetricsPage,
+        ProductAnswer,
+        SuiteConfigAnswer,
+        UncheckedMerge,
+    )
+    from hwci.wire.reports import (
+        Changes,
+        CommitItem,
+        MergeAnnouncement,
+        RunReport,
+        SuiteConfiguration,
+        TestItem,
+    )
+    from hwci.wire.runs import RunAnswer, RunDetail, RunEvent
 
-__all__ = ["AsyncClient", "Call", "Client", "calls", "errors"]
+__all__ = [
+    "AsyncClient",
+    "Call",
+    "Changes",
+    "Client",
+    "CommitItem",
+    "FailureAnswer",
+    "FailureClass",
+    "FailureEvidence",
+    "FlakyTestAnswer",
+    "HwciError",
+    "Label",
+    "ListPage",
+    "MergeAnnouncement",
+    "MetricsPage",
+    "Outcome",
+    "ProductAnswer",
+    "ResolvedFailureAnswer",
+    "Role",
+    "RunAnswer",
+    "RunDetail",
+    "RunEvent",
+    "RunEventType",
+    "RunReport",
+    "RunStatus",
+    "SuiteConfigAnswer",
+    "SuiteConfiguration",
+    "TestItem",
+    "Trigger",
+    "UncheckedMerge",
+    "Verdict",
+    "calls",
+    "errors",
+]
 
-_HOMES = {"AsyncClient": "_aio", "Call": "_call", "Client": "_sync"}
+_HOMES = {
+    "hwci.client._aio": "AsyncClient",
+    "hwci.client._call": "Call",
+    "hwci.client._sync": "Client",
+    "hwci.client.errors": "HwciError",
+    "hwci.engine.vocabulary": (
+        "FailureClass Label Outcome Role RunEventType RunStatus Trigger Verdict"
+    ),
+    "hwci.wire.base": "ListPage",
+    "hwci.wire.failures": "FailureAnswer FailureEvidence ResolvedFailureAnswer",
+    "hwci.wire.metrics": (
+        "FlakyTestAnswer MetricsPage ProductAnswer SuiteConfigAnswer UncheckedMerge"
+    ),
+    "hwci.wire.reports": (
+        "Changes CommitItem MergeAnnouncement RunReport SuiteConfiguration TestItem"
+    ),
+    "hwci.wire.runs": "RunAnswer RunDetail RunEvent",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
     if name in __all__:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

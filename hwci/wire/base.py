@@ -94,6 +94,10 @@ class Answer(BaseModel):
     )
 
 
+WORD = Field(strict=False)
+"""Of an enum: its text is enough in Python, as it is in JSON."""
+
+
 class ListPage(Answer, Generic[Item]):
     """The pagination convention of the spec."""
 

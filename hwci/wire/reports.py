@@ -18,6 +18,7 @@ from hwci.wire import limits
 from hwci.wire.base import (
     OR_NULL,
     STORABLE,
+    WORD,
     Address,
     CiBody,
     Count,
@@ -53,10 +54,10 @@ class TestItem(CiBody):
     __test__ = False  # pytest: not a test class
 
     id: TestId
-    outcome: Outcome
+    outcome: Annotated[Outcome, WORD]
     attempts: Positive
     duration_s: Annotated[float, Field(ge=0)]
-    verdict: Annotated[Verdict, OR_NULL] = Verdict.UNKNOWN
+    verdict: Annotated[Verdict, WORD, OR_NULL] = Verdict.UNKNOWN
 
     _nulls = model_validator(mode="before")(without_nulls)
 
@@ -126,7 +127,7 @@ class RunReport(CiBody):
     suite: Name | None = None
     run_id: Count
     run_attempt: Positive
-    trigger: Trigger
+    trigger: Annotated[Trigger, WORD]
     branch: Name
     sha: Sha
     started_at: Time

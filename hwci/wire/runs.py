@@ -15,6 +15,7 @@ from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus, Trigger, Ve
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
 from hwci.wire.base import (
+    WORD,
     Address,
     Answer,
     Body,
@@ -42,7 +43,7 @@ class RunHead(CiBody):
     suite: Name | None = None
     run_id: Count
     run_attempt: Positive
-    trigger: Trigger
+    trigger: Annotated[Trigger, WORD]
     branch: Name
     sha: Sha
     started_at: Time
@@ -64,7 +65,7 @@ class TestEvent(Body):
 
     type: Literal["test"]
     id: TestId
-    outcome: Outcome | None = None
+    outcome: Annotated[Outcome, WORD] | None = None
     attempts: Positive | None = None
 
 

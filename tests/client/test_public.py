@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may be imported, what that costs, and errors that travel between processes."""
 
+import json
 import pickle
 import subprocess
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 import hwci.client
-from hwci.client import errors
+from hwci.client import RunReport, TestItem, Trigger, Verdict, errors
 from hwci.client._address import parse_address
 from hwci.wire.errors import Issue
 
@@ -20,9 +23,43 @@ ISSUES = (Issue(path=["body", "sha"], message="Should be a commit"),)
 
 
 def test_the_public_names_are_these() -> None:
-    assert hwci.client.__all__ == ["AsyncClient", "Call", "Client", "calls", "errors"]
+    assert set(hwci.client.__all__) == {
+        *("AsyncClient", "Call", "Client", "HwciError", "ListPage", "calls", "errors"),
+        *("FailureClass", "Label", "Outcome", "Role", "RunEventType", "RunStatus", "Trigger"),
+        *("Changes", "CommitItem", "MergeAnnouncement", "RunReport", "SuiteConfiguration"),
+        *("TestItem", "Verdict", "FailureAnswer", "FailureEvidence", "ResolvedFailureAnswer"),
+        *("FlakyTestAnswer", "MetricsPage", "ProductAnswer", "SuiteConfigAnswer"),
+        *("UncheckedMerge", "RunAnswer", "RunDetail", "RunEvent"),
+    }
     for name in hwci.client.__all__:
         assert getattr(hwci.client, name) is not None
+
+
+def test_a_report_can_be_made_of_what_json_has() -> None:
+    body: dict[str, Any] = {
+        "repo_key": "acme/fw",
+        "workflow": "hil",
+        "run_id": 1,
+        "run_attempt": 1,
+        "trigger": "merge",
+        "branch": "main",
+        "sha": "a" * 40,
+        "conclusion": "success",
+        "started_at": "2026-03-01T10:00:00Z",
+        "ended_at": "2026-03-01T11:00:00Z",
+        "hello_ok": True,
+        "box_key": "bench-1",
+    }
+    items: list[Any] = [
+        {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1, "verdict": "infra"}
+    ]
+    made = RunReport(**body, tests=[TestItem(**item) for item in items])
+
+    assert made == RunReport.model_validate_json(json.dumps({**body, "tests": items}))
+    assert made == RunReport(**body, tests=items)
+    assert (made.trigger, made.tests[0].verdict) == (Trigger.MERGE, Verdict.INFRA)
+    with pytest.raises(ValidationError):
+        RunReport(**{**body, "trigger": "Merge", "tests": []})
 
 
 def test_another_name_is_no_attribute() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hwci.client import Client, calls
 from tests.support.running import RunningServer, running_in_thread
 
 ROOT = Path(__file__).parents[2]
@@ -75,12 +76,37 @@ def test_curl_fails_the_build_when_it_is_refused(server: RunningServer) -> None:
     assert done.stdout == "PUT  /api/ci/suite-config    401\n"
 
 
+def reader_key(server: RunningServer) -> str:
+    with Client(server.url, token=server.token) as owner:
+        return owner.send(calls.create_reader_key(server.org_id, "soak-station")).api_key
+
+
+def test_the_page_for_embedders_is_a_script_that_runs(server: RunningServer) -> None:
+    folder = EXAMPLES / "embed-the-client"
+    keys = {"HWCI_CI_KEY": server.ci_key, "HWCI_READER_KEY": reader_key(server)}
+    station = {"HWCI_URL": server.url, "HWCI_ORG": str(server.org_id)}
+    run(PYTHON, str(folder / "soak_station.py"), **station, **keys)
+    page = (ROOT / "docs/how-to/embed-the-client.md").read_text()
+    script = (folder / "tour.py").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+    person = {"HWCI_EMAIL": server.email, "HWCI_PASSWORD": server.password}
+    done = run(PYTHON, str(folder / "tour.py"), **station, **person)
+
+    assert done.stderr == ""
+    (shown_in_page,) = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert done.stdout == shown_in_page
+    assert len(blocks) >= 5
+    assert [block for block in blocks if block not in script] == []
+
+
 def test_a_script_embeds_the_client(server: RunningServer) -> None:
     script = "examples/embed-the-client/soak_station.py"
     environment = {
         "HWCI_URL": server.url,
         "HWCI_CI_KEY": server.ci_key,
-        "HWCI_TOKEN": server.token,
+        "HWCI_READER_KEY": reader_key(server),
+        "HWCI_ORG": str(server.org_id),
     }
 
     first, again = (run(PYTHON, script, **environment) for _ in range(2))
