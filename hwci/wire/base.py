@@ -114,21 +114,22 @@ class HealthAnswer(Answer):
 
 
 _TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?"
-    r"(?:([Zz])|([+-])(\d\d):?(\d\d))",
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?"
+    r" ?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)",
     re.ASCII,
 )
 _TIME_FAULT = "Should be an ISO 8601 date-time with an offset, such as 2026-01-31T09:30:00+01:00"
 
 
 def parse_time(text: str) -> datetime:
-    """Read a date-time with an offset as UTC, cut to the microsecond (semantics, 10). Raises
+    """Read a date-time with an offset, as people's tools write it (`date`, git, databases), as UTC,
+    cut to the microsecond (semantics, 10). Raises
     `ValueError`: the text is no such time, or UTC cannot hold it within years 1 to 9999.
     """
     match = _TIME.fullmatch(text)
     if match is None:
         raise ValueError(_TIME_FAULT)
-    year, month, day, hour, minute, second = (int(match[group]) for group in range(1, 7))
+    year, month, day, hour, minute, second = (int(match[group] or 0) for group in range(1, 7))
     micros = int((match[7] or "")[:6].ljust(6, "0"))
     try:
         local = datetime(year, month, day, hour, minute, second, micros, tzinfo=_offset(match))
@@ -140,7 +141,7 @@ def parse_time(text: str) -> datetime:
 def _offset(match: re.Match[str]) -> timezone:
     if match[8]:
         return UTC
-    hours, minutes = int(match[10]), int(match[11])
+    hours, minutes = int(match[10]), int(match[11] or 0)
     if minutes > 59:  # noqa: PLR2004 - minutes of an hour
         raise ValueError(_TIME_FAULT)
     size = timedelta(hours=hours, minutes=minutes)

@@ -5,6 +5,8 @@ are in the OpenAPI document too.
 
 from datetime import timedelta
 
+from hwci.engine.patterns import LENGTH_MAX
+
 NAME_MAX = 255
 """Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key` and of a CI key's name."""
 CONCLUSION_MAX = 50
@@ -23,6 +25,8 @@ FILES_MAX = 2_000
 SUBJECT_MAX = 1_000
 """Characters of the first line of a commit's message."""
 PATTERNS_MAX = 200
+PATTERN_MAX = LENGTH_MAX
+"""Characters of a path pattern."""
 URL_MAX = 2_000
 """Characters of `ci_url`, and of the `issue` of a review."""
 NOTE_MAX = 1_000

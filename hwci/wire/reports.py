@@ -160,7 +160,9 @@ def _pattern_faults(patterns: Sequence[object]) -> list[ListFault]:
     return [((places[index],), message) for index, message in found]
 
 
-PatternList = Annotated[Sequence[Text], ListRule(limits.PATTERNS_MAX, _pattern_faults)]
+Pattern = Annotated[Text, Field(json_schema_extra={"maxLength": limits.PATTERN_MAX})]
+"""Its length is one of the rules between elements, so that all faults are found at once."""
+PatternList = Annotated[Sequence[Pattern], ListRule(limits.PATTERNS_MAX, _pattern_faults)]
 
 
 class SuiteConfiguration(CiBody):

@@ -171,13 +171,13 @@ NO_TIMES = {
     "an offset with seconds": "2026-01-31T09:30:00+01:00:30",
     "an offset of a day": "2026-01-31T09:30:00+24:00",
     "an offset with 60 minutes": "2026-01-31T09:30:00+01:60",
-    "a space for T": "2026-01-31 09:30:00Z",
+    "two spaces for T": "2026-01-31  09:30:00Z",
     "a space after it": "2026-01-31T09:30:00Z ",
     "a line feed after it": "2026-01-31T09:30:00Z\\n",
     "wide digits": "\uff12026-01-31T09:30:00Z",
-    "a comma for the point": "2026-01-31T09:30:00,5Z",
+    "a fraction without digits": "2026-01-31T09:30:00,Z",
     "a zone by name": "2026-01-31T09:30:00[Europe/Berlin]",
-    "no seconds": "2026-01-31T09:30Z",
+    "no minutes": "2026-01-31T09Z",
     "nothing": "",
 }
 REFUSED |= {

@@ -56,6 +56,8 @@ def test_the_limits_of_the_spec_stand_in_it(document: Any) -> None:
 
     assert report["tests"]["maxItems"] == limits.TESTS_MAX
     assert report["repo_key"]["maxLength"] == limits.NAME_MAX
+    patterns = schemas["SuiteConfiguration"]["properties"]["firmware_paths"]["items"]
+    assert patterns["maxLength"] == limits.PATTERN_MAX == 1_024
     assert schemas["NewCiKey"]["properties"]["name"]["maxLength"] == limits.NAME_MAX
     assert {item["name"]: item["schema"].get("maximum") for item in listed}["limit"] == 100
 

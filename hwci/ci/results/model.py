@@ -44,7 +44,7 @@ def moment(text: str) -> datetime | None:
     """Return the time in a text, None if there is none; one without offset is UTC."""
     for written in (text, f"{text}Z"):
         with suppress(ValueError):
-            return parse_time(written.strip().replace(" ", "T", 1))
+            return parse_time(written.strip())
     return None
 
 

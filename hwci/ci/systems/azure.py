@@ -36,11 +36,6 @@ def _is_ours(env: JobEnvironment) -> bool:
     return env.text("SYSTEM_PULLREQUEST_ISFORK").lower() != "true"
 
 
-def _time(text: str) -> object:
-    """Azure writes a blank for the `T`."""
-    return parse_time(text.replace(" ", "T", 1))
-
-
 # Earlier builds
 
 _VERSION = "7.0"
@@ -185,7 +180,7 @@ AZURE = System(
             ),
         ),
         "conclusion": (variable("AGENT_JOBSTATUS"),),
-        "started_at": (variable("SYSTEM_PIPELINESTARTTIME", _time),),
+        "started_at": (variable("SYSTEM_PIPELINESTARTTIME", parse_time),),
         "box_key": (where(is_not("AGENT_ISSELFHOSTED", "0"), variable("AGENT_NAME")),),
         "ci_url": (
             address(

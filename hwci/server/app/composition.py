@@ -47,6 +47,9 @@ def make_signer(settings: Settings, clock: Clock) -> Signer:
     return Signer(keys.present, clock, keys.former)
 
 
+_OWN_LIMITS = {(route.method, route.path) for route in ROUTES if route.own_limit}
+
+
 def create_app(
     storage: Storage, settings: Settings, clock: Clock, signer: Signer, wheels: Wheels
 ) -> web.Application:
@@ -58,7 +61,7 @@ def create_app(
     bodies = LargeBodies()
     app = web.Application()
     app[BASE_URL] = settings.base_url or ""
-    app[AROUND] = limit_requests(services.rate_limits, settings.trusted_proxies)
+    app[AROUND] = limit_requests(services.rate_limits, settings.trusted_proxies, _OWN_LIMITS)
     app[LEAVING] = services.health.leave
     app.on_response_prepare.append(stamp_response)
     for route in ROUTES:

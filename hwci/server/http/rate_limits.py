@@ -4,7 +4,7 @@
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from aiohttp import web
 
@@ -19,15 +19,21 @@ from hwci.server.settings import Network
 LOG = logging.getLogger("hwci.server")
 
 
-def limit_requests(limits: RateLimits, trusted: Sequence[Network]) -> Around:
-    """Return what applies the limit on all of the API around the handling of a request."""
+def limit_requests(
+    limits: RateLimits, trusted: Sequence[Network], own: Collection[tuple[str, str]]
+) -> Around:
+    """Return what applies the limit on all of the API around the handling of a request. `own`:
+    methods and paths with a stricter limit, which count where that one is applied.
+    """
 
     def around(handle: Handle) -> Handle:
         async def limited(request: web.BaseRequest) -> web.StreamResponse:
             note_origin(request, trusted)
             if request.rel_url.path.startswith(LIMITED):
+                apart = (request.method, request.rel_url.path) in own
+                count = limits.require_room if apart else limits.take
                 try:
-                    await limits.take(address_of(request))
+                    await count(address_of(request))
                 except HwciServerError as error:
                     return _refusal(error, request)
             return await handle(request)

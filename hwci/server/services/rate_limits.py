@@ -46,11 +46,19 @@ class RateLimits:
         """Count a request. Raises `RateLimitedError`, `LimiterError`."""
         await self._take(self._all, "api", address)
 
+    async def require_room(self, address: str) -> None:
+        """Raise as `take` does if a request would be refused now; count nothing."""
+        if self._all is not None:
+            _refuse(await self._limiter.wait(self._all, "api", address))
+
     async def take_own(self, route: str, per_minute: int, address: str) -> None:
-        """Count a request to a route with a limit of its own. Raises as `take`."""
+        """Count a request to a route with a limit of its own, then as any other: what this limit
+        refuses does not count. Raises as `take`.
+        """
         limit = _limit(self._own) if self._own else RateLimitItemPerMinute(per_minute)
         for key, factor in _sites(address):
             await self._take(_times(limit, factor), route, key)
+        await self.take(address)
 
     @asynccontextmanager
     async def guessing(
