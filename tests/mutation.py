@@ -23,7 +23,8 @@ KILLED = ("killed", "timeout")
 """What mutmut calls a mutant that a test found: it failed, or took far too long."""
 
 OUTPUT_LINES = 60
-"""Shown of what mutmut prints when the tests fail without any mutant: the rest is its spinner."""
+"""Shown of what mutmut prints when the tests fail without any mutant, or it tried not all of them:
+the rest is its spinner."""
 SLOW = "tests/server/test_refresh.py::test_of_many_uses_at_once_one_wins_and_then_everybody_of_that_user_is_out"  # noqa: E501
 """A race that takes as long as all other tests, and finds what `make test` finds anyway."""
 
@@ -125,21 +126,27 @@ def _statuses(room: str) -> dict[str, str]:
     return dict(re.findall(r"^ +(\S+): (.+)$", listed, re.MULTILINE))
 
 
+def _end(done: subprocess.CompletedProcess[str]) -> str:
+    return "\n".join((done.stdout + done.stderr).splitlines()[-OUTPUT_LINES:])
+
+
 def _drawn(room: str, seed: int, each: int) -> list[str]:
     """Return the mutants to try. Raises `SystemExit` if the tests fail without any."""
     made = _mutmut(room, "run", "none of them")
     if "nothing matches" not in made.stderr:
-        sys.exit("\n".join((made.stdout + made.stderr).splitlines()[-OUTPUT_LINES:]))
+        sys.exit(_end(made))
     names = sorted(_statuses(room))
     return random.Random(seed).sample(names, min(each, len(names)))
 
 
 def _try(room: str, names: Iterable[str]) -> Counter[str]:
     """Try mutants; print how many were killed, and the others with their diffs."""
-    _mutmut(room, "run", *names)
+    tried = _mutmut(room, "run", *names)
     statuses = _statuses(room)
     counts = Counter(statuses[name] for name in names)
     print(f"{room}: {dict(counts)}", flush=True)
+    if counts["not checked"]:
+        print(_end(tried), flush=True)
     for name in sorted(names):
         if statuses[name] not in KILLED:
             print(_mutmut(room, "show", name).stdout, flush=True)

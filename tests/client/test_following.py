@@ -16,10 +16,11 @@ import pytest
 from hwci.client import AsyncClient, Client, _aio, _sync, errors
 from hwci.client.following import RESUMES, SILENCE_SECONDS
 from tests.support.answering import Answer, answering, unused_url
+from tests.support.soak import rounds
 from tests.support.streaming import RUN, breaking, streaming
 
 ORG = UUID("7b0a3c0e-1111-4222-8333-444455556666")
-EVENTS, CUTS = 150, 12
+EVENTS, CUTS = rounds((60, 5), (150, 12))
 
 Follow = Callable[..., list[str]]
 

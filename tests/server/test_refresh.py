@@ -23,10 +23,11 @@ from tests.support.running import (
     running,
     running_in_thread,
 )
+from tests.support.soak import rounds
 
 REFUSED = (401, "The refresh token is unknown, has expired or was used before; sign in again")
 ENDED = (401, "The session has ended; sign in again")
-ROUNDS, AT_ONCE = 200, 16
+ROUNDS, AT_ONCE = rounds(20, 200), 16
 
 Pair = dict[str, Any]
 

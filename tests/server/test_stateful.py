@@ -39,7 +39,7 @@ from tests.support.running import (
 )
 from tests.support.soak import rounds
 
-EXAMPLES, STEPS = rounds(4, 20), 50
+EXAMPLES, STEPS = rounds(2, 20), 50
 STRANGER_EMAIL = "stranger@example.org"
 PEOPLE = (EMAIL, ADMIN_EMAIL, MEMBER_EMAIL, STRANGER_EMAIL)
 ADMINS = {"owner", "admin"}

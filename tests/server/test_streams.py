@@ -19,6 +19,7 @@ from hwci.server.services.runs import event_buffer, streams
 from hwci.server.storage.ports import Reader as StorageReader
 from hwci.wire.runs import RunEvent
 from tests.support.running import report
+from tests.support.soak import rounds
 from tests.support.streaming import (
     RUN,
     Reader,
@@ -33,7 +34,7 @@ from tests.support.streaming import (
     streaming,
 )
 
-REPORTS, CUTS = 1_000, 50
+REPORTS, CUTS = rounds((200, 10), (1_000, 50))
 FOLLOWERS, SOME = 20, 50
 
 

@@ -12,6 +12,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +28,7 @@ from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from tests.support.held_port import held_port
+from tests.support.pending import RUN
 
 EMAIL = "owner@example.org"
 ADMIN_EMAIL = "admin@example.org"
@@ -193,21 +195,7 @@ def in_thread(served: AbstractAsyncContextManager[Served]) -> Iterator[Served]:
 
 
 def report(**fields: Any) -> dict[str, Any]:
-    """Return the body of a run report with one test, `fields` laid over it."""
+    """Return the body of a report of a run that ends now, `fields` laid over it."""
     now = datetime.now(UTC).replace(microsecond=0)  # noqa: TID251 - reports of now
-    body = {
-        "repo_key": "acme/firmware",
-        "workflow": "hardware",
-        "run_id": 1,
-        "run_attempt": 1,
-        "trigger": "merge",
-        "branch": "main",
-        "sha": "a" * 40,
-        "started_at": (now - timedelta(hours=1)).isoformat(),
-        "ended_at": now.isoformat(),
-        "conclusion": "success",
-        "hello_ok": True,
-        "box_key": "bench-1",
-        "tests": [{"id": "boot", "outcome": "pass", "attempts": 1, "duration_s": 1.5}],
-    }
-    return {**body, **fields}
+    times = {"started_at": now - timedelta(hours=1), "ended_at": now}
+    return deepcopy(RUN) | {name: time.isoformat() for name, time in times.items()} | fields

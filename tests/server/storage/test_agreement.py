@@ -30,7 +30,7 @@ from tests.server.storage.histories import (
 )
 from tests.support.soak import rounds
 
-HISTORIES = rounds(16, 160)
+HISTORIES = rounds(8, 160)
 AT_ONCE = 4
 
 

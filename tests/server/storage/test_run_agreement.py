@@ -31,7 +31,7 @@ from tests.server.storage.histories import (
 )
 from tests.support.soak import rounds
 
-HISTORIES = rounds(8, 60)
+HISTORIES = rounds(4, 60)
 HEARD_SINCE = NOON
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON)
 STARTS = ("ab9f", "ab9fa", "abf9", "abff", "abfff")
