@@ -142,7 +142,7 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_DRAIN_SECONDS",
         "drain_seconds",
         _seconds,
-        "How long a server that is told to stop is not ready but still listens, so that a load"
+        "How long a server that is stopping is not ready but still listens, so that a load"
         " balancer sends its requests elsewhere first.",
     ),
     Variable(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random histories, told over HTTP: the page equals an independent brute-force reference.
+"""Random histories, sent over HTTP: the page equals an independent brute-force reference.
 
 The reference (`tests/reference`) was written from the specification and shares no code with the
 engine or a store. Each story goes to a server on SQLite and to one on memory; both must agree with

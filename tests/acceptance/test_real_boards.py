@@ -62,7 +62,7 @@ def report_version(server: RunningServer, number: int, folder: Path) -> list[str
 
 @pytest.fixture(scope="module")
 def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, list[str]]]:
-    """A server that was told everything, and what was said of the files."""
+    """A server that has every report, and the notes about the files."""
     with running_in_thread(tmp_path_factory.mktemp("boards")) as server:
         said: list[str] = []
         for number, folder in enumerate(reported(), start=1):

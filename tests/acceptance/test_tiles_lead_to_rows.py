@@ -2,7 +2,7 @@
 """Each tile that counts merges, runs or failures leads to them: the lists, asked for the period of
 a page, hold exactly what its tile counts (contract, "Runs and streams" and "CI metrics").
 
-Random histories are told over HTTP, with replaced reports and reports in parts, in some order of
+Random histories are sent over HTTP, with replaced reports and reports in parts, in some order of
 arrival, and looked at for every product, in periods that begin and end with a run, or right beside
 one. Which items a failure has is asked of the reference (`tests/reference`).
 """
@@ -99,7 +99,7 @@ async def failures_of_the_tile(
         assert inside, row
         counted += len(inside)
         begins, ends = (datetime.fromisoformat(row[f"{one}StartedAt"]) for one in ("first", "last"))
-        # What the page can tell without a reference: all items count unless the row reaches out.
+        # Known without a reference: all items count unless the row reaches out.
         reaches_out = begins < first or ends > last
         assert reaches_out is (len(inside) < row["items"])
         kinds["more items than failures"] += len(inside) > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The largest legal report, plain and compressed: how long the server answers nobody meanwhile."""
+"""The largest legal report, plain and compressed: how long the server answers no other."""
 
 import asyncio
 import gzip

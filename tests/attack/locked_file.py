@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another process holds the file: whoever reports meanwhile is told so in time, not one after the
+"""Another process holds the file: reports are refused in time meanwhile, not one after the
 other.
 """
 

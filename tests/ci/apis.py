@@ -146,7 +146,7 @@ def buildkite_build(
 
 @dataclass(frozen=True)
 class Api:
-    """`variable`, `path`: where a job is told the address. `passed`, `failed`: its words for a job.
+    """`variable`, `path`: where a job finds the address. `passed`, `failed`: its words for a job.
     `name`: of the newer run. `newer`, `old`: the ids by which a bench reports these two.
     """
 

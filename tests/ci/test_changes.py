@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is collected of a commit, what people are told when it cannot be, and what never leaves."""
+"""What is collected of a commit, the notes when it cannot be, and what never leaves."""
 
 import json
 import os
@@ -182,7 +182,7 @@ def test_a_long_subject_is_cut(tmp_path: Path) -> None:
     assert changes.commits[0].subject == "ß" * 1_000
 
 
-# What people are told
+# Notes for people
 
 
 def test_without_an_earlier_run_the_commit_alone_is_sent(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_platformio_fails_a_suite_that_it_could_not_build_or_upload() -> None:
         ("nucleo_f429zi:test_adc.test_reads", "fail", 1),
         ("nucleo_f429zi:test_spi", "fail", 1),
     ]
-    # It uploads what it builds in the same step: an upload that failed blames nobody.
+    # It uploads what it builds in the same step: an upload that failed sets no verdict.
     assert set(verdicts(results).values()) == {"unknown"}
     assert results.unbuilt == 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Buildkite tells of earlier builds: how this step is recognized."""
+"""What the API of Buildkite has of earlier builds: how this step is recognized."""
 
 from hwci.ci.reporting.base import find_base
 from hwci.client.store import PastRuns

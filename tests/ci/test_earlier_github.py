@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What GitHub tells of earlier runs: how this job is recognized, and which commit a run tested."""
+"""Earlier runs by the API of GitHub: how this job is recognized, and which commit a run tested."""
 
 from collections.abc import Mapping
 from typing import Any

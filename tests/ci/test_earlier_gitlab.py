@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What GitLab tells of earlier pipelines, those of merge requests among them."""
+"""What the API of GitLab has of earlier pipelines, those of merge requests among them."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came of this job in the runs before this one, as the API of each CI system tells."""
+"""What came of this job in the runs before this one, by the API of each CI system."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -81,7 +81,7 @@ CANCELLED = {
     "Azure's API": ("canceled", {"workerName": "bench-1"}),
     "Buildkite's API": ("canceled", BEGUN),
 }
-"""By system: its word for a job that was cancelled, and what it tells of one that had begun."""
+"""By system: its word for a job that was cancelled, and its data of one that had begun."""
 
 
 @pytest.mark.parametrize("title", APIS)

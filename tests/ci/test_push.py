@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which commits a run covers where the CI's own list of builds has to tell: those of its push and
+"""Which commits a run covers by the CI's own list of builds: those of its push and
 of no other, whatever came of the builds before.
 """
 
@@ -192,7 +192,7 @@ def test_a_short_hash_names_a_commit_as_well(title: str, bench: Bench) -> None:
 
 @pytest.mark.parametrize("title", TITLES)
 def test_the_base_of_the_changes_is_not_asked(title: str, bench: Bench) -> None:
-    """Whoever tells it: a person, or the first attempt, which this machine remembers."""
+    """From a person, or from the first attempt, which this machine remembers."""
     answers = bench.answers(title, [(4, skipped), (2, passed[title])])
 
     covers, found, _ = bench.ask(
@@ -208,7 +208,7 @@ def test_the_base_of_the_changes_is_not_asked(title: str, bench: Bench) -> None:
     assert (covers, found.base.source) == ([5, 6], "state file")
 
 
-# Where nobody can tell: the run's own commit, which is never wrong
+# If it is unknown: the run's own commit, which is never wrong
 
 
 def only_its_own(

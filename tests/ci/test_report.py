@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job knows and what its files say become reports; what nobody said is filled in."""
+"""What a job knows and what its files say become reports; what is missing is filled in."""
 
 import json
 from dataclasses import replace

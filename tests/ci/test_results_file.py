@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A result file is known by what it holds, and a file without results is told in one line."""
+"""A result file is known by what it holds, and a file without results is one line of an error."""
 
 import gzip
 import json

@@ -145,7 +145,7 @@ def test_what_twister_does_not_write_is_an_error(
 
 
 def test_a_suite_that_failed_without_its_tests_is_noted(tmp_path: Path) -> None:
-    """As when a device crashed after its tests: nobody says which test that is."""
+    """As when a device crashed after its tests: no field names the test."""
     path = tmp_path / "twister.json"
     failed = suite(status="failed", reason="Fault", testcases=[case("a.b.one", "passed")])
     fine = suite(name="tests/c/c.d", status="passed", testcases=[case("c.d.one", "passed")])

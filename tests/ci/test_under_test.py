@@ -137,7 +137,7 @@ def test_another_product_of_the_same_workflow_has_its_own_runs(bench: Bench) -> 
     bench.test(4, 3)
 
     assert said(bench, bench.test(5, 4, suite="sensor")) == (3, [4, 5])
-    # Where nobody says the product, it is the workflow.
+    # Without a product it is the workflow.
     assert said(bench, bench.test(6, 5, suite="hil")) == (4, [5, 6])
 
 

@@ -158,7 +158,7 @@ def _open(way: Way) -> Iterator[None]:
 
 @contextmanager
 def bad_way(upstream: str, *, seed: int, there_s: float, away_s: float) -> Iterator[Way]:
-    """Run the proxy. Twice, after `there_s` each, nobody listens for `away_s`."""
+    """Run the proxy. Twice, after `there_s` each, it does not listen for `away_s`."""
     way = Way(upstream, seed)
     ready, stop = threading.Event(), threading.Event()
 

@@ -90,7 +90,7 @@ def test_what_is_no_commit_is_wrong_usage(
 def test_an_earlier_commit_that_git_does_not_know_costs_no_report(
     in_ci: Command, shas: dict[int, str], command: tuple[str, ...], field: str, text: str
 ) -> None:
-    """Neither a dry run nor a real one: the report is as if it had not been told."""
+    """Neither a dry run nor a real one: the report is as without it."""
     variable = f"HWCI_{field.upper().replace('-', '_')}"
     untold = in_ci(*command, "--run-id=1", "-n") if command is RUN else in_ci(*command, "-n")
     more = ("--run-id=1",) if command is RUN else ()
@@ -308,7 +308,7 @@ def killed_before_it_sends(run_id: int, sha: str) -> None:
 def test_a_run_whose_sender_was_killed_before_it_sent_is_the_base_of_the_next(
     in_ci: Command, shas: dict[int, str], flushed: bool
 ) -> None:
-    """Its report is on the disk, and whoever sends it may be another command."""
+    """Its report is on the disk, and another command may send it."""
     assert in_ci(*RUN, "--run-id=1", "--sha=HEAD~2", "--strict").code == 0
     killed_before_it_sends(2, "HEAD~1")
     if flushed:

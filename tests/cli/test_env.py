@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci env` shows what is known of a job, who told it, how to say the rest, and no secret."""
+"""`hwci env` shows what is known of a job, its sources, how to set the rest, and no secret."""
 
 import json
 from pathlib import Path

@@ -371,7 +371,7 @@ def test_a_signal_while_a_run_is_reported_cuts_the_sending_short_and_loses_nothi
 def test_a_signal_after_the_report_was_sent_lets_the_rest_come_to_its_end(
     bench: Bench, taking: AnsweringServer, number: signal.Signals
 ) -> None:
-    """The summary is written when all is said, and takes as long as somebody takes to read it."""
+    """The summary is written last, and takes as long as its reader."""
     page = bench.folder / "page"
     os.mkfifo(page)
     bench.environ |= {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(page)}
@@ -422,13 +422,13 @@ def test_files_that_name_their_box_need_no_other(bench: Bench, taking: Answering
 def test_a_run_that_no_ci_counts_is_one_run_at_start_and_end(
     server: RunningServer, tmp_path: Path
 ) -> None:
-    """The box opens it, is heard, and the report completes the same record."""
+    """The box opens it, is seen, and the report completes the same record."""
     bench = Bench(tmp_path, server.url)
     del bench.environ["HWCI_RUN_ID"]
     with Client(server.url, token=server.token) as person:
         made = person.send(calls.create_box(server.org_id, "bench-1"))
-        with Client(server.url) as nobody:
-            key = nobody.send(calls.install_box(made.install_token)).api_key
+        with Client(server.url) as client:
+            key = client.send(calls.install_box(made.install_token)).api_key
         bench.environ |= {"HWCI_CI_KEY": server.ci_key, "HWCI_BOX_KEY": key}
 
         started = bench.start(

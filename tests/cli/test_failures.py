@@ -119,12 +119,12 @@ def test_each_commit_of_the_timeline_has_its_subject_if_a_run_listed_it(
 ) -> None:
     out = signed_in("failures", "show", ids(signed_in)["i2c"]).out
     lines = [line for line in out.splitlines() if line.startswith(("  ✓ ", "  ✗ "))]
-    told = {line[4:16]: line for line in lines if "ago)" in line}
+    shown = {line[4:16]: line for line in lines if "ago)" in line}
 
-    assert told[A[:12]].endswith("  1 run")
-    assert told[B[:12]].endswith("  1 run  <- this failure  Change drivers/i2c.c")
-    assert told[C[:12]].endswith("  1 run  Change drivers/i2c.c")
-    assert told[D[:12]].endswith("  1 run  Change hil/spi_test.py")
+    assert shown[A[:12]].endswith("  1 run")
+    assert shown[B[:12]].endswith("  1 run  <- this failure  Change drivers/i2c.c")
+    assert shown[C[:12]].endswith("  1 run  Change drivers/i2c.c")
+    assert shown[D[:12]].endswith("  1 run  Change hil/spi_test.py")
 
 
 def test_a_bench_problem_names_the_check_that_decided(signed_in: Command) -> None:
@@ -147,8 +147,8 @@ def test_the_checks_are_asked_in_the_words_of_the_dashboard() -> None:
     title = r'^  \["([^"]+)", (?:null|"(\w+)"), \[$'
     question = r'^    \["(\w+)", "([^"]+)", (YES|NO)\],$'
 
-    told = [(name, words.get(about)) for name, about in re.findall(title, table, re.MULTILINE)]
-    assert told == [(step.title, step.about) for step in evidence.STEPS]
+    shown = [(name, words.get(about)) for name, about in re.findall(title, table, re.MULTILINE)]
+    assert shown == [(step.title, step.about) for step in evidence.STEPS]
     assert re.findall(question, table, re.MULTILINE) == [
         (reason, text, passes.upper())
         for step in evidence.STEPS

@@ -25,7 +25,7 @@ LATER = "If the hardware was not reached, report that: --hello-cmd COMMAND"
 
 @pytest.fixture
 def job(cli: Command, tmp_path: Path) -> Command:
-    """The command in a job that tells all but the start, beside some result files."""
+    """The command in a job that sets all but the start, beside some result files."""
     (tmp_path / "one.xml").write_text(junit("a", "b", fails="b"))
     (tmp_path / "broken.xml").write_text("<torn")
 

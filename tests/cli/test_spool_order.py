@@ -66,7 +66,7 @@ class Bench:
         return err
 
     def change(self, statement: str, *values: object) -> None:
-        """Change the store as nobody does."""
+        """Change the store from outside, as no hwci does."""
         store = self.folder / "state/hwci/spool/bench.sqlite3"
         with closing(sqlite3.connect(store)) as db, db:
             db.execute(statement, values)
@@ -197,7 +197,7 @@ def test_two_flushes_at_once_each_show_what_they_sent(bench: Bench) -> None:
 
 
 def test_a_report_is_on_the_disk_before_git_or_the_ci_is_asked(bench: Bench) -> None:
-    """The API of the CI does not answer; whoever kills the job then finds the report here."""
+    """The API of the CI does not answer; a job that is killed then leaves the report here."""
     (bench.folder / "r.xml").write_text('<testsuite><testcase name="boot"/></testsuite>')
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "one"]):
         named = ["-c", "user.name=A", "-c", "user.email=a@example.org"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands whose words nobody can read: the log's disk is full, its reader has left, it is closed.
+"""Commands whose output cannot be written: the disk is full, its reader has left, it is closed.
 Their reports are kept all the same, and their exit codes are the same.
 """
 

@@ -34,7 +34,7 @@ both = pytest.mark.parametrize("ask", [asked, asked_asynchronously], ids=["sync"
 
 @contextmanager
 def saying(answer: bytes) -> Iterator[str]:
-    """Run a server that says these bytes to whoever asks, and closes."""
+    """Run a server that answers every request with these bytes, and closes."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=_say, args=(listening, answer))
         thread.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan is the page of tomorrow: what it tells comes true when the configuration is sent."""
+"""A plan shows the page as it is once the configuration is sent."""
 
 from dataclasses import astuple, replace
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A provider of single sign-on that is honest until a test bends it. It asks nobody anything: the
+"""A provider of single sign-on that is honest until a test bends it. It checks nothing: the
 browser is sent straight back, as the one person that it knows.
 """
 

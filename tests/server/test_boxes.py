@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes over HTTP: created, installed once per token, heard of, listed (contract, "Boxes")."""
+"""Boxes over HTTP: created, installed once per token, seen, listed (contract, "Boxes")."""
 
 import json
 import re

@@ -178,7 +178,7 @@ def test_pages_of_another_site_cannot_have_the_cookie_used(
 def test_pages_of_another_site_cannot_sign_a_browser_in_and_make_no_account(
     server: RunningServer, header: Header
 ) -> None:
-    """Neither as somebody else, nor with a wrong password, which would tell whether it is right."""
+    """Neither as another, nor with a wrong password, which would reveal whether it is right."""
     name = f"{header[0]}-{header[1]}".encode().hex()
     made = {"email": f"{name}@example.org", "password": PASSWORD}
     for what, body in (("register", made), ("login", {"email": MEMBER_EMAIL, "password": "no"})):

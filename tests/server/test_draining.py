@@ -122,7 +122,7 @@ async def test_what_is_under_way_to_a_kept_connection_is_answered_too(
         assert "connection" not in (await line.reply()).headers
         leaving = asyncio.create_task(runner.cleanup())
         async with asyncio.timeout(60):
-            while runner.addresses:  # noqa: ASYNC110 - it tells nobody
+            while runner.addresses:  # noqa: ASYNC110 - it has no event
                 await asyncio.sleep(0.01)
         line.writer.write(ASK)
 
@@ -168,7 +168,7 @@ async def test_what_does_not_end_is_cut(monkeypatch: pytest.MonkeyPatch, answer:
     ):
         line.writer.write(POST + b"{")
         assert runner.server is not None
-        while not runner.server.requests_count:  # noqa: ASYNC110 - it tells nobody
+        while not runner.server.requests_count:  # noqa: ASYNC110 - it has no event
             await asyncio.sleep(0.01)
         async with asyncio.timeout(60):
             await runner.cleanup()
@@ -181,7 +181,7 @@ async def test_a_body_that_is_on_its_way_is_waited_for(monkeypatch: pytest.Monke
     async with site(whole_body) as runner, line_to(runner) as line:
         line.writer.write(POST + b"{")
         assert runner.server is not None
-        while not runner.server.requests_count:  # noqa: ASYNC110 - it tells nobody
+        while not runner.server.requests_count:  # noqa: ASYNC110 - it has no event
             await asyncio.sleep(0.01)
         leaving = asyncio.create_task(runner.cleanup())
         await asyncio.sleep(0.2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk that is full costs reports that are told so, and nothing else."""
+"""A full disk costs reports, which get an error, and nothing else."""
 
 import asyncio
 from pathlib import Path

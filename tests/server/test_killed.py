@@ -19,7 +19,7 @@ SEED = 20261122
 
 
 async def _send(server: RunningServer, port: int, numbers: "count[int]", kept: set[int]) -> None:
-    """Send reports one after the other until nobody answers."""
+    """Send reports one after the other until there is no answer."""
     headers = {"X-API-Key": server.ci_key}
     tests = [
         {"id": f"t{n}", "outcome": "pass", "attempts": 1, "duration_s": 1} for n in range(TESTS)

@@ -21,7 +21,7 @@ from tests.support.asking import ask, bearer, connect, read_reply
 from tests.support.running import RunningServer, report, running_in_thread
 
 SOON = 5.0
-"""Half of what a read has when nobody leaves."""
+"""Half of what a read has when no caller hangs up."""
 CONFIG = {
     "repo_key": "acme/firmware",
     "suite": "hardware",

@@ -283,11 +283,11 @@ class LiveScene:
 
     async def losses(self, count: int) -> None:
         """Wait for this many events of a loss."""
-        heard = asyncio.Event()
-        end = self.storage.listen(lambda _: heard.set())
+        changed = asyncio.Event()
+        end = self.storage.listen(lambda _: changed.set())
         while (await self.types()).count("lost") < count:
-            await heard.wait()
-            heard.clear()
+            await changed.wait()
+            changed.clear()
         end()
 
     async def types(self) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guessing passwords tells nothing, stops nobody's reports and locks nobody out (contract, "Auth",
+"""Guessing passwords reveals nothing, stops no reports and locks no one out (contract, "Auth",
 "Everywhere").
 """
 
@@ -39,7 +39,7 @@ PASSWORDLESS = "through-a-provider@example.org"
 
 @asynccontextmanager
 async def asking(server: RunningServer, address: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """Ask as someone at an address, as a proxy tells the server."""
+    """Ask as someone at an address, which a proxy names to the server."""
     headers = {"X-Forwarded-For": address}
     lines = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(server.url, headers=headers, connector=lines) as http:
@@ -157,7 +157,7 @@ async def test_who_guesses_is_stopped_and_whose_account_it_is_signs_in(tmp_path:
             guesses.append((await login(attacker))[0])
             hands.move(seconds=1)
 
-        # Not even the right password helps who guessed too often, and nobody else is in his way.
+        # Not even the right password helps who guessed too often, and no other caller is held up.
         assert guesses.count(401) == 20
         assert set(guesses) == {401, 429}
         hands.move(minutes=1)

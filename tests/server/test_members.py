@@ -88,7 +88,7 @@ def test_every_member_sees_the_members_newest_first_by_pages(server: RunningServ
 def test_people_are_added_only_by_consent_and_the_answer_reveals_no_account(
     server: RunningServer,
 ) -> None:
-    """Clients before asked for this: they are told to invite, as they were of an unknown e-mail."""
+    """Clients before asked for this: the error says to invite, as for an unknown e-mail."""
     _, token = account(server, "victim@example.org")
     before = audit(server)
     emails = ("victim@example.org", "nobody@example.org", MEMBER_EMAIL, EMAIL)

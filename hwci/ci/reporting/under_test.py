@@ -90,10 +90,10 @@ def _covers(
     """Return the commits of the push, as set, by git or as the CI lists them, always with the last
     one; and notes for people.
     """
-    said = job.value("covers_shas")
+    given = job.value("covers_shas")
     sha = job.value("sha").lower()
-    if said is not None:
-        return tuple(said), ()
+    if given is not None:
+        return tuple(given), ()
     before = stood_before(job, get_json)
     if before.commit is None:
         return _with_last(job.pushed_shas, sha), before.notes

@@ -92,7 +92,7 @@ def _server() -> dict[str, bool]:
 
 
 def _json(job: JobDescription) -> str:
-    said = {
+    answer = {
         "system": job.system,
         "fields": {
             name: {"value": _plain(field.value), "by": field.source}
@@ -111,7 +111,7 @@ def _json(job: JobDescription) -> str:
         "notes": list(job.notes),
         "isSet": _server(),
     }
-    return dumps(said, indent=2, ensure_ascii=False)
+    return dumps(answer, indent=2, ensure_ascii=False)
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401 - the fields have the types of the spec

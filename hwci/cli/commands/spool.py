@@ -159,10 +159,10 @@ def show(name: One) -> None:
     store = _store(resolve(Flags()))
     with _readable():
         report = _named(store, name)
-        said = store.body(report).decode()
+        body = store.body(report).decode()
     if report.reason:
         note(f"{report.state}: {report.reason}")
-    write_json(said)
+    write_json(body)
 
 
 @spool.command("remove")

@@ -254,8 +254,8 @@ def _lane(folder: Path) -> tuple[list[ReportedRun], dict[tuple[int, str], str]]:
         with suppress(OSError, *_UNREADABLE):
             if not path.name.startswith("changes-"):
                 continue
-            said = json.loads(path.read_bytes())
-            changes[int(path.stem[8:]), str(said["sha"])] = json.dumps(said["changes"])
+            kept = json.loads(path.read_bytes())
+            changes[int(path.stem[8:]), str(kept["sha"])] = json.dumps(kept["changes"])
     return runs, changes
 
 
@@ -264,8 +264,8 @@ def _take_lanes(db: sqlite3.Connection, lanes: Path, taken: Taken) -> None:
     for folder in sorted(_in(lanes), key=lambda path: path.lstat().st_mtime_ns):
         runs, changes = _lane(folder)
         for run in runs:
-            said = changes.get((run.run_id, run.sha))
-            facts = RunFacts(folder.name, run.run_id, run.sha, run.hello_ok, said, "", "")
+            known = changes.get((run.run_id, run.sha))
+            facts = RunFacts(folder.name, run.run_id, run.sha, run.hello_ok, known, "", "")
             memory.settle(db, memory.begin(db, facts), tested=run.hello_ok)
         taken.done.append(folder)
 

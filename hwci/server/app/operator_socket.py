@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator's socket: how a server makes it, and how a command reaches it (contract,
-"Organizations"). It is beside the database: in a folder that everybody shares, anybody could make
+"Organizations"). It is beside the database: in a shared folder anyone could make
 it first. This module decides who may be at its other end.
 """
 

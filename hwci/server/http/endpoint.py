@@ -59,7 +59,7 @@ async def admit(call: Call) -> None:
         call.caller = await access.reader_key(key, org_id, metrics=metrics)
         call.services.keys.note_use(call.caller)
     elif route.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
-        pass  # the first frame says who follows
+        pass  # the first frame has the credentials
     elif route.who is not Who.ANYONE:
         roles = ADMINS if route.who is Who.ADMIN else MEMBERS
         call.caller = await access.member(

@@ -93,7 +93,7 @@ BASE_URL = web.AppKey("base_url", str)
 
 def require_own_origin(request: web.Request) -> None:
     """Raise `ForbiddenError` if a page of another site asks. Ours are those of the host that the
-    request was sent to, and of the address that the operator says people use.
+    request was sent to, and of the address that the operator has set for people.
     """
     given = request.headers.getall(hdrs.ORIGIN, [])
     own = {request.host.lower(), _host(request.config_dict[BASE_URL])}

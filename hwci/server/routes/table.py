@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The route table: every route there is (spec, "Endpoints"; contract). The router and the OpenAPI
-document are made from it. A row's handler says what it takes and returns (`http/route.py`).
+document are made from it. The types of a row's handler decide what it takes and returns
+(`http/route.py`).
 """
 
 from typing import NoReturn

@@ -2,7 +2,7 @@
 """Access tokens (signed, 15 minutes), refresh tokens (random, 7 days, kept as a digest), and device
 tokens (signed, a year), by which an account recognizes a device; these give no access.
 
-A token says who signed in and in which session (spec, "Authentication"); whether the session still
+A token names the user and the session (spec, "Authentication"); whether the session still
 stands, and what its user may do, is read from storage.
 """
 

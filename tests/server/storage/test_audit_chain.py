@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chain of the audit log: whatever somebody does to its rows by SQL is found, with the row."""
+"""The chain of the audit log: every change to its rows by SQL is found, with the row."""
 
 import asyncio
 import re

@@ -145,12 +145,12 @@ class TestListening:
     async def test_a_commit_that_appended_events_notifies_once_with_its_organization(
         self, storage: Storage
     ) -> None:
-        heard: list[UUID] = []
-        storage.listen(heard.append)
+        notified: list[UUID] = []
+        storage.listen(notified.append)
         await storage.write(append(3))
-        assert heard == [ACME.id]
+        assert notified == [ACME.id]
         await storage.write(append(1, OTHER.id))
-        assert heard == [ACME.id, OTHER.id]
+        assert notified == [ACME.id, OTHER.id]
 
     async def test_who_hears_finds_the_event(self, storage: Storage) -> None:
         found: list[asyncio.Task[list[int]]] = []
@@ -162,34 +162,34 @@ class TestListening:
         self, storage: Storage
     ) -> None:
         await storage.write(append(2))
-        heard: list[UUID] = []
-        storage.listen(heard.append)
+        notified: list[UUID] = []
+        storage.listen(notified.append)
         await storage.write(lambda w: w.add_organization(ACME))
         await storage.write(lambda w: w.drop_events(NOON + DAY, 9))
-        assert heard == []
+        assert notified == []
 
     async def test_a_transaction_that_raises_notifies_no_listener(self, storage: Storage) -> None:
         def refused(writer: Writer) -> None:
             append(1)(writer)
             raise ConflictError
 
-        heard: list[UUID] = []
-        storage.listen(heard.append)
+        notified: list[UUID] = []
+        storage.listen(notified.append)
         with pytest.raises(ConflictError):
             await storage.write(refused)
         await storage.write(append(1, OTHER.id))
-        assert heard == [OTHER.id]
+        assert notified == [OTHER.id]
 
     async def test_who_ended_the_listening_hears_no_more(self, storage: Storage) -> None:
-        heard: list[UUID] = []
+        notified: list[UUID] = []
         faults: list[object] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
         storage.listen(lambda _: end())  # called first, when the other is about to be
-        end = storage.listen(heard.append)
+        end = storage.listen(notified.append)
         await storage.write(append(1))
         end()
         await storage.write(append(1, OTHER.id))
-        assert (heard, faults) == ([], [])
+        assert (notified, faults) == ([], [])
 
     async def test_a_listener_that_raises_harms_neither_the_writer_nor_the_next(
         self, storage: Storage
@@ -198,23 +198,23 @@ class TestListening:
         asyncio.get_running_loop().set_exception_handler(
             lambda _, context: faults.append(context["exception"])
         )
-        heard: list[UUID] = []
-        storage.listen(heard.remove)
-        storage.listen(heard.append)
+        notified: list[UUID] = []
+        storage.listen(notified.remove)
+        storage.listen(notified.append)
         await storage.write(append(1))
         assert await numbers(storage) == [1]
-        assert heard == [ACME.id]
+        assert notified == [ACME.id]
         assert isinstance(faults[0], ValueError)
 
     async def test_a_write_whose_caller_went_away_notifies_all_the_same(
         self, storage: Storage
     ) -> None:
-        heard = asyncio.Event()
-        storage.listen(lambda _: heard.set())
+        notified = asyncio.Event()
+        storage.listen(lambda _: notified.set())
         writing = asyncio.ensure_future(storage.write(append(1)))
         await asyncio.sleep(0)
         writing.cancel()
-        await asyncio.wait_for(heard.wait(), 60)
+        await asyncio.wait_for(notified.wait(), 60)
         assert await numbers(storage) == [1]
 
 

@@ -102,7 +102,7 @@ def identity(report: Report) -> tuple[str, int, int, str]:
 
 
 class Story:
-    """One random history, told to both stores."""
+    """One random history, put into both stores."""
 
     def __init__(self, seed: int, writers: tuple[Writer, ...]) -> None:
         self.draw = HistoryDraw(seed)
@@ -170,7 +170,7 @@ class Story:
         return sorted(found, key=lambda one: str(one[8]), reverse=True)
 
     def _tells(self, one: Shown, wanted: RunFilter) -> bool:
-        """Whether a record's reports tell of the test, and what was asked of it."""
+        """Whether a record's reports have the test, and what was asked of it."""
         reports = [report for report in self.kept if record_of(report) == one[0]]
         items = [item for report in reports for item in report.tests if item.id == wanted.test_id]
         retried = [item for item in items if item.outcome is Outcome.PASS and item.attempts >= 2]

@@ -168,7 +168,7 @@ async def test_work_whose_caller_gave_up_counts_until_it_is_done(
     go_on.set()
     await asyncio.to_thread(done.wait, 30)
     async with asyncio.timeout(30):
-        while await refused(storage):  # noqa: ASYNC110 - nobody is told that there is room
+        while await refused(storage):  # noqa: ASYNC110 - no event says that there is room
             await asyncio.sleep(0.01)
 
 

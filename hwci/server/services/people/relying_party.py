@@ -130,12 +130,12 @@ class RelyingParty:
         }
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}"
 
-    async def require_issuer(self, said: str | None) -> None:
+    async def require_issuer(self, issuer: str | None) -> None:
         """Raise `ProviderError` for an answer of another provider (RFC 9207)."""
         found = await self._discovered()
-        needed = said is not None or found.authorization_response_iss_parameter_supported
-        if needed and said != self.provider.issuer:
-            raise ProviderError(f"the browser came back from {said!r}, not from the issuer")
+        needed = issuer is not None or found.authorization_response_iss_parameter_supported
+        if needed and issuer != self.provider.issuer:
+            raise ProviderError(f"the browser came back from {issuer!r}, not from the issuer")
 
     async def person(self, code: str, binding: Binding, redirect_uri: str) -> Person:
         """Return who signed in, for the code that the browser brought. Raises `ProviderError`."""
@@ -208,7 +208,7 @@ class RelyingParty:
         except ValidationError as fault:
             raise ProviderError("its userinfo is not a JSON object") from fault
         if profile.get("sub") != subject:
-            raise ProviderError("its userinfo is of somebody else (sub)")
+            raise ProviderError("its userinfo is of another person (sub)")
         return profile
 
 

@@ -128,7 +128,7 @@ async function readStream(response, line, place, listener) {
 
 async function readAll(reader, line, place, listener) {
   const stream = new EventStream();
-  let isPlaced = false; // its first block says after which event it begins
+  let isPlaced = false; // its first block names the event after which it begins
   for (;;) {
     const bytes = await nextBytes(reader);
     if (bytes === null) return stream.retry;
