@@ -95,6 +95,7 @@ class VerdictRule(_Table):
 
 class _File(_Table):
     repo_key: Name | None = None
+    messages: bool = False
     product: Sequence[Product] = ()
     verdict: Sequence[VerdictRule] = ()
 
@@ -105,12 +106,15 @@ _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a project file holds. `verdicts`: the first that matches counts."""
+    """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
+    failed tests are reported.
+    """
 
     path: Path
     repo_key: str | None = None
     products: tuple[Product, ...] = ()
     verdicts: tuple[tuple[re.Pattern[str], Verdict], ...] = ()
+    messages: bool = False
 
 
 def find_project(start: Path) -> Project | None:
@@ -166,6 +170,7 @@ def read_project(path: Path) -> Project:
         file.repo_key,
         tuple(one if one.repo_key else one.model_copy(update=own) for one in file.product),
         tuple((rule.message, rule.verdict) for rule in file.verdict),
+        file.messages,
     )
 
 

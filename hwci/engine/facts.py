@@ -64,7 +64,9 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True)
 class TestItem:
-    """One test of a run report."""
+    """One test of a run report. `message`: what its harness wrote of the failure; no rule reads
+    it.
+    """
 
     __test__ = False  # pytest: not a test class
 
@@ -73,6 +75,7 @@ class TestItem:
     attempts: int = 1
     duration_s: float = 0.0
     verdict: Verdict = Verdict.UNKNOWN
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

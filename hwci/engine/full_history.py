@@ -371,6 +371,7 @@ def _lane_run(ran: Ran) -> LaneRun:
         attempts=item.attempts,
         verdict=item.verdict,
         duration_s=item.duration_s,
+        message=item.message,
     )
 
 

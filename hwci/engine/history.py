@@ -199,6 +199,7 @@ class LaneRun:
     attempts: int
     verdict: Verdict
     duration_s: float
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,7 @@ class EvidenceRun(RunOnBox):
     attempts: int
     duration_s: float
     verdict: Verdict
+    message: str | None = None
 
     @classmethod
     def of(cls, org_id: UUID, lane: Lane, run: LaneRun) -> Self:

@@ -12,6 +12,8 @@ NAME_MAX = 255
 CONCLUSION_MAX = 50
 """Characters of `conclusion`."""
 TEST_ID_MAX = 512
+MESSAGE_MAX = 500
+"""Characters of the message of a failed test."""
 SHA_MIN = 7
 SHA_MAX = 64
 SHA_START_MIN = 4

@@ -58,6 +58,7 @@ class TestItem(CiBody):
     attempts: Positive
     duration_s: Annotated[float, Field(ge=0)]
     verdict: Annotated[Verdict, WORD, OR_NULL] = Verdict.UNKNOWN
+    message: Annotated[str, Field(max_length=limits.MESSAGE_MAX), STORABLE] | None = None
 
     _nulls = model_validator(mode="before")(without_nulls)
 

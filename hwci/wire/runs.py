@@ -158,6 +158,7 @@ class RunItem(Answer):
     attempts: int | None
     duration_s: float | None
     verdict: Verdict | None
+    message: str | None = None
 
 
 class RunCommit(Answer):

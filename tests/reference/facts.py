@@ -27,6 +27,7 @@ class Announcement:
     sha: str
     branch: str
     merged: datetime
+    ci_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,9 @@ class Facts:
         """Of two announcements with one identity the first to arrive stays (§1.5)."""
         suite, sha = body.get("suite"), body["sha"].lower()
         merged = instant(body["merged_at"])
-        said = Announcement(body["repo_key"], suite, sha, body["branch"], merged)
+        said = Announcement(
+            body["repo_key"], suite, sha, body["branch"], merged, body.get("ci_url")
+        )
         self.announcements.setdefault((said.repo, suite, sha), said)
 
     def report(self, body: Json) -> None:

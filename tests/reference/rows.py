@@ -99,6 +99,7 @@ def merge_row(merge: Announcement) -> Json:
         "sha": merge.sha,
         "branch": merge.branch,
         "mergedAt": moment(merge.merged),
+        "ciUrl": merge.ci_url,
     }
 
 

@@ -74,6 +74,7 @@ def test_the_first_of_two_announcements_stays() -> None:
             "sha": sha("a"),
             "branch": "main",
             "mergedAt": "2026-02-03T00:05:00+00:00",
+            "ciUrl": None,
         }
     ]
 
@@ -299,6 +300,7 @@ def test_a_whole_row_of_a_checked_merge() -> None:
             "sha": sha("a"),
             "branch": "main",
             "mergedAt": at(1),
+            "ciUrl": None,
             "firstRun": {
                 "startedAt": at(3),
                 "runId": 7,

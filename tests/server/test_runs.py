@@ -57,7 +57,7 @@ class TestShow:
             covers_shas=["B" * 40],
             tests=[
                 item("boot"),
-                item("flash", "fail", 3, verdict="device"),
+                item("flash", "fail", 3, verdict="device", message="CRC 0x1f\nat 0x10"),
                 item("spi", attempts=2),
             ],
             changes={
@@ -91,7 +91,7 @@ class TestShow:
         shown = benches.show(found["id"])
         assert shown.pop("items") == [
             _shown("boot", "pass", 1, "unknown"),
-            _shown("flash", "fail", 3, "device"),
+            _shown("flash", "fail", 3, "device", "CRC 0x1f\nat 0x10"),
             _shown("spi", "pass", 2, "unknown"),
         ]
         assert shown.pop("coversShas") == ["b" * 40]
@@ -136,9 +136,11 @@ class TestShow:
         assert benches.member("GET", f"runs/{run}").error == NO_RUN
 
 
-def _shown(name: str, outcome: str, attempts: int, verdict: str) -> dict[str, Any]:
+def _shown(
+    name: str, outcome: str, attempts: int, verdict: str, message: str | None = None
+) -> dict[str, Any]:
     told = {"id": name, "outcome": outcome, "attempts": attempts}
-    return {**told, "durationS": 0.5, "verdict": verdict}
+    return {**told, "durationS": 0.5, "verdict": verdict, "message": message}
 
 
 class TestList:

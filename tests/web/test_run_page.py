@@ -326,3 +326,15 @@ def test_a_run_leads_to_its_ci_job(own: Site) -> None:
     link = own.page.locator(".facts").get_by_role("link", name="4242", exact=True)
     expect(link).to_have_attribute("href", page)
     expect(link).to_have_attribute("rel", "noopener noreferrer")
+
+
+def test_what_the_harness_wrote_of_a_failure_is_shown_as_text(own: Site) -> None:
+    said = "<img src=x onerror=alert(1)>\n at 0x10"
+    failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0, "message": said}
+    own.benches.report(run_id=4343, tests=[failed])
+    [run] = own.benches.listed("&branch=main")
+
+    own.open(f"runs/{run['id']}")
+    expect(own.page.locator(".message")).to_have_text(said)
+    own.page.get_by_role("link", name="boot", exact=True).click()
+    expect(own.page.locator(".facts .message")).to_have_text(said)

@@ -231,7 +231,9 @@ def test_what_is_not_known_is_null() -> None:
 def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
     place = history.Place(AT, 3, 0, SHA)
     failure = history.Failure(ID, KEY, place, 2, RUN, AT, False, FIX)
-    run = history.LaneRun(AT, 4711, 1, "hil", "main", Outcome.FAIL, 3, Verdict.DEVICE, 1.5)
+    run = history.LaneRun(
+        AT, 4711, 1, "hil", "main", Outcome.FAIL, 3, Verdict.DEVICE, 1.5, "CRC 0x1f"
+    )
     changed = CommitEvidence(COMMIT, (FileEvidence("a.c", FileKind.FIRMWARE),))
     evidence = Evidence(
         failure=LabelledFailure(failure, Label.RESOLVED, ID),
@@ -252,6 +254,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
     }
     commit = shown["timeline"][0]
     assert (commit["this"], commit["passed"], commit["failed"]) == (True, False, True)
+    assert commit["runs"][0]["message"] == "CRC 0x1f"
     assert shown["checks"] == [
         {
             "reason": "fix_mixed",

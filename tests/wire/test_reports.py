@@ -69,6 +69,7 @@ BOOLEANS = [
 TEXTS = [
     ("run report", ("conclusion",), 1, 50),
     ("run report", ("tests", 0, "id"), 1, 512),
+    ("run report", ("tests", 0, "message"), 0, 500),
     ("run report", ("changes", "commits", 0, "subject"), 0, 1_000),
 ]
 REQUIRED = [
@@ -98,6 +99,7 @@ OPTIONAL = [
     ("run report", ("changes",)),
     ("run report", ("part_of",)),
     ("run report", ("tests", 0, "verdict")),
+    ("run report", ("tests", 0, "message")),
     ("run report", ("changes", "truncated")),
     ("run report", ("changes", "commits", 0, "committed_at")),
     ("run report", ("changes", "commits", 0, "files_truncated")),

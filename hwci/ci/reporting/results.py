@@ -98,21 +98,28 @@ def placed(job: Job, files: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def results_of(
-    context: JobContext, files: Sequence[str], before: Mapping[Path, int] | None = None
+    context: JobContext,
+    files: Sequence[str],
+    before: Mapping[Path, int] | None = None,
+    *,
+    messages: bool | None = None,
 ) -> Results:
     """Read the result files of a run: `BOX=FILE`, or `FILE` of the job's box. A pattern stands for
     the files that match it; a run that ended before its tests, or while it wrote, left none that
     can be read, and is reported without tests. Each box has a start: see `_with_starts`.
-    `before`: what was there before the run, which is not of it.
+    `before`: what was there before the run, which is not of it. `messages`: whether those of failed
+    tests are reported; None: as the project file has it.
     """
     job, notify = context.job, context.command.notify
+    if messages is None:
+        messages = context.project is not None and context.project.messages
     pairs = placed(job, files)
     boxes = list(dict.fromkeys(box for box, _ in pairs)) or [job.value("box_key")]
     if boxes == [None]:
         raise missing_error("report", ["box_key"])
     found = [(box, pattern, _files_of(pattern, before)) for box, pattern in pairs]
     there = [(box, path) for box, _, paths in found for path in paths]
-    read = _read(there, context.project, notify)
+    read = _read(there, context.project, notify, messages=messages)
     expected = job.value("hello_ok") is False
     absent = _absent(found, notify, ran=before is not None, expected=expected)
     # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
@@ -237,7 +244,11 @@ def _matching(pattern: str) -> list[Path]:
 
 
 def _read(
-    there: Sequence[tuple[str, Path]], project: Project | None, notify: Callable[[str], None]
+    there: Sequence[tuple[str, Path]],
+    project: Project | None,
+    notify: Callable[[str], None],
+    *,
+    messages: bool,
 ) -> Results:
     """Read every file; what cannot be read is named, and the rest counts."""
     rules = with_built_in(project.verdicts if project else (), "hwci.toml")
@@ -255,7 +266,7 @@ def _read(
         idle += [] if read.attempts else [(box, path, read)]
     for line in faults:
         notify(f"warning: {line}")
-    boxes = {box: merged(files) for box, files in by_box.items()}
+    boxes = {box: merged(files, messages=messages) for box, files in by_box.items()}
     for box, path, read in idle:
         notify(_none_ran(path, read, alone=not boxes[box].tests))
     notes = tuple(line for files in by_box.values() for read in files for line in read.notes)

@@ -47,7 +47,8 @@ UNNAMED = "an unnamed box"
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """What to report. `files`: result files, as `FILE` or `BOX=FILE`; `body`: a file that holds
-    the whole report, in place of all else; `before`: the result files that were there before the
+    the whole report, in place of all else; `messages`: whether those of failed tests are reported,
+    None: as hwci.toml has it; `before`: the result files that were there before the
     run, with the time of their last change, None if the command did not run it.
 
     Raises:
@@ -60,6 +61,7 @@ class RunRequest:
     no_changes: bool = False
     hello_cmd: str | None = None
     body: str | None = None
+    messages: bool | None = None
     before: Mapping[Path, int] | None = None
 
     def __post_init__(self) -> None:
@@ -129,7 +131,7 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
         if sending.to is not None:
             raise error
         return Done(bodies=_drafts(context, request, missing), error=error)
-    results = results_of(context, request.files, request.before)
+    results = results_of(context, request.files, request.before, messages=request.messages)
     # A run that no CI counts is named by its start.
     started_at = context.job.value("started_at") or results.started_at() or command.clock()
     context = replace(context, job=context.job.with_run_id(started_at))
@@ -292,7 +294,7 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
         if "box_key" not in job.fields:
             unnamed = Sourced(UNNAMED, NOBODY)
             context = replace(context, job=replace(job, fields={**job.fields, "box_key": unnamed}))
-        results = results_of(context, request.files)
+        results = results_of(context, request.files, messages=request.messages)
         boxes = dict(results.boxes)
         conclusion = results.conclusion() if boxes else None
         at = job.value("started_at") or results.started_at() or context.command.clock()

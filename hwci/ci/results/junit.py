@@ -145,6 +145,7 @@ def _entry(case: _Case, rules: Sequence[Rule]) -> _CaseEntry:
         failed=bool(failures),
         unbuilt=bool(failures) and all(never_built(words.message) for words in failures),
         verdict=_verdict(case, rules),
+        message=str(failures[0]) if failures else "",
         earlier=tuple(case.verdict or judge(str(words), rules) for words in case.retried),
         called=any(words.tag == "failure" for words in failures),
         teardown=bool(failures)

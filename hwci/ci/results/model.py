@@ -7,6 +7,7 @@ format a file was written, it does not know.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -73,6 +74,7 @@ class Attempt:
     outcome: Outcome
     duration_s: float
     verdict: Verdict
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,8 @@ class Entry:
     unbuilt: bool = False
     """It failed before there was a firmware to run."""
     verdict: Verdict = Verdict.UNKNOWN
+    message: str = ""
+    """What the harness wrote of the failure."""
     earlier: tuple[Verdict, ...] = ()
     """Verdicts of the attempts before the last one, oldest first; all of them failed."""
 
@@ -150,7 +154,7 @@ def _tries(entry: Entry) -> Iterator[Attempt]:
     for verdict in entry.earlier:
         yield Attempt(entry.test_id, Outcome.FAIL, 0.0, verdict)
     outcome = Outcome.FAIL if entry.failed else Outcome.PASS
-    yield Attempt(entry.test_id, outcome, entry.duration_s, entry.verdict)
+    yield Attempt(entry.test_id, outcome, entry.duration_s, entry.verdict, entry.message)
 
 
 # What the files of a box hold together
@@ -186,9 +190,10 @@ class BoxResults:
         return bool(self.tests) and passed and not self.unbuilt
 
 
-def merged(files: Iterable[FileResults]) -> BoxResults:
+def merged(files: Iterable[FileResults], *, messages: bool = False) -> BoxResults:
     """Merge the files of one box. A test that stands in several was tried as often, but a pass that
-    repeats a pass is no further attempt: two files may describe one run.
+    repeats a pass is no further attempt: two files may describe one run. `messages`: failed tests
+    keep what their harness wrote, which may hold a secret.
     """
     kept = tuple(files)
     tests: dict[str, list[Attempt]] = {}
@@ -205,7 +210,9 @@ def merged(files: Iterable[FileResults]) -> BoxResults:
         file.written_at - _taken(file.duration_s) for file in kept if file.written_at is not None
     ]
     return BoxResults(
-        tests=tuple(_item(test_id, attempts) for test_id, attempts in tests.items()),
+        tests=tuple(
+            _item(test_id, attempts, messages=messages) for test_id, attempts in tests.items()
+        ),
         skipped=sum(file.skipped for file in kept),
         started_at=min(starts, default=None),
         duration_s=sum(file.duration_s for file in kept),
@@ -219,7 +226,7 @@ def _taken(seconds: float) -> timedelta:
     return timedelta(seconds=min(seconds, LONGEST_S))
 
 
-def _item(test_id: str, attempts: Sequence[Attempt]) -> TestItem:
+def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestItem:
     """`pass` if some attempt passed; `fail` if every attempt failed (spec, "Test item")."""
     failures = sum(attempt.outcome is Outcome.FAIL for attempt in attempts)
     passed = failures < len(attempts)
@@ -233,4 +240,19 @@ def _item(test_id: str, attempts: Sequence[Attempt]) -> TestItem:
     }
     if blamed and not passed:
         fields["verdict"] = blamed[-1]
+    said = [item.message for item in attempts if item.message] if messages and not passed else []
+    if said and (message := plain(said[-1])):
+        fields["message"] = message
     return TestItem.model_validate(fields)
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def plain(message: str) -> str:
+    """Return the beginning of a message, without colours and with U+FFFD in place of other control
+    characters: a device may have written noise.
+    """
+    kept = _COLOURS.sub("", message[: 4 * limits.MESSAGE_MAX]).replace("\r\n", "\n").strip()
+    return _CONTROLS.sub("\ufffd", kept)[: limits.MESSAGE_MAX].rstrip()

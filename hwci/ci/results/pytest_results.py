@@ -93,6 +93,7 @@ def _entry(line: _Line, rules: Sequence[Rule]) -> Entry:
         run=line.outcome != "skip",
         failed=line.outcome == "fail",
         verdict=line.verdict or judge(line.message, rules),
+        message=line.message,
     )
 
 

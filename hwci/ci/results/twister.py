@@ -114,6 +114,7 @@ def _entries(suite: _Suite, rules: Sequence[Rule]) -> Iterator[Entry]:
             failed=outcome is Outcome.FAIL,
             unbuilt=never_built(reason),
             verdict=judge(reason, rules),
+            message=reason,
             earlier=earlier,
         )
 

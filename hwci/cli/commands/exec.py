@@ -32,6 +32,7 @@ def exec_command(
     junit: Junit = None,
     hello_cmd: options.HelloCommand = None,
     box: options.Box = None,
+    messages: options.Messages = None,
     repo_key: options.RepoKey = None,
     workflow: options.Workflow = None,
     suite: options.Suite = None,
@@ -76,8 +77,7 @@ def exec_command(
         sha=sha,
         box_key=options.one_box(box),
     )
-    request = RunRequest(flags, tuple(junit or ()), hello_cmd=hello_cmd)
-
+    request = RunRequest(flags, tuple(junit or ()), hello_cmd=hello_cmd, messages=messages)
     ran = run_tests(
         command,
         request,

@@ -4,6 +4,7 @@
 rule 4). How reports are made and sent is decided in `hwci.ci.reporting`.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -80,6 +81,7 @@ def report_run(
     merge_branches: options.MergeBranches = None,
     changes: options.ChangesFile = None,
     no_changes: options.NoChanges = False,
+    messages: options.Messages = None,
     body: options.BodyFile = None,
     dry_run: options.DryRun = False,
     strict: options.Strict = False,
@@ -92,11 +94,9 @@ def report_run(
     from hwci.ci import reporting
 
     how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
-    flags = reporting.JobFlags(
-        repo_key=repo_key,
-        workflow=workflow,
-        suite=suite,
-        run_id=run_id,
+    flags = reporting.JobFlags(repo_key=repo_key, workflow=workflow, suite=suite, run_id=run_id)
+    flags = replace(
+        flags,
         run_attempt=run_attempt,
         trigger=trigger,
         branch=branch,
@@ -113,7 +113,7 @@ def report_run(
         merge_branches=options.list_of(merge_branches),
     )
     files = (*(junit or ()), *(more_junit or ()))
-    request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body)
+    request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body, messages)
     raise typer.Exit(_report(request, how, command_context(), strict=strict))
 
 

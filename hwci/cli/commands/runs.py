@@ -185,7 +185,7 @@ def _draw(run: "RunDetail", *, all_tests: bool) -> None:
     section(f"Run {run.run_id} on {run.box_key} ({run.id})", list(run_tables.head(run, view)))
     shown = (run_tables.failing_first if all_tests else run_tables.notable)(run.items)
     if shown:
-        render.draw(render.grid(run_tables.tests(), shown))
+        render.draw(render.grid(run_tables.tests(shown), shown))
     if hidden := len(run.items) - len(shown):
         render.note(f"{tables.counted(hidden, 'test')} passed at the first attempt: --all")
     if lines := list(run_tables.commits(run.changes)):

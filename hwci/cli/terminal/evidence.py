@@ -153,6 +153,7 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
     items = counted(failure.items, "failing item")
     yield f"first failed {when(failure.first_started_at, now)} UTC, {items}"
     yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
+    yield from _message(found)
     if resolved is None:
         return
     commits = counted(resolved.failing_commits, "failing commit")
@@ -171,6 +172,14 @@ def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:
         yield f"note         {review.note}"
     if review is not None and review.issue is not None:
         yield f"issue        {review.issue}"
+
+
+def _message(found: FailureEvidence) -> Iterator[str]:
+    """Return the lines that the harness wrote in the first failing run of this commit, if any."""
+    runs = (run for commit in found.timeline if commit.this for run in commit.runs)
+    first = next((run.message for run in runs if run.message), "")
+    for number, line in enumerate(first.splitlines()):
+        yield f"{'' if number else 'message':<13}{line}"
 
 
 def _label(found: FailureEvidence) -> str:

@@ -159,6 +159,16 @@ ChangesFile = Annotated[
     str | None, typer.Option(metavar="FILE|-", help="The `changes` object as JSON [git's].")
 ]
 NoChanges = Annotated[bool, typer.Option("--no-changes", help="Do not ask git what changed.")]
+Messages = Annotated[
+    bool | None,
+    typer.Option(
+        "--messages/--no-messages",
+        envvar="HWCI_MESSAGES",
+        show_envvar=False,
+        help="Report the first 500 characters of each failure's message; it may hold a secret "
+        "[HWCI_MESSAGES, else `messages` of hwci.toml, else no].",
+    ),
+]
 NoSummary = Annotated[
     bool, typer.Option("--no-summary", help="Leave no summary on the page of the job.")
 ]

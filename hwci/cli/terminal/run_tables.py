@@ -53,8 +53,9 @@ def runs(view: View) -> Layout[RunAnswer]:
     )
 
 
-def tests() -> Layout[RunItem]:
-    """Tests of one run."""
+def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
+    """Tests of one run; the first line of messages, where there are any."""
+    message: Column[RunItem] = Column("Message", lambda row: (row.message or "").partition("\n")[0])
     return Layout(
         "tests",
         "Tests",
@@ -64,8 +65,9 @@ def tests() -> Layout[RunItem]:
             Column("Attempts", lambda row: str(row.attempts or ""), right=True),
             Column("Duration", _duration, right=True),
             Column("Verdict", lambda row: row.verdict or "", whole=True),
+            *([message] if any(item.message for item in items) else []),
         ],
-        "id outcome attempts durationS verdict",
+        "id outcome attempts durationS verdict message",
         "No test of this run was reported.",
     )
 

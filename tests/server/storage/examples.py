@@ -54,7 +54,7 @@ BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "Ada", "confirm", "failure", {"reason": "größer"})
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)
-FAIL = TestItem("flash", Outcome.FAIL, 3, 1 / 3, Verdict.DEVICE)
+FAIL = TestItem("flash", Outcome.FAIL, 3, 1 / 3, Verdict.DEVICE, "CRC 0x1f\nüber")
 CHANGES = Changes("aaaaaaa", (Commit("bbbbbbb", "Fix the bus", NOON, ("fw/a.c",)),))
 REPORT = Report(
     repo_key="fw",

@@ -124,7 +124,8 @@ class HistoryDraw:
         seconds = draw.choice((0.0, 0.1, 2.5, 1e-9))
         if draw.random() < 0.45:
             verdict = draw.choice(list(Verdict))
-            return TestItem(test, Outcome.FAIL, draw.randrange(1, 4), seconds, verdict)
+            message = draw.choice((None, "CRC 0x1f\nüber"))
+            return TestItem(test, Outcome.FAIL, draw.randrange(1, 4), seconds, verdict, message)
         odd = draw.random() < 0.1
         verdict = Verdict.INFRA if odd else Verdict.UNKNOWN
         return TestItem(test, Outcome.PASS, draw.choice((1, 1, 1, 3)), seconds, verdict)

@@ -206,7 +206,7 @@ CREATE TABLE item (
   product_id INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   counted INTEGER NOT NULL,
-  failure_id BLOB,
+  failure_id BLOB, message TEXT,
   PRIMARY KEY (org_id, report_id, test)
 ) STRICT, WITHOUT ROWID;
 

@@ -400,6 +400,8 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0008_audit_chain",
             "0009_reader_keys",
             "0010_ci_url",
+            "0011_review_notes",
+            "0012_messages",
         ),
     ]
     assert path.read_bytes() == b""

@@ -20,12 +20,15 @@ from tests.server.storage.examples import (
     ANNOUNCEMENT,
     CHANGES,
     CONFIG,
+    FAIL,
     FAILURE,
     NOON,
+    PASS,
     REPORT,
     REVIEW,
 )
 
+SILENT = replace(FAIL, message=None)
 PARTED = replace(REPORT, run_id=8, part_of=Part(7, 1, 2))
 ALTERED: dict[str, dict[str, object]] = {
     "product": {"repo_key": "other", "suite": "other"},
@@ -36,7 +39,7 @@ ALTERED: dict[str, dict[str, object]] = {
         "truncated": 1,
         "body": codec.pack_commits(codec.commits_json(CHANGES.commits).replace(b"bus", b"but")),
     },
-    "item": {"test": 0, "outcome": 0, "attempts": 2, "verdict": 0},
+    "item": {"test": 0, "outcome": 0, "attempts": 2, "verdict": 0, "message": None},
     "report": {
         "repo_key": "fx",
         "run_id": 6,
@@ -135,7 +138,7 @@ def test_a_database_of_the_version_before_is_read_and_a_rebuild_gives_it_its_dig
 
 def test_what_has_no_field_of_a_later_version_keeps_its_digest() -> None:
     """Earlier versions made these."""
-    of_report = digests.of_whole(ACME.id.bytes, replace(REPORT, ci_url=None))
+    of_report = digests.of_whole(ACME.id.bytes, replace(REPORT, ci_url=None, tests=(PASS, SILENT)))
     at = codec.to_micros(NOON)
     of_merge = digests.of_values(ACME.id.bytes, "fw", "", "bbbbbbb", "main", at, None)
 

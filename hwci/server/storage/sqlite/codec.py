@@ -37,6 +37,7 @@ class ItemResult(NamedTuple):
     outcome: Outcome
     attempts: int
     verdict: Verdict
+    message: str | None = None
 
 
 _PLAIN = ItemResult(Outcome.PASS, 1, Verdict.UNKNOWN)
@@ -108,20 +109,21 @@ def unpack_durations(packed: bytes) -> tuple[float, ...]:
     return struct.unpack(f"<{len(raw) // 8}d", raw)
 
 
-def pack_item(item: TestItem) -> tuple[int, int, int] | None:
-    """Return outcome, attempts and verdict as columns; None for an item without a row."""
-    result = ItemResult(item.outcome, item.attempts, item.verdict)
+def pack_item(item: TestItem) -> tuple[int, int, int, str | None] | None:
+    """Return outcome, attempts, verdict and message as columns; None for an item without a row."""
+    result = ItemResult(item.outcome, item.attempts, item.verdict, item.message)
     if result == _PLAIN:
         return None
-    return OUTCOME_NUMBERS[result.outcome], result.attempts, VERDICT_NUMBERS[result.verdict]
+    outcome, verdict = OUTCOME_NUMBERS[result.outcome], VERDICT_NUMBERS[result.verdict]
+    return outcome, result.attempts, verdict, result.message
 
 
-def unpack_item(columns: Sequence[int] | None) -> ItemResult:
+def unpack_item(columns: Sequence[Any] | None) -> ItemResult:
     """Return the result of an item from its row; None: it has no row."""
     if columns is None:
         return _PLAIN
-    outcome, attempts, verdict = columns
-    return ItemResult(OUTCOMES[outcome], attempts, VERDICTS[verdict])
+    outcome, attempts, verdict, message = columns
+    return ItemResult(OUTCOMES[outcome], attempts, VERDICTS[verdict], message)
 
 
 def mask_of(numbers: Sequence[int]) -> int:

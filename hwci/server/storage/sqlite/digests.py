@@ -12,7 +12,7 @@ import json
 import struct
 from collections.abc import Sequence
 
-from hwci.engine.facts import Changes, Report
+from hwci.engine.facts import Changes, Report, TestItem
 from hwci.server.storage.sqlite import codec
 
 _BYTES = 16
@@ -49,7 +49,7 @@ def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -
             *(codec.to_micros(report.started_at), codec.to_micros(report.ended_at)),
             *(report.conclusion, report.hello_ok, report.box_key, report.covers_shas),
             *(None if part is None else (part.run_id, part.part, part.parts), names, changes),
-            [(test.outcome, test.attempts, test.verdict) for test in report.tests],
+            [_result(test) for test in report.tests],
             *(() if report.ci_url is None else (("ci_url", report.ci_url),)),
         )
     )
@@ -66,6 +66,11 @@ def of_whole(org: bytes, report: Report) -> bytes:
         of_names([test.id for test in report.tests]),
         None if changes is None else of_changes(changes, codec.commits_json(changes.commits)),
     )
+
+
+def _result(test: TestItem) -> tuple[object, ...]:
+    result = (test.outcome, test.attempts, test.verdict)
+    return result if test.message is None else (*result, test.message)
 
 
 def _written(values: Sequence[object]) -> bytes:

@@ -159,7 +159,7 @@ class FailureAnswers(Answers):
         rows = self._connection.rows(
             "SELECT r.template_id, p.tests, r.durations, r.started_at,"
             " r.ci_run_id, r.run_attempt, r.workflow, r.branch,"
-            " i.outcome, i.attempts, i.verdict"
+            " i.outcome, i.attempts, i.verdict, i.message"
             " FROM report r INDEXED BY report_commit"
             " JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id"
             " LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?"
@@ -238,4 +238,5 @@ def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
         attempts=result.attempts,
         verdict=result.verdict,
         duration_s=codec.unpack_durations(durations)[index],
+        message=result.message,
     )

@@ -349,6 +349,12 @@ def add_review_notes(database: Database) -> None:
         database.execute(f"ALTER TABLE review ADD COLUMN {column} TEXT")
 
 
+@MIGRATIONS(name="0012_messages")
+def add_messages(database: Database) -> None:
+    """Add the message of a failed test."""
+    database.execute("ALTER TABLE item ADD COLUMN message TEXT")
+
+
 def _execute(database: Database, statements: str) -> None:
     """Run statements one by one: a script would commit in between."""
     for statement in statements.split(";"):

@@ -134,8 +134,8 @@ def _insert_items(
         derived = (product, started_at, report.hello_ok, failing.get(number))
         rows.append((org, report_id, number, *columns, *derived))
     connection.execute_many(
-        "INSERT INTO item (org_id, report_id, test, outcome, attempts, verdict,"
-        " product_id, started_at, counted, failure_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO item (org_id, report_id, test, outcome, attempts, verdict, message,"
+        " product_id, started_at, counted, failure_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
     return failing
@@ -300,10 +300,11 @@ def _tests(
     connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames | None
 ) -> tuple[TestItem, ...]:
     """Rebuild the items of a report from its test list, its items and its durations."""
-    notable: dict[int, Sequence[int]] = {
+    notable: dict[int, Sequence[Any]] = {
         test: columns
         for test, *columns in connection.rows(
-            "SELECT test, outcome, attempts, verdict FROM item WHERE org_id = ? AND report_id = ?",
+            "SELECT test, outcome, attempts, verdict, message FROM item"
+            " WHERE org_id = ? AND report_id = ?",
             (org, row[0]),
         )
     }
@@ -315,8 +316,8 @@ def _tests(
     )
     items = []
     for number, seconds in zip(numbers, durations, strict=True):
-        outcome, attempts, verdict = codec.unpack_item(notable.get(number))
-        items.append(TestItem(named[number], outcome, attempts, seconds, verdict))
+        outcome, attempts, verdict, message = codec.unpack_item(notable.get(number))
+        items.append(TestItem(named[number], outcome, attempts, seconds, verdict, message))
     return tuple(items)
 
 

@@ -104,6 +104,11 @@ export function LongName({ name }) {
   return name.split(PAUSES).map((part, i) => (i === 0 ? part : html`<wbr />${part}`));
 }
 
+/** What the harness wrote of a failure; nothing where there is none. */
+export function Message({ text }) {
+  return text ? html`<div class="message">${text}</div>` : null;
+}
+
 /** A word that stands for a state; `kind` gives its colour, never the colour alone its meaning. */
 export function Badge({ kind, title, children }) {
   return html`<span class=${`badge badge-${kind}`} title=${title}>${children}</span>`;

@@ -4,7 +4,7 @@
 import { count, duration, short } from "../../format.js";
 import { html } from "../../html.js";
 import { PlainTable } from "../../parts/table.js";
-import { Time } from "../../parts/values.js";
+import { Message, Time } from "../../parts/values.js";
 import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/words.js";
 
 const UNKNOWN_FILES = "Its changed files are unknown.";
@@ -41,7 +41,7 @@ function Runs({ ran, evidence, orgId, sha }) {
     { key: "start", title: "Start", cell: (run) => html`<${Time} at=${run.startedAt} />` },
     { key: "run", title: "Run", cell: (run) => html`<${RunLink} run=${run} orgId=${orgId} />` },
     { key: "workflow", title: "Workflow", cell: (run) => workflow(run, evidence.failure) },
-    { key: "outcome", title: "Outcome", cell: (run) => outcomeBadge(run.outcome) },
+    { key: "outcome", title: "Outcome", cell: outcome },
     { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
     { key: "duration", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
     { key: "verdict", title: "Verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
@@ -49,6 +49,10 @@ function Runs({ ran, evidence, orgId, sha }) {
   return html`<${PlainTable} columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
       rowKey=${(run) => `${run.runId} ${run.runAttempt} ${run.workflow}`} />
     ${ran.runsTotal > ran.runs.length && html`<p class="quiet">The latest ${count(ran.runs.length)} of ${count(ran.runsTotal)} runs.</p>`}`;
+}
+
+function outcome({ outcome: ended, message }) {
+  return html`${outcomeBadge(ended)}<${Message} text=${message} />`;
 }
 
 function workflow({ workflow: name, branch }, failure) {

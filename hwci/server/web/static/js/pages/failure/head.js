@@ -7,7 +7,7 @@ import { count, counted, productName } from "../../format.js";
 import { html } from "../../html.js";
 import { labelBadge } from "../../parts/labels.js";
 import { Outside } from "../../parts/outside.js";
-import { LongName, Sha, Subject, Time } from "../../parts/values.js";
+import { LongName, Message, Sha, Subject, Time } from "../../parts/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
 import { RunLink, classBadge, classText, verdict } from "../../parts/words.js";
@@ -76,12 +76,13 @@ function Others({ evidence, orgId }) {
   return html`<p class="quiet">The test failed on ${commits} with no pass between; they count as one failure. See ${first}.</p>`;
 }
 
-function facts({ failure, resolved }, orgId) {
+function facts({ failure, resolved, timeline }, orgId) {
   const known = [
     ["Product", productName(failure)],
     ["Branch", html`<code>${failure.branch}</code>`],
     ["Commit", html`<${Sha} sha=${failure.sha} />`],
     ["Verdict", verdict(failure.verdict)],
+    ...said(timeline),
   ];
   if (!resolved) {
     const at = html`<${Time} at=${failure.firstStartedAt} />`;
@@ -95,6 +96,13 @@ function facts({ failure, resolved }, orgId) {
     ["Broken by", brokenBy(resolved.brokenBy)],
     ["Fixed by", fix(resolved.fix)],
   ];
+}
+
+/** What the harness wrote in the first failing run of this commit. */
+function said(timeline) {
+  const runs = timeline.filter((commit) => commit.this).flatMap((commit) => commit.runs);
+  const text = runs.find((run) => run.message)?.message;
+  return text ? [["Message", html`<${Message} text=${text} />`]] : [];
 }
 
 function firstFailure(first, orgId) {

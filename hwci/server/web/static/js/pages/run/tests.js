@@ -9,7 +9,7 @@ import { html, useMemo, useState } from "../../html.js";
 import { Empty } from "../../parts/notice.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable, Tools, noMatch, tableState } from "../../parts/table.js";
-import { Badge, LongName } from "../../parts/values.js";
+import { Badge, LongName, Message } from "../../parts/values.js";
 import { outcomeBadge, verdict } from "../../parts/words.js";
 
 const ROWS = 100;
@@ -54,10 +54,11 @@ function columns(run, evidence, orgId) {
   ];
 }
 
-function name({ id, outcome: ended }, evidence, orgId) {
+function name({ id, outcome: ended, message }, evidence, orgId) {
   const failureId = ended === "fail" && evidence.get(id);
   const text = html`<${LongName} name=${id} />`;
-  return failureId ? html`<a href=${addressOf("failure", { orgId, failureId })}>${text}</a>` : text;
+  const linked = failureId ? html`<a href=${addressOf("failure", { orgId, failureId })}>${text}</a>` : text;
+  return html`${linked}<${Message} text=${message} />`;
 }
 
 function outcome({ outcome: ended, attempts }) {
