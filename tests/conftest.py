@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every test: how hypothesis looks for counterexamples, that no test reads or writes
-what the person at this machine keeps in their home, and that passwords are hashed in a moment.
+what the person at this machine keeps in their home, that passwords are hashed in a moment, and that
+what a test starts takes SIGINT.
 
 Counterexamples are looked for the same each time, however busy the machine is and whatever tests
 ran before, so that a test which passed fails for a change alone. `--hypothesis-profile=search`
 looks for others.
 """
 
+import signal
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -36,6 +38,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif not names & STARTERS and not SERVED.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.quick)
 
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job in the background: what a test starts would ignore the signal, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", settings.get_profile("search"), derandomize=True, database=None)

@@ -246,6 +246,7 @@ def _change(now: int, then: int) -> str:
 
 def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[ReclassifiedFailure]":
     columns: list[tables.Column[ReclassifiedFailure]] = [
+        tables.Column("ID", lambda row: str(row.id)[: tables.ID_SHOWN], whole=True),
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
         tables.Column("Branch", lambda row: row.branch),
