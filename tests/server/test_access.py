@@ -4,6 +4,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from uuid import UUID
 
@@ -29,8 +30,9 @@ from hwci.server.services.people.accounts import Accounts
 from hwci.server.settings import Registration
 from hwci.server.storage.location import MEMORY
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
+    Box,
     CiKey,
     Membership,
     Organization,
@@ -100,12 +102,33 @@ def test_only_an_owner_gives_or_takes_the_role_of_an_owner() -> None:
     }
 
 
+@asynccontextmanager
+async def busy_readers(storage: Storage) -> AsyncIterator[None]:
+    """Keep the readers of a store busy for the block."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(_: Reader) -> bool:
+        begun.set()
+        return go_on.wait(30)
+
+    held = [asyncio.ensure_future(storage.read(wait)) for _ in range(3)]
+    await asyncio.to_thread(begun.wait, 30)
+    try:
+        yield
+        assert not any(one.done() for one in held)
+    finally:
+        go_on.set()
+        await asyncio.gather(*held)
+
+
 async def test_credentials_are_checked_while_all_readers_are_busy(storage: Storage) -> None:
     value = new_api_key()
     digest = key_digest(value)
     assert digest is not None
     key = CiKey(UUID(int=1), ORGANIZATION.id, "ci", digest, NOW)
     session = Session(UUID(int=3), USER.id, NOW)
+    box_key = new_api_key()
+    box = Box(UUID(int=5), ORGANIZATION.id, "bench-1", NOW, key_digest=key_digest(box_key))
 
     def found(writer: Writer) -> None:
         writer.add_user(USER)
@@ -113,20 +136,16 @@ async def test_credentials_are_checked_while_all_readers_are_busy(storage: Stora
         writer.add_membership(ORGANIZATION.id, USER.id, Role.MEMBER, NOW)
         writer.add_session(session)
         writer.add_key(key)
+        writer.add_box(box)
 
     await storage.write(found)
     access, token = Access(storage, TOKENS), TOKENS.issue(Claims(USER.id, session.id))
-    go_on = threading.Event()
-    held = [asyncio.ensure_future(storage.read(lambda _: go_on.wait(30))) for _ in range(3)]
-    try:
+    async with busy_readers(storage):
         assert await access.ci_key(value) == key
+        assert await access.box(box_key) == box
         assert (await access.person(token)).user == USER
         member = await access.member(token, ORGANIZATION.id, MEMBERS, metrics=True)
         assert member.user == USER
-        assert not any(one.done() for one in held)
-    finally:
-        go_on.set()
-        await asyncio.gather(*held)
 
 
 DEEDS: dict[str, Callable[[Storage, Member], Awaitable[object]]] = {

@@ -120,6 +120,12 @@ async def test_an_id_token_lets_nobody_in_that_is(
     assert await refused(server) == NO_PROOF
 
 
+async def test_an_id_token_may_list_us_alone(provider: Crooked, server: RunningServer) -> None:
+    provider.claims |= {"aud": [CLIENT]}
+
+    assert await is_let_in(server)
+
+
 def unsigned(claims: dict[str, Any], algorithm: str, **header: Any) -> str:
     parts = [{"alg": algorithm, **header}, claims]
     written = [urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts]
