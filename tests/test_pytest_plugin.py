@@ -135,7 +135,7 @@ def test_tests_blame_by_marker_and_by_fixture_and_both_files_say_so(
     assert "relay did not click" in (tmp_path / "junit.xml").read_text()
 
 
-def test_what_one_try_blamed_is_not_said_of_the_next(tmp_path: Path) -> None:
+def test_the_verdict_of_one_try_is_not_that_of_the_next(tmp_path: Path) -> None:
     blames_once = """
 def test_two(request, hwci_verdict):
     if number(request) == 1:

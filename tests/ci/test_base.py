@@ -127,7 +127,7 @@ def test_where_a_person_numbers_the_runs_this_bench_knows_them_by_their_commits(
 
 
 @pytest.mark.parametrize("title", APIS)
-def test_a_doubt_that_nobody_dispels_says_what_to_do(title: str) -> None:
+def test_a_doubt_says_what_to_do(title: str) -> None:
     """Nor does a bench that missed a run which did test, as others test here, too."""
     nothing: dict[int, tuple[str, bool]] = {}
     for remembered in (nothing, {1: (LATER, True)}):

@@ -220,7 +220,7 @@ def test_text_where_a_message_would_be_is_the_message(tmp_path: Path) -> None:
     assert verdicts(results) == {"x.a": "infra"}
 
 
-def test_a_log_beside_a_message_blames_nobody(tmp_path: Path) -> None:
+def test_a_log_beside_a_message_sets_no_verdict(tmp_path: Path) -> None:
     failure = '<failure message="Timeout">log: Timeout during flashing, tried again: ok</failure>'
     printed = "<system-out>No debug probe detected; tried again: ok</system-out>"
     results = of_xml(

@@ -258,7 +258,7 @@ def test_a_hash_of_zeros_is_no_place_where_a_branch_stood() -> None:
     assert find_job({}, {"HWCI_BEFORE_SHA": "0" * 40}, None, None).before_sha is None
 
 
-def test_every_field_that_is_sent_can_be_said_by_a_variable() -> None:
+def test_every_field_that_is_sent_can_be_set_by_a_variable() -> None:
     sent = set(RunReport.model_fields) | set(MergeAnnouncement.model_fields)
 
     assert sent - {field.name for field in FIELDS} == {"tests", "changes", "part_of"}

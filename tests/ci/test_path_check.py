@@ -71,7 +71,7 @@ def test_files_of_both_kinds_are_named() -> None:
     assert warned(["src/**", "hil/**"], ["hil/**"]) == {None: message}
 
 
-def test_a_firmware_that_nobody_changes_is_suspicious() -> None:
+def test_firmware_paths_that_never_change_are_suspicious() -> None:
     assert warned(["src/README.md"]) == {None: "none of the last 4 commits changed its firmware"}
 
 

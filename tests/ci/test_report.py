@@ -41,7 +41,7 @@ def results(size: int = 1, started_at: datetime | None = NOON) -> BoxResults:
     return BoxResults(tests, 0, started_at, 90.0)
 
 
-def test_times_nobody_gave_come_from_the_files() -> None:
+def test_missing_times_come_from_the_files() -> None:
     (report,) = run_reports(HEAD, {"bench": results()})
 
     assert report.started_at == NOON
@@ -56,7 +56,7 @@ def test_times_that_were_given_stand() -> None:
     assert (report.started_at, report.ended_at) == (given["started_at"], NOON)
 
 
-def test_an_end_nobody_gave_follows_the_start_that_was_given() -> None:
+def test_a_missing_end_follows_the_given_start() -> None:
     given = HEAD | {"started_at": NOON - timedelta(hours=1)}
 
     (report,) = run_reports(given, {"bench": results(started_at=None)})
@@ -95,7 +95,7 @@ def test_an_unknown_start_is_asked_for() -> None:
     ("said", "size", "expected"),
     [(None, 1, True), (None, 0, True), (False, 1, False), (True, 0, True)],
 )
-def test_results_blame_no_bench_unless_someone_says_that_the_check_failed(
+def test_results_blame_no_bench_unless_the_check_is_reported_as_failed(
     said: bool | None, size: int, expected: bool
 ) -> None:
     head = HEAD if said is None else HEAD | {"hello_ok": said}
@@ -133,7 +133,7 @@ def test_each_part_of_a_large_report_carries_changes_and_covered_commits() -> No
     assert reports[1].run_id not in {41, 0}
 
 
-def test_what_nobody_said_is_not_sent_and_a_null_base_is() -> None:
+def test_missing_fields_are_not_sent_and_a_null_base_is() -> None:
     head = HEAD | {"changes": Changes(base_sha=None, commits=[])}
 
     (report,) = run_reports(head, {"bench": results()})

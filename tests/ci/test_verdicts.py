@@ -99,7 +99,7 @@ def test_a_harness_that_names_a_part_of_the_bench_blames_the_bench(message: str)
 
 
 @pytest.mark.parametrize("message", NOBODY)
-def test_what_a_firmware_can_cause_as_well_blames_nobody(message: str) -> None:
+def test_what_a_firmware_can_cause_as_well_sets_no_verdict(message: str) -> None:
     assert judge(message, BUILT_IN) is Verdict.UNKNOWN
 
 

@@ -111,7 +111,7 @@ def test_a_run_of_other_boxes_is_not_opened_as_one_of_this_machine(
     assert f"note: There is no live run: {said}" in err
 
 
-def test_a_machine_that_was_installed_as_a_box_is_that_box_where_nobody_says_another(
+def test_a_machine_that_was_installed_as_a_box_is_that_box_unless_another_is_set(
     bench: Bench, taking: AnsweringServer
 ) -> None:
     install(bench, "bench-9")

@@ -162,7 +162,7 @@ def test_every_check_that_the_server_can_ask_has_its_question() -> None:
     assert asked == [reason for reason in REASONS if reason is not Reason.DISMISSED]
 
 
-def test_a_flake_and_a_pending_failure_blame_nobody(signed_in: Command) -> None:
+def test_a_flake_and_a_pending_failure_have_no_culprit(signed_in: Command) -> None:
     found = ids(signed_in)
     flake = next(value for name, value in found.items() if "can" in name)
 
@@ -250,7 +250,7 @@ def test_an_ambiguous_failure_is_dismissed_in_one_step_of_two_reviews(
     assert {entry["details"]["note"] for entry in log} == {"no bug"}
 
 
-def test_a_reviewed_failure_is_said_to_have_only_the_passes_that_it_has(
+def test_a_reviewed_failure_is_shown_with_only_its_own_passes(
     cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running_in_thread(tmp_path) as server:

@@ -618,7 +618,7 @@ def test_a_product_that_is_named_is_announced_alone(in_ci: Command, products: Pa
     assert body(in_ci("merge-announce", "-n", HWCI_SUITE="y"))["suite"] == "y"
 
 
-def test_a_merge_that_starts_nothing_is_said_so(in_ci: Command, products: Path) -> None:
+def test_a_merge_that_starts_nothing_is_noted(in_ci: Command, products: Path) -> None:
     only_by_night = f'repo_key = "r"\n[[product]]{PRODUCTS.rpartition("[[product]]")[2]}'
     (products / "hwci.toml").write_text(only_by_night)
 

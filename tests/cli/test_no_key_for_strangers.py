@@ -105,7 +105,7 @@ def test_the_doctor_shows_the_key_to_no_guess(in_ci: Command, guess: AnsweringSe
 
 
 @pytest.mark.parametrize("status", [200, 302, 401, 403, 404, 511])
-def test_a_sign_in_page_is_shown_the_key_once_and_said_to_have_answered(
+def test_a_sign_in_page_that_gets_the_key_once_counts_as_answered(
     in_ci: Command, tmp_path: Path, status: int
 ) -> None:
     (tmp_path / "r.xml").write_text('<testsuite><testcase name="boot"/></testsuite>')

@@ -44,7 +44,7 @@ def test_a_document_and_a_spreadsheet_have_it_too(signed_in: Command) -> None:
 
 
 @pytest.mark.usefixtures("busy_server")
-def test_nothing_to_show_is_said_in_words(signed_in: Command) -> None:
+def test_nothing_to_show_is_stated_in_words(signed_in: Command) -> None:
     for form in ("table", "md"):
         out = signed_in("metrics", "-o", form, "--as-of", "2001-01-01T00:00:00Z").out
         assert "Still failing (pending) (0)" in out

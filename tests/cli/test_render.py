@@ -198,7 +198,7 @@ def test_a_list_is_json_also_when_it_is_empty(capsys: pytest.CaptureFixture[str]
         (timedelta(days=-1), "in the future"),
     ],
 )
-def test_times_are_said_as_people_say_them(passed: timedelta, words: str) -> None:
+def test_times_are_written_as_people_say_them(passed: timedelta, words: str) -> None:
     assert ago(NOW - passed, NOW) == words
 
 

@@ -123,7 +123,7 @@ def test_what_a_harness_wrote_whole_before_it_was_killed_is_reported_and_is_no_s
         ),
     ],
 )
-def test_a_file_in_which_nothing_ran_is_said_to_be_so(
+def test_a_file_in_which_nothing_ran_is_noted(
     job: Command, tmp_path: Path, content: str, message: str
 ) -> None:
     (tmp_path / "none.xml").write_text(content)
@@ -337,7 +337,7 @@ def test_a_check_that_cannot_be_run_shows_nothing(job: Command, command: str, st
 
 
 @pytest.mark.parametrize("word", [("--hello", "failed"), ("--hello-cmd", "false")])
-def test_tests_that_ran_where_nothing_was_reached_are_said_to_count_nowhere(
+def test_tests_that_ran_where_nothing_was_reached_are_noted_as_not_counted(
     job: Command, word: tuple[str, str]
 ) -> None:
     answer = job("-n", "--junit", "one.xml", *word)
@@ -389,9 +389,7 @@ def test_a_key_that_is_not_mounted_fails_a_build_that_is_strict(job: Command) ->
     assert job(*run, HWCI_CI_KEY=None, HWCI_CI_KEY_FILE="none").code == 1
 
 
-def test_without_any_word_of_a_key_the_report_is_said_to_be_gone(
-    job: Command, tmp_path: Path
-) -> None:
+def test_without_a_key_the_report_is_shown_as_lost(job: Command, tmp_path: Path) -> None:
     """A fork that may not see the key has nothing to say on that bench."""
     answer = job("--junit", "one.xml", "--no-changes", HWCI_CI_KEY="")
 

@@ -131,7 +131,7 @@ def test_no_way_to_flush_sends_what_a_later_report_of_its_run_superseded(
     assert bench.has(run_id) == "pass"
 
 
-def test_what_was_superseded_is_said_and_its_name_sends_it_all_the_same(bench: Bench) -> None:
+def test_what_was_superseded_is_shown_and_its_name_sends_it_all_the_same(bench: Bench) -> None:
     bench.report(1, "fail", HWCI_CI_KEY=WRONG_KEY)
     said = bench.report(1, "pass")
     assert "note: 1 earlier report of bench-1, for another key, is set aside, so that " in said

@@ -140,7 +140,7 @@ def test_what_else_comes_to_the_loopback_address_does_not_disturb(
     assert cli("whoami").code == 0
 
 
-def test_a_code_that_somebody_else_brings_signs_nobody_in(
+def test_a_code_from_another_browser_is_refused(
     cli: Command, server: RunningServer, browser: str
 ) -> None:
     with started(server, browser, "--no-browser") as process:

@@ -81,7 +81,7 @@ def test_times_that_can_hardly_be_are_a_warning_of_the_page(in_ci: Command, tmp_
     assert "1970-01-01" in (tmp_path / "page.md").read_text()
 
 
-def test_what_is_not_kept_is_not_said_to_be(in_ci: Command, tmp_path: Path) -> None:
+def test_what_is_not_kept_is_not_shown_as_kept(in_ci: Command, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     environ = of("github-push", GITHUB_STEP_SUMMARY=str(page), HWCI_CI_KEY="")
 
@@ -94,7 +94,7 @@ def test_what_is_not_kept_is_not_said_to_be(in_ci: Command, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("other", [204, 503])
-def test_a_run_of_which_a_report_was_refused_is_not_said_to_be_kept(
+def test_a_run_of_which_a_report_was_refused_is_not_shown_as_kept(
     in_ci: Command, tmp_path: Path, other: int
 ) -> None:
     page = tmp_path / "page.md"

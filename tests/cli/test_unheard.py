@@ -54,7 +54,7 @@ def closed() -> None:
     ],
     ids=["report-run", "exec"],
 )
-def test_a_report_is_kept_though_nobody_reads_a_word_of_it(
+def test_a_report_is_kept_if_no_output_can_be_written(
     tmp_path: Path, command: tuple[str, ...], code: int, log: Callable[[], int | None]
 ) -> None:
     (tmp_path / "one.xml").write_text(junit("a"))

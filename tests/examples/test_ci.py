@@ -312,7 +312,7 @@ NO_MATTER = {
 
 
 @pytest.mark.parametrize(("system", "said"), NO_MATTER.items())
-def test_an_announcement_that_fails_is_said_to_be_no_matter_of_the_build(
+def test_an_announcement_that_fails_does_not_concern_the_build(
     system: str, said: tuple[str, bool]
 ) -> None:
     announce, build, hil = jobs(system)

@@ -64,7 +64,7 @@ def test_the_image_installs_what_the_project_offers_and_runs_on_a_python_that_it
     assert f"Programming Language :: Python :: {pythons.pop()}" in project["classifiers"]
 
 
-def test_the_container_runs_the_server_as_nobody_in_particular() -> None:
+def test_the_container_runs_the_server_as_an_unprivileged_user() -> None:
     (entry,), (command,), (user,) = map(of_dockerfile, ("ENTRYPOINT", "CMD", "USER"))
     context = accepted(json.loads(command))
 

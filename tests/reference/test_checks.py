@@ -227,7 +227,7 @@ def test_a_pass_outside_the_list_narrows_nothing() -> None:
     assert blamed(config(), run("a", 0, "pass"), RANGE, AFTER) == "bde"
 
 
-def test_without_firmware_knowledge_or_configuration_nobody_is_blamed() -> None:
+def test_without_firmware_knowledge_or_configuration_no_commit_is_blamed() -> None:
     assert blamed(config(), run("b", 10, "fail"), MEND) is None
     assert blamed(config(), run("b", 10, "fail", after="a", of="b:ot"), MEND) is None
     assert blamed(BREAK, MEND) is None

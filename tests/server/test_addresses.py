@@ -124,7 +124,7 @@ async def test_a_trusted_proxy_says_by_which_scheme_the_caller_came(
         assert (await server.origin(*headers)).split()[0] == scheme
 
 
-async def test_nobody_is_believed_who_is_not_trusted() -> None:
+async def test_only_trusted_proxies_are_believed() -> None:
     said = (*by("203.0.113.7"), ("X-Forwarded-Proto", "https"), ("X-Real-IP", "203.0.113.8"))
     for trusted in ((), (ip_network("192.0.2.0/24"),), (ip_network("::/0"),)):
         async with listening(trusted) as server:

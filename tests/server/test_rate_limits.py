@@ -345,7 +345,7 @@ async def test_why_limits_cannot_be_counted_is_logged_wherever_they_are_counted(
     assert f"127.0.0.1:{port}" in said
 
 
-async def test_a_valkey_that_is_away_at_the_start_is_said_then_with_its_cause(
+async def test_a_valkey_that_is_away_at_the_start_is_logged_with_its_cause(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with held_port() as port:

@@ -96,9 +96,7 @@ def test_a_head_that_drips_is_cut_however_busily(server: RunningServer) -> None:
         assert drip(line, b"a").error == LATE_HEAD
 
 
-def test_who_says_nothing_is_left_without_an_answer(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silence_gets_no_answer(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PatientProtocol, "first_byte_seconds", HEAD_SECONDS)
     with connect(server.url) as line:
         assert rest_of(line) == b""
@@ -165,7 +163,7 @@ def test_hundreds_of_half_heads_stop_nobody_and_leave_nothing(server: RunningSer
 
 
 @pytest.mark.parametrize("asked", [[LAST], [ALIVE], [ALIVE, ALIVE]], ids=["last", "kept", "two"])
-def test_who_has_said_all_and_still_listens_is_answered(
+def test_who_has_sent_all_and_still_listens_is_answered(
     server: RunningServer, asked: list[bytes]
 ) -> None:
     with connect(server.url) as line:

@@ -455,7 +455,7 @@ async def test_what_the_id_token_leaves_out_is_asked_for(
     assert provider.asked["/userinfo"] == 1
 
 
-async def test_whether_an_e_mail_is_verified_is_said_where_the_e_mail_is(
+async def test_whether_an_e_mail_is_verified_is_shown_beside_it(
     provider: Crooked, server: RunningServer
 ) -> None:
     """An ID token may hold an e-mail that its person wrote, and userinfo verify another one."""

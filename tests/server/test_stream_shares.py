@@ -82,7 +82,7 @@ async def test_many_accounts_of_one_organization_leave_others_their_share(
     assert [one.displaced for one in followers.streams[:PLACES]] == [False] * 3 + [True] * 3
 
 
-async def test_who_cannot_begin_takes_nobodys_place(followers: Followers) -> None:
+async def test_a_stream_that_cannot_start_displaces_none(followers: Followers) -> None:
     for _ in range(PLACES):
         assert await followers.come(ORGS[0], THERE)
 

@@ -38,7 +38,7 @@ PUSHES = "3. Two merges landing in separate pushes seconds apart can leave the f
 DAY = 24
 
 
-def test_the_period_is_7_30_or_90_days_and_30_when_not_said(service: Service) -> None:
+def test_the_period_is_7_30_or_90_days_and_30_by_default(service: Service) -> None:
     for days, from_ in ((7, "2026-03-23"), (30, "2026-02-28"), (90, "2025-12-30")):
         period = service.get("ci-metrics", asOf=AS_OF, days=days)["period"]
         assert period == {"days": days, "from": f"{from_}T00:00:00Z", "to": AS_OF}

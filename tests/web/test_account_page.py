@@ -74,7 +74,7 @@ def test_a_password_is_changed_and_only_this_page_stays_signed_in(
 
 
 @pytest.mark.usefixtures("email")
-def test_what_is_wrong_with_a_password_is_said_beside_its_field(
+def test_what_is_wrong_with_a_password_is_shown_beside_its_field(
     page: Page, server: RunningServer, quiet_console: list[str]
 ) -> None:
     page.goto(f"{server.url}/account")

@@ -102,7 +102,7 @@ def test_who_is_asked_for_patience_may_ask_before(
     quiet_console.clear()
 
 
-def test_a_torn_answer_is_said_in_our_words(page: Page, demo: Dashboard) -> None:
+def test_a_torn_answer_is_shown_in_our_words(page: Page, demo: Dashboard) -> None:
     page.route("**/api/auth/me", lambda route: route.fulfill(body='{"user": {"na'))
     demo.sign_in(page.context)
     page.goto(demo.url)
@@ -113,7 +113,7 @@ def test_a_torn_answer_is_said_in_our_words(page: Page, demo: Dashboard) -> None
     expect(page.locator(".person .name")).to_be_visible()
 
 
-def test_a_refused_history_of_flaky_tests_is_said_and_asked_for_again(
+def test_a_refused_history_of_flaky_tests_is_shown_and_asked_for_again(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
     histories = re.compile("/flakiest-tests/history")

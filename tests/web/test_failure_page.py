@@ -489,7 +489,7 @@ def test_a_pending_failure_says_what_it_waits_for(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("failure_id", ["00000000-0000-4000-8000-000000000000", "none"])
-def test_a_failure_that_is_not_there_is_said_so(
+def test_an_unknown_failure_is_named_on_the_page(
     reader: Reader, quiet_console: list[str], failure_id: str
 ) -> None:
     reader.open(failure_id)

@@ -96,7 +96,7 @@ def test_without_the_link_an_invitation_is_shown_on_every_page_and_can_be_declin
     expect(page.locator(".waits")).to_have_count(0)
 
 
-def test_an_invitation_that_is_withdrawn_meanwhile_is_said_beside_it(
+def test_an_invitation_that_is_withdrawn_meanwhile_is_noted_beside_it(
     page: Page, own: Site, quiet_console: list[str]
 ) -> None:
     sign_in(page, own.server)
@@ -128,7 +128,7 @@ def test_an_owner_invites_by_a_link_sees_what_is_open_and_withdraws(page: Page, 
     assert own.ask("invites")["items"] == []
 
 
-def test_who_is_a_member_already_is_said_at_the_form(
+def test_who_is_a_member_already_is_named_at_the_form(
     page: Page, own: Site, quiet_console: list[str]
 ) -> None:
     own.open("members")

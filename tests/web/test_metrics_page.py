@@ -108,7 +108,7 @@ def test_focus_goes_to_a_row_nearby_when_the_reviewed_one_leaves(page: Page, met
     expect(page.get_by_role("status").filter(has_text="automatic label")).to_be_visible()
 
 
-def test_what_the_server_refuses_is_said_beside_the_row(
+def test_what_the_server_refuses_is_shown_beside_the_row(
     page: Page, metrics: str, quiet_console: list[str]
 ) -> None:
     page.goto(f"{metrics}?other=open")

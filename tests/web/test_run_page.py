@@ -218,7 +218,7 @@ NOT_TOLD: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("what", NOT_TOLD)
-def test_what_was_not_reported_of_changes_is_said_in_words(own: Site, what: str) -> None:
+def test_what_was_not_reported_of_changes_is_stated_in_words(own: Site, what: str) -> None:
     changes, words = NOT_TOLD[what]
     own.benches.report(changes=changes)
     own.open(f"runs/{own.benches.listed()[0]['id']}")
@@ -257,7 +257,7 @@ def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Si
     expect(row(own.page, "flash")).to_have_count(0)
 
 
-def test_of_a_live_run_without_events_it_is_not_said_that_no_test_began(own: Site) -> None:
+def test_a_live_run_without_events_does_not_show_that_no_test_began(own: Site) -> None:
     own.follow(f"runs/{own.benches.opened(own.benches.installed('bench-7'), run_id=71)}")
 
     line = own.page.locator(".verdict-line")

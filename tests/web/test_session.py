@@ -285,9 +285,7 @@ def test_a_reload_while_the_answer_is_on_its_way_waits_for_it(
         assert proxy.passed == 3
 
 
-def test_a_renewal_that_nobody_waits_for_any_longer_is_not_sent_a_second_time(
-    page: Page, server: RunningServer
-) -> None:
+def test_an_abandoned_renewal_is_not_sent_a_second_time(page: Page, server: RunningServer) -> None:
     page.add_init_script(PATIENCE)
     with slow_proxy(server.url, REFRESH) as proxy:
         Dashboard(proxy.url, MEMBER).sign_in(page.context)

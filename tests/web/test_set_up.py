@@ -124,7 +124,7 @@ def test_a_link_is_taken_where_the_page_stands_already(
     quiet_console.clear()
 
 
-def test_the_rules_of_a_password_are_said_before(page: Page, server: RunningServer) -> None:
+def test_the_rules_of_a_password_are_shown_before(page: Page, server: RunningServer) -> None:
     page.goto(f"{server.url}/setup")
 
     password = page.get_by_label("Password")
@@ -133,7 +133,7 @@ def test_the_rules_of_a_password_are_said_before(page: Page, server: RunningServ
     expect(password).to_have_attribute("autocomplete", "new-password")
 
 
-def test_faults_are_said_beside_their_fields(
+def test_faults_are_shown_beside_their_fields(
     page: Page, server: RunningServer, quiet_console: list[str]
 ) -> None:
     page.goto(invited(server, "long@example.org"))
@@ -226,7 +226,7 @@ def test_who_has_no_organization_joins_one_elsewhere_and_looks_again(
         expect(page).to_have_title("Metrics · Acme Firmware · hwci")
 
 
-def test_a_taken_e_mail_is_said_beside_it_or_above(
+def test_a_taken_e_mail_is_shown_beside_it_or_above(
     page: Page, tmp_path: Path, quiet_console: list[str]
 ) -> None:
     with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:

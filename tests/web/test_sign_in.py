@@ -218,7 +218,7 @@ def test_who_says_no_at_the_provider_reads_so_on_the_page(
     expect(page.get_by_role("alert")).to_have_text(said)
 
 
-def test_a_provider_that_is_away_is_said_on_the_page(page: Page, provided: RunningServer) -> None:
+def test_a_provider_that_is_away_is_named_on_the_page(page: Page, provided: RunningServer) -> None:
     page.goto(f"{provided.url}/sign-in")
     page.get_by_role("link", name="Sign in with Away").click()
 
@@ -351,7 +351,7 @@ def test_the_organization_that_one_chose_is_the_one_that_one_comes_back_to(
 
 
 @pytest.mark.parametrize("path", ["/none", "/orgs/x/y", "/orgs/x/metrics", "/orgs/%zz/metrics"])
-def test_an_address_of_nothing_is_said_on_a_page_that_leads_on(
+def test_an_unknown_address_shows_a_page_that_leads_on(
     page: Page, server: RunningServer, quiet_console: list[str], path: str
 ) -> None:
     dashboard(server, page)

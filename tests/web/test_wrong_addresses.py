@@ -62,7 +62,7 @@ def test_values_that_the_api_refuses_are_named_and_left_out_by_a_click(
     quiet_console.clear()  # the browser itself tells of each refusal
 
 
-def test_what_is_wrong_with_a_table_is_said_once_at_the_table(
+def test_what_is_wrong_with_a_table_is_shown_once_at_the_table(
     page: Page, home: str, quiet_console: list[str]
 ) -> None:
     page.goto(f"{home}/metrics?flaky.sort=bogus&flaky.page=-1")
@@ -115,7 +115,7 @@ def test_what_is_not_there_is_named_with_ways_on(
     quiet_console.clear()
 
 
-def test_an_unknown_product_is_said_to_be_unknown(
+def test_an_unknown_product_is_named_as_unknown(
     page: Page, home: str, quiet_console: list[str]
 ) -> None:
     page.goto(f"{home}/metrics?days=7&repoKey=acme/none&suite=none")

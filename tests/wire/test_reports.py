@@ -496,7 +496,7 @@ def test_a_list_is_not_read_beyond_its_limit() -> None:
     assert verdict_on("run report", ("tests",), [*tests, {}, 5]) == [["body", "tests"]]
 
 
-def test_an_element_that_is_no_object_is_said_to_be_none() -> None:
+def test_an_element_that_is_not_an_object_is_an_error() -> None:
     assert issues(RunReport, REPORT | {"tests": [5]}) == [
         (["body", "tests", 0], "Input should be an object")
     ]

@@ -159,7 +159,7 @@ class TestCheck:
         assert (await checking_now).damage == ()
         assert (await checking_now).stale == ()
 
-    async def test_a_check_that_nobody_waits_for_any_more_leaves_nothing(
+    async def test_an_abandoned_check_leaves_nothing(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(checking, "STEPS_PER_LOOK", 1)
@@ -245,7 +245,7 @@ class TestAfterAStopThatWasNotClean:
         with pytest.raises(DamagedError, match=r"was found damaged: .*; run `hwci admin check`"):
             open_storage(crashed)
 
-    async def test_a_look_that_fails_of_a_fault_of_ours_keeps_nobody_out(
+    async def test_a_check_that_fails_by_our_fault_locks_no_one_out(
         self,
         path: Path,
         tmp_path: Path,

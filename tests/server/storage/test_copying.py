@@ -145,7 +145,7 @@ async def test_a_copy_takes_the_place_of_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("held", ["open_reader", "_require_whole", "wait_for_disk"])
-async def test_a_copy_that_nobody_waits_for_any_more_leaves_nothing(
+async def test_an_abandoned_copy_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
 ) -> None:
     go_on = threading.Event()

@@ -99,7 +99,7 @@ READS: dict[str, Callable[[Transaction], object]] = {
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
-def test_a_report_with_any_value_altered_is_given_to_nobody(
+def test_a_report_with_any_value_altered_is_never_returned(
     connection: Connection, table: str, column: str, read: Callable[[Transaction], object]
 ) -> None:
     writer = Transaction(connection)
