@@ -283,6 +283,17 @@ def test_the_trace_names_the_harness_file_that_decided() -> None:
     assert (finding.commit, finding.file, finding.pattern) == ("c", "ci/run.py", "ci/**")
 
 
+def test_changes_without_a_base_are_named_with_their_run() -> None:
+    past = Past([report("b:F", 1, sent=changes(None, "b")), report("c:P", 2, sent=FIX)])
+    check = trace(past)[Reason.CHANGES_UNKNOWN]
+
+    assert check.decided
+    assert (check.finding.note, check.finding.run) == (
+        "The changes of the first run on the failing commit have no base commit",
+        CheckedRun(minute(1), 1000, 1, BOX),
+    )
+
+
 def test_a_cut_file_list_names_its_commit() -> None:
     finding = trace(seen(PICTURE, changed={"b": "doc ~", "c": "fw"}))[
         Reason.CHANGES_INCOMPLETE
