@@ -33,6 +33,7 @@ from hwci.cli.commands.serve import serve
 from hwci.cli.commands.spool import spool
 from hwci.cli.commands.suite_config import suite_config
 from hwci.cli.terminal.errors import Commands
+from hwci.cli.terminal.grouped import Grouped
 from hwci.cli.terminal.render import nowhere, write
 
 app = typer.Typer(
@@ -78,10 +79,10 @@ app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
 app.add_typer(runs, name="runs")
 app.command("products")(products)
-app.command("merge-announce", help=MERGE_ANNOUNCE_HELP)(merge_announce)
-app.command("report-run", help=REPORT_RUN_HELP)(report_run)
+app.command("merge-announce", cls=Grouped, help=MERGE_ANNOUNCE_HELP)(merge_announce)
+app.command("report-run", cls=Grouped, help=REPORT_RUN_HELP)(report_run)
 app.command("doctor")(doctor)
-app.command("exec", context_settings={"allow_interspersed_args": False})(exec_command)
+app.command("exec", cls=Grouped, context_settings={"allow_interspersed_args": False})(exec_command)
 app.add_typer(spool, name="spool")
 app.add_typer(suite_config, name="suite-config")
 app.command("env")(env)

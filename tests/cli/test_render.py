@@ -15,7 +15,7 @@ from rich.text import Text
 
 from hwci.cli.commands.organizations import keys_layout
 from hwci.cli.terminal import render
-from hwci.cli.terminal.tables import View, ago, counted, product, when
+from hwci.cli.terminal.tables import Column, Layout, View, ago, counted, product, when
 from hwci.wire.accounts import Actor
 from hwci.wire.failures import CommitSubject
 from hwci.wire.hashes import short
@@ -58,6 +58,14 @@ def test_json_escapes_the_same_and_says_the_same(
 
     assert json.loads(out)["subject"] == raw
     assert not any(render.safe(letter) != letter for letter in out.replace("\n", ""))
+
+
+def test_a_spreadsheet_gets_numbers_as_people_write_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    render.emit_csv(["a"], [[100 / 3], [12.0], [0.5], [1000000.0], [7]])
+
+    assert capsys.readouterr().out.split() == ["a", "33.333", "12", "0.5", "1000000", "7"]
 
 
 def test_a_spreadsheet_runs_no_formula(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,13 +166,46 @@ def test_markdown_of_data_is_inert() -> None:
     )
 
 
-def test_output_without_a_terminal_is_plain_and_of_one_width(
+def test_output_without_a_terminal_is_plain_and_no_line_of_it_is_broken(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    render.draw(Text("x" * 121, style="bold red"))
+    render.draw(Text("x" * 1_000, style="bold red"))
 
-    assert capsys.readouterr().out == f"{'x' * 120}\nx\n"
+    assert capsys.readouterr().out == f"{'x' * 1_000}\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "headers"),
+    [("", "ID Name Branch Tests"), ("60", "ID Name Branch Tests"), ("30", "ID Name")],
+)
+def test_a_narrow_terminal_leaves_columns_out_before_it_breaks_words(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    columns: str,
+    headers: str,
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    row = Actor.model_validate({"id": "0" * 32, "name": "Ada"})
+    layout: Layout[Actor] = Layout(
+        "actors",
+        "Actors",
+        [
+            Column("ID", lambda _: "4f1c9a02", whole=True),
+            Column("Name", lambda _: "bench number seven"),
+            Column("Branch", lambda _: "release-2026", spare=True),
+            Column("Tests", lambda _: "1234567890", right=True, spare=True),
+        ],
+        "id name",
+        "",
+    )
+    render.draw(render.grid(layout, [row]))
+    out, err = capsys.readouterr()
+
+    assert out.split("\n")[0].split() == headers.split()
+    assert "4f1c9a02" in out
+    assert all(word in out for word in ("bench", "number", "seven"))
+    assert bool(err) == (columns == "30")
 
 
 def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:

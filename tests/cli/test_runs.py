@@ -113,13 +113,13 @@ def test_filters_narrow_the_list(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--sha", "abc"), "Should be the first 4 to 64 hexadecimal digits of a commit"),
+        (("--sha", "abc"), "--sha: Should be the first 4 to 64 hexadecimal digits of a commit"),
         (("--hello", "true"), "'ok', 'failed'"),
         (("--from", "2026-03-01"), "--from is not understood"),
         (("--to", "yesterday"), "--to is not understood"),
-        (("--from", at(2), "--to", at(1)), "Should not be before `from`"),
-        (("--retry-pass",), "Needs `testId`"),
-        (("--no-failed-attempt",), "Needs `testId`"),
+        (("--from", at(2), "--to", at(1)), "--to: Should not be before --from"),
+        (("--retry-pass",), "--retry-pass: Needs --test"),
+        (("--no-failed-attempt",), "--failed-attempt: Needs --test"),
     ],
 )
 def test_a_filter_that_can_find_nothing_is_wrong_usage(
@@ -178,6 +178,13 @@ def test_a_run_that_never_reached_the_hardware_says_so(signed_in: Command) -> No
         "hello      failed: the run did not reach"
         in signed_in("runs", "show", id_of(signed_in, 7)).out
     )
+
+
+def test_a_run_that_never_reached_the_hardware_is_marked_in_the_list(signed_in: Command) -> None:
+    lost, reached = (signed_in("runs", "list", "--hello", how).out for how in ("failed", "ok"))
+
+    assert "not on hardware" in " ".join(lost.split())
+    assert "hardware" not in reached
 
 
 def test_a_live_run_shows_what_it_does(signed_in: Command, live_run: str) -> None:

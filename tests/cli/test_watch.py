@@ -20,7 +20,7 @@ from hwci.client import Client, calls
 from hwci.client.following import Follower
 from hwci.server.app import sweeping
 from hwci.server.services.runs import streams
-from hwci.wire.runs import RunEvent, RunEvents, RunHead
+from hwci.wire.runs import RunDetail, RunEvent, RunEvents, RunHead
 from tests.cli.conftest import Command
 from tests.support.commands import HWCI, environment
 from tests.support.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
@@ -138,7 +138,8 @@ def test_a_run_that_is_over_is_shown_at_once(
     assert err.startswith("Watching ")
 
     code, out, err = cli("runs", "watch", run, "--json", **settings)
-    assert (code, out) == (0, "")
+    assert (code, out.count("\n")) == (0, 1)
+    assert RunDetail.model_validate_json(out).tests.failed == 1
     assert "1 failed" in err
 
 

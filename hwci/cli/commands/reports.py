@@ -26,6 +26,7 @@ Junit = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[BOX=]FILE",
+        rich_help_panel=options.RESULTS,
         help="JUnit XML, twister.json or pytest's --hwci-results, gzipped or not; repeatable.",
     ),
 ]

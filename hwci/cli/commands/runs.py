@@ -207,7 +207,11 @@ def watch_runs(
     server: Connection,
     run: Watched = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Write each event as the API gives it, one per line.")
+        bool,
+        typer.Option(
+            "--json",
+            help="Write each event as the API gives it, one per line; of an ended run, the run.",
+        ),
     ] = False,
 ) -> None:
     """Watch a run until it is reported, its failing tests as they come; without ID, all runs until
@@ -248,6 +252,8 @@ def _watch_one(server: Connection, org_id: UUID, run_id: UUID, json: bool) -> Ru
         else:
             for event in coming:
                 _show_event(event, json)
+        if json and run.status is not RunStatus.RUNNING:
+            render.write_json(run.model_dump_json(by_alias=True, exclude_unset=True))
     run = server.send(client.calls.get_run(org_id, run_id))
     (render.note if json else render.write)(f"{_title(run)}: {_end(run)}")
     return run.status
@@ -313,6 +319,6 @@ def _end(run: "RunAnswer") -> str:
         return run_tables.STATUS_WORDS[run.status]
     tests = run.tests
     return (
-        f"{run.conclusion}, {tables.counted(tests.total, 'test')}:"
+        f"{run_tables.status(run)}, {tables.counted(tests.total, 'test')}:"
         f" {tests.passed} passed, {tests.failed} failed, {tests.retried} retried"
     )

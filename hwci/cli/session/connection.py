@@ -4,6 +4,7 @@ that is meant; and the flags that the commands of a signed-in person share.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -100,9 +101,40 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
     """Yield a connection with the token of `HWCI_TOKEN` or of the profile; what `HWCI_READER_KEY`
     may read is read with it.
     """
+    from hwci.client.errors import InvalidCallError
+
     settings = resolve(flags)
     with explained(), _client(settings) as client:
-        yield Connection(client, settings)
+        try:
+            yield Connection(client, settings)
+        except InvalidCallError as fault:
+            if any(issue.path[0] != "query" for issue in fault.issues):
+                raise
+            said = [
+                f"{_flag_of(str(one.path[-1]))}: {_in_flags(one.message)}" for one in fault.issues
+            ]
+            raise wrong_usage("A flag is not understood", "; ".join(said), "Correct it") from fault
+
+
+_FLAGS = {
+    "repo_key": "repo",
+    "suite": "product",
+    "box_key": "box",
+    "hello_ok": "hello",
+    "test_id": "test",
+    "testId": "test",
+    "start": "from",
+    "end": "to",
+}
+"""Parameters of the API that are flags of another name."""
+
+
+def _flag_of(parameter: str) -> str:
+    return f"--{_FLAGS.get(parameter, parameter).replace('_', '-')}"
+
+
+def _in_flags(message: str) -> str:
+    return re.sub(r"`(\w+)`", lambda named: _flag_of(named[1]), message)
 
 
 def _client(settings: Settings) -> "Client":

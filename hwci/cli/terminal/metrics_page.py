@@ -236,8 +236,10 @@ def _panels(found: Sequence[Tile]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    columns = len(found) if render.console().width >= ROW_OF_TILES_WIDTH else 2
+    width = render.console().width
+    columns = len(found) if width >= ROW_OF_TILES_WIDTH else 2
     laid = Table.grid(expand=True)
+    laid.width = min(width, ROW_OF_TILES_WIDTH)
     for _ in range(columns):
         laid.add_column(ratio=1)
     panels = [

@@ -16,6 +16,9 @@ from hwci.client.explained import wrong_usage
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 
+RESULTS, THE_RUN, COMMITS, SENDING = "Results", "The run", "Commits", "How it is sent"
+"""Groups of flags in the help of the commands that report."""
+
 Url = Annotated[
     str | None,
     typer.Option(
@@ -77,100 +80,190 @@ AsOf = Annotated[
 ]
 RepoKey = Annotated[
     str | None,
-    typer.Option(help="Name of the repository; the same value in all reports [the CI's]."),
+    typer.Option(
+        rich_help_panel=THE_RUN,
+        metavar="NAME",
+        help="Name of the repository; the same value in all reports [the CI's].",
+    ),
 ]
-Suite = Annotated[str | None, typer.Option(help="Product [HWCI_SUITE, or that of hwci.toml].")]
+Suite = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=THE_RUN, metavar="NAME", help="Product [HWCI_SUITE, or that of hwci.toml]."
+    ),
+]
 Sha = Annotated[
-    str | None, typer.Option(help="Commit, or a name that git has for it [the CI's, or git's].")
+    str | None,
+    typer.Option(
+        rich_help_panel=THE_RUN,
+        metavar="COMMIT",
+        help="Commit, or a name that git has for it [the CI's, or git's].",
+    ),
 ]
-Branch = Annotated[str | None, typer.Option(help="Branch [the CI's, or git's].")]
+Branch = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=THE_RUN, metavar="NAME", help="Branch [the CI's, or git's]."),
+]
 BeforeSha = Annotated[
     str | None,
-    typer.Option(metavar="SHA", help="Where the branch stood before the push [the CI's]."),
+    typer.Option(
+        metavar="SHA",
+        rich_help_panel=COMMITS,
+        help="Where the branch stood before the push [the CI's].",
+    ),
 ]
 MergeBranches = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="A branch on which a push is a merge [the default branch]."),
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=COMMITS,
+        help="A branch on which a push is a merge [the default branch].",
+    ),
 ]
 BodyFile = Annotated[
     str | None,
-    typer.Option("--body", metavar="FILE|-", help="The whole body as JSON, in place of flags."),
+    typer.Option(
+        "--body",
+        metavar="FILE|-",
+        rich_help_panel=SENDING,
+        help="The whole body as JSON, in place of flags.",
+    ),
 ]
 DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
         "-n",
+        rich_help_panel=SENDING,
         help="Print the exact JSON and send nothing; git may fetch history to find commits.",
     ),
 ]
 Strict = Annotated[
     bool,
     typer.Option(
-        "--strict", envvar="HWCI_STRICT", help="Fail when the server refuses or cannot be reached."
+        "--strict",
+        envvar="HWCI_STRICT",
+        rich_help_panel=SENDING,
+        help="Fail when the server refuses or cannot be reached.",
     ),
 ]
-Workflow = Annotated[str | None, typer.Option(help="Name of the CI workflow [the CI's].")]
-RunId = Annotated[int | None, typer.Option(min=0, help="CI run id [the CI's].")]
-RunAttempt = Annotated[
-    int | None, typer.Option(min=1, help="Attempt of the CI run, from 1 [the CI's].")
+Workflow = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=THE_RUN, metavar="NAME", help="Name of the CI workflow [the CI's]."
+    ),
 ]
-TriggerName = Annotated[Trigger | None, typer.Option(help="What started the run [the CI's].")]
+RunId = Annotated[
+    int | None,
+    typer.Option(min=0, rich_help_panel=THE_RUN, metavar="NUMBER", help="CI run id [the CI's]."),
+]
+RunAttempt = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        rich_help_panel=THE_RUN,
+        metavar="NUMBER",
+        help="Attempt of the CI run, from 1 [the CI's].",
+    ),
+]
+TriggerName = Annotated[
+    Trigger | None, typer.Option(rich_help_panel=THE_RUN, help="What started the run [the CI's].")
+]
 StartedAt = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="Start of the run [earliest time in the result files]."),
+    typer.Option(
+        metavar="TIME",
+        rich_help_panel=THE_RUN,
+        help="Start of the run [earliest time in the result files].",
+    ),
 ]
 EndedAt = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="End of the run [start plus what the tests took]."),
+    typer.Option(
+        metavar="TIME",
+        rich_help_panel=THE_RUN,
+        help="End of the run [start plus what the tests took].",
+    ),
 ]
 Conclusion = Annotated[
-    str | None, typer.Option(help="Result as the CI reports it [success, or failure].")
+    str | None,
+    typer.Option(
+        rich_help_panel=THE_RUN,
+        metavar="WORD",
+        help="Result as the CI reports it [success, or failure].",
+    ),
 ]
 HelloWord = Annotated[
     str | None,
     typer.Option(
         metavar="ok|failed",
+        rich_help_panel=THE_RUN,
         help="Result of the connectivity check before the tests; only `failed` means no. [ok]",
     ),
 ]
 HelloCommand = Annotated[
     str | None,
-    typer.Option(metavar="COMMAND", help="A connectivity check to run; exit status 0 means ok."),
+    typer.Option(
+        metavar="COMMAND",
+        rich_help_panel=THE_RUN,
+        help="A connectivity check to run; exit status 0 means ok.",
+    ),
 ]
 Box = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Box that ran the tests [HWCI_BOX, or the CI's]."),
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=THE_RUN,
+        help="Box that ran the tests [HWCI_BOX, or the CI's].",
+    ),
 ]
 CiUrl = Annotated[
-    str | None, typer.Option(metavar="URL", help="Page of the CI job, http or https [the CI's].")
+    str | None,
+    typer.Option(
+        metavar="URL", rich_help_panel=THE_RUN, help="Page of the CI job, http or https [the CI's]."
+    ),
 ]
 CoversShas = Annotated[
     list[str] | None,
-    typer.Option(metavar="SHA", help="Every commit of the push; repeatable, or a list [git's]."),
+    typer.Option(
+        metavar="SHA",
+        rich_help_panel=COMMITS,
+        help="Every commit of the push; repeatable, or a list [git's].",
+    ),
 ]
 BaseSha = Annotated[
     str | None,
     typer.Option(
-        metavar="SHA", help="Commit of the last earlier run of this workflow that tested."
+        metavar="SHA",
+        rich_help_panel=COMMITS,
+        help="Commit of the last earlier run of this workflow that tested.",
     ),
 ]
 ChangesFile = Annotated[
-    str | None, typer.Option(metavar="FILE|-", help="The `changes` object as JSON [git's].")
+    str | None,
+    typer.Option(
+        metavar="FILE|-", rich_help_panel=COMMITS, help="The `changes` object as JSON [git's]."
+    ),
 ]
-NoChanges = Annotated[bool, typer.Option("--no-changes", help="Do not ask git what changed.")]
+NoChanges = Annotated[
+    bool, typer.Option("--no-changes", rich_help_panel=COMMITS, help="Do not ask git what changed.")
+]
 Messages = Annotated[
     bool | None,
     typer.Option(
         "--messages/--no-messages",
         envvar="HWCI_MESSAGES",
         show_envvar=False,
+        rich_help_panel=RESULTS,
         help="Report the first 500 characters of each failure's message; it may hold a secret "
         "[HWCI_MESSAGES, else `messages` of hwci.toml, else no].",
     ),
 ]
 NoSummary = Annotated[
-    bool, typer.Option("--no-summary", help="Leave no summary on the page of the job.")
+    bool,
+    typer.Option(
+        "--no-summary", rich_help_panel=SENDING, help="Leave no summary on the page of the job."
+    ),
 ]
 
 
@@ -200,6 +293,7 @@ Deadline = Annotated[
         metavar="SECONDS",
         envvar="HWCI_DEADLINE",
         callback=_number,
+        rich_help_panel=SENDING,
         help="How long to go on trying; what is not sent then, waits [120; while no hwci answers,"
         " 10 where the report outlives the job].",
     ),

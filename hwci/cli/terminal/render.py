@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound="BaseModel")
 
-WIDTH_WITHOUT_TERMINAL = 120
+WITHOUT_TERMINAL = 100_000  # letters in a line: what reads a pipe breaks lines itself
+NAME_LETTERS = 24
+"""As many letters of a name stand in one line before a column of less use is left out for it."""
 DELETE = 0x7F  # the one control character that JSON leaves as it is
 # Controls, invisible formatting (bidirectional overrides among them), surrogates, line separators.
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -159,7 +161,9 @@ def _csv_cell(cell: object) -> str:
         return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"  # as in JSON
-    if isinstance(cell, int | float):
+    if isinstance(cell, float):
+        return f"{cell:.3f}".rstrip("0").rstrip(".")  # as people write it: 33.333, 12.5, 12
+    if isinstance(cell, int):
         return str(cell)
     plain = json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict) else cell
     text = _FORMULA.sub(r"\1'", safe(plain))
@@ -187,11 +191,11 @@ def _md_row(cells: Sequence[str]) -> str:
 
 
 def console() -> "Console":
-    """Return a console on stdout: plain and of a fixed width if that is not a terminal."""
+    """Return a console on stdout: plain, and without an end of its lines if that is no terminal."""
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    width = None if terminal or os.environ.get("COLUMNS") else WIDTH_WITHOUT_TERMINAL
+    width = None if terminal or os.environ.get("COLUMNS") else WITHOUT_TERMINAL
     return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
@@ -217,17 +221,46 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for column in layout.columns:
+    cells = [[safe(cell) for cell in layout.shown(row)] for row in rows]
+    width = console().width
+    fitting = _columns_that_fit(layout, cells, width)
+    for at, least in fitting.items():
+        column = layout.columns[at]
         table.add_column(
             Text(safe(column.header)),
             justify="right" if column.right else "left",
             no_wrap=column.whole,
-            width=column.width,
+            width=column.width if width < WITHOUT_TERMINAL else None,
+            min_width=least,
             overflow="fold",
         )
-    for row in rows:
-        table.add_row(*(Text(safe(cell)) for cell in layout.shown(row)))
+    for line in cells:
+        table.add_row(*(Text(line[at]) for at in fitting))
+    left_out = [one.header for at, one in enumerate(layout.columns) if at not in fitting]
+    if left_out:
+        note(f"Left out, as the terminal is narrow: {', '.join(left_out)} (all: --output csv)")
     return table
+
+
+_BETWEEN = 2  # letters
+
+
+def _columns_that_fit(
+    layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int
+) -> dict[int, int]:
+    """Return the columns to draw, by place, each with its least width: the spare ones are left out,
+    from the right, before a word is broken.
+    """
+    least = {}
+    for at, column in enumerate(layout.columns):
+        texts = [column.header, *(line[at] for line in cells)]
+        words = texts if column.whole else [word for text in texts for word in text.split()]
+        longest = max(map(len, words), default=0)
+        least[at] = longest if column.whole else min(longest, NAME_LETTERS)
+    spare = [at for at, column in enumerate(layout.columns) if column.spare]
+    while spare and sum(least.values()) + _BETWEEN * len(least) > width:
+        del least[spare.pop()]
+    return least
 
 
 def emit(layout: "Layout[Row]", rows: Sequence[Row], form: Format) -> None:

@@ -36,21 +36,29 @@ def runs(view: View) -> Layout[RunAnswer]:
             Column(
                 "Started (UTC)", lambda row: when(row.started_at, view.now), width=tables.TIME_WIDTH
             ),
-            Column("Status", lambda row: row.conclusion or row.status),
+            Column("Status", status),
             Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
-            Column("Run", lambda row: f"{row.run_id} ({row.run_attempt})", right=True),
+            Column("Run", lambda row: f"{row.run_id} ({row.run_attempt})", right=True, spare=True),
             Column("Box", lambda row: row.box_key),
-            Column("Branch", lambda row: row.branch),
+            Column("Branch", lambda row: row.branch, spare=True),
             Column("Commit", lambda row: short(row.sha), whole=True),
-            Column("Tests", lambda row: str(row.tests.total), right=True),
+            Column("Tests", lambda row: str(row.tests.total), right=True, spare=True),
             Column("Failed", lambda row: str(row.tests.failed), right=True),
-            Column("Retried", lambda row: str(row.tests.retried), right=True),
+            Column("Retried", lambda row: str(row.tests.retried), right=True, spare=True),
         ],
         "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
         "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "
         "tests.retried ciUrl",
         "No run fits. Drop a filter, or report one: hwci report-run",
     )
+
+
+def status(run: RunAnswer) -> str:
+    """Return how a run stands or ended; results of one that did not reach the hardware do not
+    count.
+    """
+    words = run.conclusion or run.status
+    return f"{words}, not on hardware" if run.hello_ok is False else words
 
 
 def tests(items: Sequence[RunItem]) -> Layout[RunItem]:

@@ -70,6 +70,7 @@ class Column(Generic[Row]):
     show: Callable[[Row], str]
     right: bool = False
     whole: bool = False  # never broken over lines
+    spare: bool = False  # left out of a narrow terminal; `--output csv` has its field
     width: int | None = None  # letters in a line, whatever else has to share the rest
 
 
@@ -206,7 +207,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
             *_resolved_columns(view),
             Column("Broken by", lambda row: broken_by(row.broken_by)),
             Column("Fixed by", lambda row: short(row.fix.sha) if row.fix else "not known"),
-            Column("Verdict", lambda row: row.verdict),
+            Column("Verdict", lambda row: row.verdict, spare=True),
         ],
         _RESOLVED_KEYS,
         f"No resolved failure of the period was a real firmware bug. Pending ones: {view.pending}",
@@ -221,7 +222,7 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
-            Column("Status", lambda row: row.status),
+            Column("Status", lambda row: row.status, spare=True),
         ],
         _RESOLVED_KEYS,
         "No failure of the period was resolved by a change of the bench or the harness.",
@@ -236,11 +237,11 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
         [
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
-            Column("Boxes", lambda row: str(row.boxes), right=True),
-            Column("Reports", lambda row: str(row.run_reports), right=True),
-            Column("Attempts", lambda row: str(row.attempts), right=True),
+            Column("Boxes", lambda row: str(row.boxes), right=True, spare=True),
+            Column("Reports", lambda row: str(row.run_reports), right=True, spare=True),
+            Column("Attempts", lambda row: str(row.attempts), right=True, spare=True),
             Column("Failed", lambda row: str(row.failed_attempts), right=True),
-            Column("Retry passes", lambda row: str(row.retry_passes), right=True),
+            Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=True),
             Column("Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True),
             Column("", lambda row: "broken" if row.broken else ""),
         ],
@@ -265,7 +266,7 @@ def _failure_columns(
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
         Column("Box", lambda row: row.box_key),
-        Column("Branch", lambda row: row.branch),
+        Column("Branch", lambda row: row.branch, spare=True),
         Column("Commit", lambda row: short(row.sha), whole=True),
     ]
 
@@ -291,7 +292,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
         "Still failing (pending)",
         [
             *_failure_columns(view, "First failed (UTC)", lambda row: row.first_started_at),
-            Column("Verdict", lambda row: row.verdict, whole=True),
+            Column("Verdict", lambda row: row.verdict, whole=True, spare=True),
         ],
         _FAILURE_KEYS,
         "Nothing: each failure of the period is a flake or resolved, or none was reported.",
@@ -344,6 +345,6 @@ def _merge_columns(view: View) -> list[Column[Any]]:
     return [
         Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
         *product_columns(view),
-        Column("Branch", lambda row: row.branch),
+        Column("Branch", lambda row: row.branch, spare=True),
         Column("Commit", lambda row: short(row.sha), whole=True),
     ]
