@@ -16,6 +16,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from hwci import __version__
 from hwci.ci.bounded import read_whole
 from hwci.engine.vocabulary import Verdict
 from hwci.wire import limits
@@ -199,4 +200,7 @@ def _places(place: Sequence[str | int]) -> Iterator[str]:
 
 
 def _unknown(key: str, table: type[_Table]) -> str:
-    return f"{key} is no known key; {hint(key, table.model_fields)}"
+    near = hint(key, table.model_fields)
+    if not near.startswith("did"):
+        near += f"; a newer hwci than {__version__} may know it"
+    return f"{key} is no known key; {near}"

@@ -17,6 +17,7 @@ from hwci.cli.commands.demo import demo
 from hwci.cli.commands.doctor import doctor, env
 from hwci.cli.commands.exec import exec_command
 from hwci.cli.commands.failures import failures
+from hwci.cli.commands.init import init
 from hwci.cli.commands.members import invitations, members
 from hwci.cli.commands.metrics import metrics
 from hwci.cli.commands.organizations import keys, orgs
@@ -84,6 +85,7 @@ app.command("report-run", cls=Grouped, help=REPORT_RUN_HELP)(report_run)
 app.command("doctor")(doctor)
 app.command("exec", cls=Grouped, context_settings={"allow_interspersed_args": False})(exec_command)
 app.add_typer(spool, name="spool")
+app.command("init")(init)
 app.add_typer(suite_config, name="suite-config")
 app.command("env")(env)
 app.command("register")(register)

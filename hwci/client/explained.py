@@ -104,7 +104,8 @@ CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
 )
-OFF_FIX = "Ask the operator of the server to turn it on: hwci admin ci-metrics enable ORG_ID"
+OFF = "CI Metrics is not enabled"
+OFF_FIX = "Ask the operator of the server to turn it on: hwci admin ci-metrics enable ORG"
 WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
 BETWEEN_FIX = (
     "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
@@ -165,6 +166,8 @@ def explain(
         fix = BETWEEN_FIX
     elif by_ci_key and isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError):
         fix = CI_KEY_FIX
+    elif isinstance(fault, errors.ForbiddenError) and fault.message.startswith(OFF):
+        fix = OFF_FIX
     elif by_ci_key and isinstance(fault, errors.ForbiddenError) and fault.own_form:
         fix = OFF_FIX  # for a key that works, the server has no other reason
     elif by_ci_key and isinstance(fault, misplaced):

@@ -14,6 +14,7 @@ from hwci.cli.main import app
 from tests.cli.conftest import Command
 
 CONTRACT = {
+    "init",
     "serve",
     "demo",
     "admin ci-metrics",

@@ -125,7 +125,6 @@ def test_a_free_database_is_opened_by_the_command_itself(tmp_path: Path) -> None
             "cause: email: Should look like name@example.org\n",
         ),
         (USER[:-1], "", "--password-stdin"),
-        (["admin", "ci-metrics", "enable", "no-id"], "", "ORG_ID"),
         (["admin", "ci-metrics", "maybe", "no-id"], "", "enable"),
     ],
 )

@@ -7,11 +7,14 @@ back. Notices are lines that it hands over while the work goes on; errors are `E
 
 from hwci.ci.git.path_check import CommitKinds, PathCheck
 from hwci.ci.job import Job
+from hwci.ci.project import FILE_NAME as PROJECT_FILE
+from hwci.ci.project import read_project
 from hwci.ci.reporting.bodies import missing_fields, way
 from hwci.ci.reporting.configurations import (
     check_repository,
     files_or_found,
     read_configurations,
+    tracked_files,
 )
 from hwci.ci.reporting.context import (
     CommandContext,
@@ -27,6 +30,7 @@ from hwci.ci.reporting.results import times_of
 from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
 
 __all__ = [
+    "PROJECT_FILE",
     "CommandContext",
     "CommitKinds",
     "Done",
@@ -46,7 +50,9 @@ __all__ = [
     "look_around",
     "missing_fields",
     "read_configurations",
+    "read_project",
     "report_run",
     "times_of",
+    "tracked_files",
     "way",
 ]

@@ -39,12 +39,28 @@ def files_or_found(files: Sequence[Path] | None, command: CommandContext) -> lis
         raise wrong_usage(
             "There is no configuration",
             "no FILE is named, and neither here nor above, in this repository, is an hwci.toml",
-            "Name a file, or write hwci.toml at the root of the repository",
+            "Name a file, or write one: hwci init",
         )
     try:
         return [found.relative_to(folder)]
     except ValueError:
         return [found]
+
+
+def tracked_files(folder: Path, what: str) -> tuple[Path, list[str], str | None]:
+    """Return the root of the repository around a folder, its tracked files and its remote.
+
+    Raises:
+        ExplainedError: there is no repository; `what`: what was not done.
+    """
+    repository = Repository(folder)
+    try:
+        root = Path(repository.run("rev-parse", "--show-toplevel").decode().strip())
+        names = Repository(root).run("ls-files", "-z").decode(errors="replace")
+    except GitError as fault:
+        fix = fault.fix or "Call it in the checkout of the firmware"
+        raise wrong_usage(what, str(fault), fix) from fault
+    return root, [name for name in names.split("\0") if name], repository.remote_url()
 
 
 def read_configurations(

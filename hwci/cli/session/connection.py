@@ -65,12 +65,13 @@ class Connection:
         from hwci.client import calls
 
         wanted = self.settings.org
-        if wanted is not None and (org_id := _uuid(wanted)) is not None:
+        if wanted is not None and (org_id := uuid_in(wanted)) is not None:
             return org_id
         return _choose(wanted, self.client.send(calls.me()).organizations)
 
 
-def _uuid(text: str) -> UUID | None:
+def uuid_in(text: str) -> UUID | None:
+    """Return the id that the text is, if it is one."""
     try:
         return UUID(text)
     except ValueError:

@@ -3,6 +3,7 @@
 
 import asyncio
 import ctypes
+import errno
 import gc
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -97,7 +98,9 @@ async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None
     except OSError as fault:
         raise ListenError(
             f"Cannot listen on {settings.host} port {settings.port}: {fault.strerror}",
-            "choose another address or port",
+            f"choose another port, such as --port {settings.port + 1}"
+            if fault.errno == errno.EADDRINUSE
+            else "choose another address or port: --host, --port",
         ) from fault
 
 

@@ -3,12 +3,12 @@
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeVar
-from uuid import UUID
 
 import typer
 
-from hwci.cli.commands.admin.database import ask, is_default, operator_errors
+from hwci.cli.commands.admin.database import ask, is_default, operator_errors, repeated
 from hwci.cli.commands.serve import Database
+from hwci.cli.session.connection import uuid_in
 from hwci.cli.session.prompts import new_password, password_in
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, write
@@ -76,7 +76,7 @@ def create_user(
         return
     note(f"{email} may sign in.")
     if made.org_id is not None:
-        note(f"Next: hwci admin ci-metrics enable {made.org_id}")
+        note(f"Next: hwci admin ci-metrics enable {made.org_id}{repeated(database)}")
         write(str(made.org_id))
 
 
@@ -152,7 +152,8 @@ def _checked(model: "type[Model]", what: str, **fields: object) -> "Model":
         ) from fault
 
 
-CHECK_ID = "Check the id, and the --database"
+NOT_SWITCHED = "CI Metrics was not switched"
+CHECK_ID = "Check the name or id, and the --database"
 
 
 class Switch(StrEnum):
@@ -164,21 +165,26 @@ class Switch(StrEnum):
 
 def ci_metrics(
     switch: Annotated[Switch, typer.Argument(help="enable or disable.")],
-    org_id: Annotated[UUID, typer.Argument(metavar="ORG_ID", help="Id of the organization.")],
+    organization: Annotated[
+        str, typer.Argument(metavar="ORG", help="Name or id of the organization.")
+    ],
     database: Database = None,
 ) -> None:
     """Turn CI Metrics on or off for an organization, also while the server runs.
 
     For example:
 
+      hwci admin ci-metrics enable "Acme Firmware"
+
       hwci admin ci-metrics enable 7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52
     """
-    with operator_errors("CI Metrics was not switched", CHECK_ID):
+    with operator_errors(NOT_SWITCHED, CHECK_ID):
         from hwci.server.app import SetCiMetrics
 
-        enabled = switch is Switch.ENABLE
-        ask(database, SetCiMetrics(org_id=org_id, enabled=enabled))
-    note(f"CI Metrics is {'on' if enabled else 'off'} for organization {org_id}.")
+        enabled, org_id = switch is Switch.ENABLE, uuid_in(organization)
+        named = {"org_id": org_id} if org_id else {"organization": organization}
+        ask(database, _checked(SetCiMetrics, NOT_SWITCHED, **named, enabled=enabled))
+    note(f"CI Metrics is {'on' if enabled else 'off'} for organization {organization}.")
 
 
 def rotate_secret(

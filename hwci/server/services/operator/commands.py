@@ -17,11 +17,12 @@ from hwci.wire.base import SECRET, Answer, Body, Name
 
 
 class SetCiMetrics(Body):
-    """Enable or disable CI Metrics for an organization."""
+    """Enable or disable CI Metrics for an organization, of this id or this name."""
 
     command: ClassVar = "ci-metrics"
 
-    org_id: UUID
+    org_id: UUID | None = None
+    organization: Name | None = None
     enabled: bool
 
 

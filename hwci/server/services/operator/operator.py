@@ -161,9 +161,10 @@ class Operator:
         return await self._storage.write(work)
 
     async def _set_ci_metrics(self, command: SetCiMetrics) -> CommandResult:
-        org_id, enabled = command.org_id, command.enabled
+        enabled = command.enabled
 
         def work(writer: Writer) -> CommandResult:
+            org_id = command.org_id or _id_of(writer, command.organization)
             _require_organization(writer, org_id)
             writer.set_ci_metrics(org_id, enabled=enabled)
             self._record(writer, org_id, f"ci_metrics.{'enabled' if enabled else 'disabled'}")
@@ -206,6 +207,16 @@ class Operator:
 def _require_organization(writer: Writer, org_id: UUID) -> None:
     if writer.organization(org_id) is None:
         raise NotFoundError(f"There is no organization {org_id}; `hwci orgs list` shows ids")
+
+
+def _id_of(reader: Reader, name: str | None) -> UUID:
+    """Return the id of the organization of this name. Names need not be unique."""
+    everyone = map(reader.organization, reader.organization_ids())
+    found = [str(one.id) for one in everyone if one is not None and one.name == name]
+    if len(found) != 1:
+        also = f"; give the id of one: {', '.join(found)}" if found else ""
+        raise NotFoundError(f"{len(found) or 'No'} organizations are named {name!r}{also}")
+    return UUID(found[0])
 
 
 def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> AuditEntry:
