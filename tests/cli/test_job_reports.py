@@ -373,6 +373,7 @@ def test_a_push_to_the_default_branch_is_announced_with_no_flag(
         "sha": "6f1c1e4b2d3a49587766554433221100ffeeddcc",
         "branch": "main",
         "merged_at": "2026-11-20T16:20:00Z",
+        "ci_url": "https://github.com/acme/firmware/actions/runs/19543210987/attempts/2",
     }
 
 
