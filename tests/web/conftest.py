@@ -198,10 +198,20 @@ def _tab_of_a_file(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def tab(_tab_of_a_file: Page) -> Iterator[Page]:
-    """One tab for all tests of a file, which leaves a test as a new one. A file takes it as `page`
-    where no test adds scripts to it or moves its clock: a new tab is a third of most tests.
+def page(request: pytest.FixtureRequest) -> Page:
+    """One tab for all tests of a file: a new one is a third of most tests. A test marked `own_tab`
+    has its own, as it adds scripts or listeners to it, moves its clock or gets permissions.
     """
+    if request.node.get_closest_marker("own_tab") is None:
+        found: Page = request.getfixturevalue("tab")
+        return found
+    context: BrowserContext = request.getfixturevalue("context")
+    return context.new_page()
+
+
+@pytest.fixture
+def tab(_tab_of_a_file: Page) -> Iterator[Page]:
+    """The tab of a file. After a test it is as a new one."""
     page = _tab_of_a_file
     yield page
     page.unroute_all()

@@ -36,12 +36,6 @@ CHOSEN = "?label=flake&testId=radio.lora_join&days=90&helloOk=false&from=2020-01
 TABS = 400  # more than the controls of any page
 
 
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
-
-
 def see(page: Page) -> None:
     """See that axe finds nothing on the page as it stands, in every look."""
     expect(page.locator(".waiting")).to_have_count(0)

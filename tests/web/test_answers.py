@@ -23,6 +23,7 @@ QUICKER = """
 PATIENCE_MILLISECONDS = 90_000
 
 
+@pytest.mark.own_tab
 @pytest.mark.parametrize("path", ["/api/auth/me", "/api/auth/refresh"])
 def test_what_is_never_answered_is_given_up_and_can_be_asked_again(
     page: Page, tmp_path: Path, path: str
@@ -38,6 +39,7 @@ def test_what_is_never_answered_is_given_up_and_can_be_asked_again(
         expect(page.get_by_role("button", name="Try again").first).to_be_visible()
 
 
+@pytest.mark.own_tab
 def test_drawing_waits_a_little_for_the_sign_in_to_be_renewed(page: Page, tmp_path: Path) -> None:
     refresh, loaded = "/api/auth/refresh", f"() => {module('js/pages/metrics.js')}.then(() => null)"
     page.clock.install(time=0)
@@ -58,6 +60,7 @@ def test_drawing_waits_a_little_for_the_sign_in_to_be_renewed(page: Page, tmp_pa
         expect(page.get_by_role("heading", level=1, name="Metrics")).to_be_visible()
 
 
+@pytest.mark.own_tab
 @pytest.mark.parametrize("asked", ["**/api/auth/me", "**/ci-metrics?*", "**/api/auth/refresh"])
 def test_who_asks_too_often_learns_when_the_page_asks_again_and_it_does(
     page: Page, demo: Dashboard, quiet_console: list[str], asked: str

@@ -6,7 +6,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.asking import ask, bearer
@@ -29,12 +28,6 @@ DEEDS = {
     "invite.withdrawn": ("withdrew an invitation", "new@example.org"),
     "ci_metrics.enabled": ("turned CI Metrics on", "the organization"),
 }
-
-
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
 
 
 def do_all(own: Site) -> None:

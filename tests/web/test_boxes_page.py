@@ -79,6 +79,7 @@ def test_a_new_install_token_works_and_is_forgotten_when_done(own: Site) -> None
     assert installs(own, token) == 201
 
 
+@pytest.mark.own_tab
 def test_a_token_can_be_copied(own: Site) -> None:
     own.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     own.open("boxes")
@@ -104,6 +105,7 @@ def test_a_name_that_is_taken_is_shown_beside_the_form(own: Site, quiet_console:
     quiet_console[:] = [line for line in quiet_console if "409" not in line]
 
 
+@pytest.mark.own_tab
 def test_a_box_that_sends_comes_online_while_the_page_is_open(own: Site) -> None:
     key = own.benches.installed("bench-7")
     own.benches.hands.move(minutes=4)

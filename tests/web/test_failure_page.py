@@ -34,12 +34,6 @@ Evidence = dict[str, Any]
 QUESTIONS = {reason: asked for step in STEPS for reason, asked in step.questions.items()}
 
 
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
-
-
 class Reader:
     """Someone signed in to a server, in a browser and beside it."""
 

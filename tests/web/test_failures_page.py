@@ -24,12 +24,6 @@ LONG_AGO = "2020-01-01T00:00:00Z"
 LEADING = "links => links.map(link => link.pathname.split('/').pop())"
 
 
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
-
-
 class Failures:
     """The page in a browser, and the API beside it, at one moment."""
 

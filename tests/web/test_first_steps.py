@@ -19,6 +19,8 @@ from playwright.sync_api import Page, expect
 from tests.support.running import RunningServer, running_in_thread
 from tests.web.conftest import PATIENCE_SECONDS, Account, Dashboard
 
+pytestmark = pytest.mark.own_tab
+
 DESK = slice(1, 4)
 """Of what is to be pasted: after the install, before the steps of CI."""
 REMOTE = "git@github.com:acme/firmware.git"

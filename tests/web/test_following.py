@@ -20,6 +20,8 @@ from tests.web.conftest import Dashboard, module
 from tests.web.live import Comeback, Site, row, sign, site
 from tests.web.slow_proxy import slow_proxy
 
+pytestmark = pytest.mark.own_tab
+
 STREAM = (
     b"\xef\xbb\xbf: following\nretry: 2000\nid: 7\n\n"
     b'id: 8\r\nevent: run.test\r\ndata: {"a":\r\ndata: 1}\r\n\r\n'

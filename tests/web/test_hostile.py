@@ -15,6 +15,8 @@ from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard
 from tests.web.hostile import GUEST, HOSTILE, hostile_server, ids_of, in_address
 
+pytestmark = pytest.mark.own_tab
+
 WATCH = """
 window.broken = [];
 const note = (event) => window.broken.push(event.violatedDirective);

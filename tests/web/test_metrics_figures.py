@@ -38,12 +38,6 @@ CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cel
 }))"""
 
 
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
-
-
 class Asked:
     """The API at one moment, of one period and product."""
 

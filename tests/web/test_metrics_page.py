@@ -209,6 +209,7 @@ def test_a_strip_unfolds_to_one_for_each_box(page: Page, metrics: str, demo: Das
         expect(strip.get_by_role("img")).to_have_attribute("aria-label", re.compile(days))
 
 
+@pytest.mark.own_tab
 def test_the_strips_are_asked_for_when_their_table_comes_near(page: Page, metrics: str) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url) if "/history?" in one.url else None)
@@ -324,6 +325,7 @@ def test_names_of_tests_break_between_their_parts(page: Page, metrics: str) -> N
     assert page.evaluate("getSelection().toString()") == name.text_content()
 
 
+@pytest.mark.own_tab
 def test_how_long_ago_something_was_grows_while_one_looks(page: Page, metrics: str) -> None:
     page.clock.install()
     page.goto(metrics)
@@ -336,6 +338,7 @@ def test_how_long_ago_something_was_grows_while_one_looks(page: Page, metrics: s
     expect(time).to_contain_text("month")
 
 
+@pytest.mark.own_tab
 def test_a_hash_is_copied_whole_with_and_without_a_clipboard(page: Page, metrics: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{metrics}?merges.sort=sha")
@@ -355,6 +358,7 @@ def test_a_hash_is_copied_whole_with_and_without_a_clipboard(page: Page, metrics
     assert page.evaluate("delete navigator.clipboard && navigator.clipboard.readText()") == copied
 
 
+@pytest.mark.own_tab
 def test_no_column_moves_while_a_hash_is_marked_as_copied(page: Page, metrics: str) -> None:
     page.add_init_script(NEVER_AFTER_A_COPY)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -426,6 +430,7 @@ def test_a_fault_is_shown_with_its_request_and_a_second_try(
     quiet_console.clear()
 
 
+@pytest.mark.own_tab
 def test_a_second_click_at_the_same_place_reviews_no_other_failure(
     page: Page, metrics: str
 ) -> None:
@@ -479,6 +484,7 @@ LOOKED_AT = """isHidden => {
 }"""
 
 
+@pytest.mark.own_tab
 def test_a_page_that_was_left_for_a_while_asks_again_when_it_is_looked_at(
     page: Page, metrics: str
 ) -> None:

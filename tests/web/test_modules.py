@@ -248,6 +248,8 @@ const lines = `
 export KEY=1
 exported
 import os, sys
+
+pytestmark = pytest.mark.own_tab
   import pytest
 `;
 export const tell = async () => [lines, await $one, two$]; // with no line after it"""

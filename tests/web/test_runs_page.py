@@ -95,6 +95,7 @@ def test_a_new_run_stands_at_the_top_and_one_that_fits_no_filter_nowhere(own: Si
     expect(row(own.page, "run 71")).to_have_count(1)
 
 
+@pytest.mark.own_tab
 def test_many_events_ask_for_the_rows_once_in_a_while(own: Site) -> None:
     page, key = own.page, own.benches.installed("bench-7")
     run = own.benches.opened(key, run_id=71)
@@ -122,6 +123,7 @@ def test_many_events_ask_for_the_rows_once_in_a_while(own: Site) -> None:
     assert len(asked) == 2
 
 
+@pytest.mark.own_tab
 def test_an_answer_that_takes_longer_than_the_pace_is_waited_for(own: Site) -> None:
     page, key = own.page, own.benches.installed("bench-7")
     run = own.benches.opened(key, run_id=71)

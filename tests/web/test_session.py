@@ -28,6 +28,8 @@ from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard, module
 from tests.web.slow_proxy import slow_proxy
 
+pytestmark = pytest.mark.own_tab
+
 REFRESH = "/api/auth/refresh"
 TABS, ROUNDS = 5, 40
 RENEWALS = rounds(6, ROUNDS)

@@ -239,6 +239,7 @@ def dashboard(server: RunningServer, page: Page, account: Account = OWNER) -> st
     return server.org_url.replace("/api", "")
 
 
+@pytest.mark.own_tab
 def test_a_chosen_theme_is_kept_and_there_before_the_first_paint(
     page: Page, server: RunningServer
 ) -> None:
@@ -261,6 +262,7 @@ def test_a_chosen_theme_is_kept_and_there_before_the_first_paint(
     expect(other.locator("html:not([data-theme])")).to_be_attached()
 
 
+@pytest.mark.own_tab
 def test_a_browser_that_keeps_nothing_shows_everything(page: Page, server: RunningServer) -> None:
     page.add_init_script(KEEPS_NOTHING)
     page.goto(server.url)

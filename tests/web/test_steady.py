@@ -11,6 +11,8 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.web.conftest import Dashboard
 
+pytestmark = pytest.mark.own_tab
+
 WHO = re.compile(r"/api/auth/me$")
 PHONE = {"width": 390, "height": 6000}
 DESK = {"width": 1280, "height": 4000}  # all that could move is seen: what is not, no browser tells

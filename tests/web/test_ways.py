@@ -25,12 +25,6 @@ CHOSEN = "days=90&repoKey=acme/sensor-node&suite=sensor-fw"
 
 
 @pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
-
-
-@pytest.fixture
 def pages(page: Page, demo: Dashboard) -> str:
     """Sign in; give the address under which the pages of the organization stand."""
     return f"{demo.url}/orgs/{demo.sign_in(page.context)}"

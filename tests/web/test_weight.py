@@ -15,6 +15,8 @@ from playwright.sync_api import CDPSession, Page, expect
 from tests.support.asking import ask, bearer
 from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard
 
+pytestmark = pytest.mark.own_tab
+
 FIRST_VIEW_BYTES = 100_000
 # The heading of each page that anyone who is signed in can come to by its address alone.
 HEADINGS = {

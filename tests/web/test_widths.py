@@ -62,12 +62,6 @@ PATHS = (
 )
 
 
-@pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
-
-
 def test_no_page_is_wider_than_its_window(page: Page, tmp_path: Path) -> None:
     with site(page, tmp_path) as own:
         key = own.benches.installed("b" * 200)

@@ -28,12 +28,6 @@ NO_ID = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
-def page(tab: Page) -> Page:
-    """One tab for all tests here."""
-    return tab
-
-
-@pytest.fixture
 def home(page: Page, demo: Dashboard) -> str:
     """Sign in; give the beginning of the organization's addresses."""
     return f"{demo.url}/orgs/{demo.sign_in(page.context)}"
