@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -76,7 +76,9 @@ class Product(_Table):
     merge_trigger: bool = True
     box: Name | None = None
 
-    def configuration(self, repo_key: str | None = None) -> SuiteConfiguration:
+    def configuration(
+        self, repo_key: str | None = None, links: Mapping[str, object] | None = None
+    ) -> SuiteConfiguration:
         """Return the suite configuration for the server. `repo_key`: its repository, if neither the
         product nor the file names one.
 
@@ -84,7 +86,8 @@ class Product(_Table):
             ValidationError: no repository is named, or a rule is broken.
         """
         fields = self.model_dump(exclude={"box"})
-        return SuiteConfiguration.model_validate({**fields, "repo_key": self.repo_key or repo_key})
+        whole = {**fields, "repo_key": self.repo_key or repo_key}
+        return SuiteConfiguration.model_validate(whole | ({"links": links} if links else {}))
 
 
 class VerdictRule(_Table):
@@ -97,6 +100,7 @@ class VerdictRule(_Table):
 class _File(_Table):
     repo_key: Name | None = None
     messages: bool = False
+    links: Any = None
     product: Sequence[Product] = ()
     verdict: Sequence[VerdictRule] = ()
 
@@ -108,7 +112,8 @@ _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 @dataclass(frozen=True, slots=True)
 class Project:
     """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
-    failed tests are reported.
+    failed tests are reported. `links`: as they stand; reports do without, so that they are checked
+    only where they are sent.
     """
 
     path: Path
@@ -116,6 +121,7 @@ class Project:
     products: tuple[Product, ...] = ()
     verdicts: tuple[tuple[re.Pattern[str], Verdict], ...] = ()
     messages: bool = False
+    links: Any = None
 
 
 def find_project(start: Path) -> Project | None:
@@ -172,6 +178,7 @@ def read_project(path: Path) -> Project:
         tuple(one if one.repo_key else one.model_copy(update=own) for one in file.product),
         tuple((rule.message, rule.verdict) for rule in file.verdict),
         file.messages,
+        file.links,
     )
 
 

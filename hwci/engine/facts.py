@@ -142,8 +142,17 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Links:
+    """Templates of addresses of commits, files and pull requests, for people."""
+
+    commit: str | None = None
+    file: str | None = None
+    pull: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SuiteConfig:
-    """Which files are firmware and which are harness, for one product."""
+    """Which files are firmware and which are harness, for one product. No rule reads `links`."""
 
     repo_key: str
     suite: str
@@ -151,6 +160,7 @@ class SuiteConfig:
     harness_paths: tuple[str, ...]
     merge_trigger: bool = True
     trigger_paths: tuple[str, ...] | None = None
+    links: Links | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,19 @@ from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOn
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
 
+class LinksAnswer(Answer):
+    """Templates of addresses of commits, files and pull requests."""
+
+    commit: str | None = None
+    file: str | None = None
+    pull: str | None = None
+
+
+def _links(config: SuiteConfig | None) -> LinksAnswer | None:
+    templates = None if config is None else config.links
+    return None if templates is None else LinksAnswer.model_validate(templates)
+
+
 class ProductAnswer(Answer):
     """A known product. `merge_trigger` null: not configured."""
 
@@ -32,6 +45,7 @@ class ProductAnswer(Answer):
     configured: bool
     merge_trigger: bool | None
     last_report_at: Time | None
+    links: LinksAnswer | None = None
 
     @classmethod
     def of(cls, state: ProductState) -> Self:
@@ -42,6 +56,7 @@ class ProductAnswer(Answer):
             configured=state.config is not None,
             merge_trigger=None if state.config is None else state.config.merge_trigger,
             last_report_at=state.last_report_at,
+            links=_links(state.config),
         )
 
 
@@ -55,11 +70,12 @@ class SuiteConfigAnswer(Answer):
     trigger_paths: Sequence[str] | None
     merge_trigger: bool
     updated_at: Time
+    links: LinksAnswer | None = None
 
     @classmethod
     def of(cls, config: SuiteConfig, updated_at: datetime) -> Self:
         """Make one configuration."""
-        return cls(**asdict(config), updated_at=updated_at)
+        return cls(**asdict(config) | {"links": _links(config)}, updated_at=updated_at)
 
 
 class PeriodAnswer(Answer):

@@ -30,6 +30,7 @@ from hwci.wire.base import (
     Time,
     without_nulls,
 )
+from hwci.wire.links import template_fault
 from hwci.wire.lists import ListFault, ListRule
 
 
@@ -163,7 +164,24 @@ def _pattern_faults(patterns: Sequence[object]) -> list[ListFault]:
 
 Pattern = Annotated[Text, Field(json_schema_extra={"maxLength": limits.PATTERN_MAX})]
 """Its length is one of the rules between elements, so that all faults are found at once."""
+LinkTemplate = Annotated[str, Field(max_length=limits.URL_MAX), STORABLE]
 PatternList = Annotated[Sequence[Pattern], ListRule(limits.PATTERNS_MAX, _pattern_faults)]
+
+
+class Links(CiBody):
+    """Templates of addresses on the site that has the repository."""
+
+    commit: LinkTemplate | None = None
+    file: LinkTemplate | None = None
+    pull: LinkTemplate | None = None
+
+    @field_validator("commit", "file", "pull")
+    @classmethod
+    def _gives_an_address(cls, template: str | None, info: ValidationInfo) -> str | None:
+        fault = None if template is None else template_fault(str(info.field_name), template)
+        if fault is not None:
+            raise PydanticCustomError("template", "{fault}", {"fault": fault})
+        return template
 
 
 class SuiteConfiguration(CiBody):
@@ -175,6 +193,7 @@ class SuiteConfiguration(CiBody):
     harness_paths: PatternList
     trigger_paths: PatternList | None = None
     merge_trigger: bool
+    links: Links | None = None
 
     def fact(self) -> facts.SuiteConfig:
         """Return the configuration."""
@@ -182,5 +201,6 @@ class SuiteConfiguration(CiBody):
             "firmware_paths": tuple(self.firmware_paths),
             "harness_paths": tuple(self.harness_paths),
             "trigger_paths": None if self.trigger_paths is None else tuple(self.trigger_paths),
+            "links": None if self.links is None else facts.Links(**dict(self.links)),
         }
         return facts.SuiteConfig(**dict(self) | lists)

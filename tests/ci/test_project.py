@@ -70,6 +70,7 @@ def test_the_server_gets_paths_and_trigger_and_not_the_box(tmp_path: Path) -> No
         "harness_paths": ["hil/**"],
         "trigger_paths": None,
         "merge_trigger": True,
+        "links": None,
     }
     assert (gateway.trigger_paths, gateway.merge_trigger) == (["gateway/**"], False)
 

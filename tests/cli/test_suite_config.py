@@ -264,3 +264,54 @@ def test_a_repository_of_too_long_a_name_is_a_fault(cli: Command, files: Path) -
 
     assert code == 1
     assert "hwci.toml: product 1: repo_key: String should have at most 255" in err
+
+
+LINKED = """
+[[product]]
+repo_key = "acme/fw"
+suite = "s"
+firmware_paths = ["src/**"]
+harness_paths = []
+[links]
+"""
+
+
+def test_links_that_are_left_out_are_those_of_the_site_of_the_clone(
+    cli: Command, tmp_path: Path
+) -> None:
+    remote = "https://ada:hunter2@github.com/acme/fw.git"
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    subprocess.run(["git", "-C", tmp_path, "remote", "add", "origin", remote], check=True)
+    (tmp_path / "hwci.toml").write_text(f'{LINKED}file = "https://cgit.example/{{path}}"')
+
+    code, out, err = cli("suite-config", "apply", "--dry-run")
+
+    assert code == 0, err
+    assert json.loads(out)["links"] == {
+        "commit": "https://github.com/acme/fw/commit/{sha}",
+        "file": "https://cgit.example/{path}",
+        "pull": "https://github.com/acme/fw/pull/{number}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("link", "fault"),
+    [
+        ('commit = "javascript:{sha}"', "links.commit: Should be an address that begins with http"),
+        ('comit = "https://git.example/{sha}"', "links: comit is no known key; known are commit"),
+    ],
+)
+def test_a_link_that_gives_no_address_is_one_line_and_a_report_goes_out(
+    cli: Command, tmp_path: Path, link: str, fault: str
+) -> None:
+    (tmp_path / "hwci.toml").write_text(LINKED + link)
+
+    applied = cli("suite-config", "apply", "--dry-run")
+    reported = cli(
+        *("report-run", "--hello=failed", "--run-id=1", "--workflow=w", "--box=b", "--sha=0123456"),
+        *("--branch=main", "--started-at=2026-03-01T09:00:00Z", "--dry-run"),
+    )
+
+    assert applied.code != 0
+    assert sum(fault in line for line in applied.err.splitlines()) == 1
+    assert reported.code == 0, reported.err

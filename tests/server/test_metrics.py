@@ -187,6 +187,7 @@ def test_products_and_configurations_are_listed(told: RunningServer) -> None:
             "configured": True,
             "mergeTrigger": False,
             "lastReportAt": "2026-01-10T03:00:00Z",
+            "links": None,
         }
     ]
     assert configs[0]["triggerPaths"] is None

@@ -48,6 +48,7 @@ CONFIGURATION: dict[str, Any] = {
     "harness_paths": ["tests/hil/**"],
     "trigger_paths": ["src/**"],
     "merge_trigger": True,
+    "links": {"commit": "https://git.example/{repo}/{sha}"},
 }
 
 LEFT_OUT = object()

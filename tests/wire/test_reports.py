@@ -104,6 +104,7 @@ OPTIONAL = [
     ("run report", ("changes", "commits", 0, "committed_at")),
     ("run report", ("changes", "commits", 0, "files_truncated")),
     ("suite configuration", ("trigger_paths",)),
+    ("suite configuration", ("links",)),
 ]
 
 

@@ -6,6 +6,7 @@ project file. All faults of all files are found before anything else happens.
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -19,6 +20,7 @@ from hwci.ci.reporting.context import CommandContext
 from hwci.client.explained import command_error, counted, fault_lines, shortened, wrong_usage
 from hwci.wire import limits
 from hwci.wire.errors import issues_of
+from hwci.wire.links import NEEDED, guessed
 from hwci.wire.reports import SuiteConfiguration
 
 
@@ -98,10 +100,11 @@ def _products(
     path: Path, faults: list[str], command: CommandContext, checkout: Path | None
 ) -> Iterator[SuiteConfiguration]:
     try:
-        products = read_project(path).products
+        project = read_project(path)
     except ProjectFileError as fault:
         faults += fault.faults
         return
+    products = project.products
     if not products:
         faults.append(f"{path}: holds no [[product]] table")
     nameless = any(product.repo_key is None for product in products)
@@ -109,6 +112,7 @@ def _products(
     if repo_key is not None:
         of = f"products without repo_key are of {repo_key.value} ({repo_key.source})"
         command.notify(f"note: {path}: {of}.")
+    links = _links(project.links, path, faults, checkout or command.folder())
     for number, product in enumerate(products, 1):
         if product.repo_key is None and repo_key is None:
             faults.append(
@@ -117,12 +121,31 @@ def _products(
             )
             continue
         try:
-            yield product.configuration(repo_key.value if repo_key else None)
+            yield product.configuration(repo_key.value if repo_key else None, links)
         except ValidationError as fault:  # the name may be too long
             faults += [
-                f"{path}: product {number}: {issue.path[-1]}: {issue.message}"
+                f"{path}: product {number}: {'.'.join(map(str, issue.path[1:]))}: {issue.message}"
                 for issue in issues_of(fault, "product")
             ]
+
+
+def _links(
+    said: Any,  # noqa: ANN401 - whatever TOML holds
+    path: Path,
+    faults: list[str],
+    folder: Path,
+) -> dict[str, object] | None:
+    """Return the templates of `[links]`, and for those that it leaves out the usual ones of the
+    site that the repository was cloned from.
+    """
+    own = {} if said is None else said
+    if not isinstance(own, dict) or (unknown := [name for name in own if name not in NEEDED]):
+        what = f"{unknown[0]} is no known key" if isinstance(own, dict) else "Should be a table"
+        faults.append(f"{path}: links: {what}; known are {', '.join(NEEDED)}")
+        return None
+    checkout = Repository(folder)
+    remote = checkout.remote_url() if checkout.fault() is None else None
+    return {**guessed(remote or ""), **own} or None
 
 
 def _repo_key(command: CommandContext, folder: Path) -> Sourced[str] | None:

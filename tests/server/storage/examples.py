@@ -10,6 +10,7 @@ from hwci.engine.facts import (
     Commit,
     FailureKey,
     Lane,
+    Links,
     Product,
     Report,
     Review,
@@ -76,7 +77,9 @@ REPORT = Report(
     ci_url="https://ci.example/7",
 )
 ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
-CONFIG = SuiteConfig("fw", "hil", ("fw/**",), ("hil/**",), trigger_paths=("fw/**",))
+CONFIG = SuiteConfig(
+    "fw", "hil", ("fw/**",), ("hil/**",), trigger_paths=("fw/**",), links=Links("https://git/{sha}")
+)
 FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
 REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)
 RUN_HEAD = RunHead(

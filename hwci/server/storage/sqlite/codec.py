@@ -9,12 +9,13 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from hwci.engine.facts import Changes, Commit, SuiteConfig, TestItem
+from hwci.engine.facts import Changes, Commit, Links, SuiteConfig, TestItem
 from hwci.engine.history import Place
 from hwci.engine.vocabulary import Outcome, Verdict
 
@@ -218,6 +219,7 @@ def config_json(config: SuiteConfig) -> str:
             "harness_paths": config.harness_paths,
             "merge_trigger": config.merge_trigger,
             "trigger_paths": config.trigger_paths,
+            **({} if config.links is None else {"links": asdict(config.links)}),
         },
         ensure_ascii=False,
     )
@@ -234,4 +236,5 @@ def config_of(repo_key: str, suite: str, body: str) -> SuiteConfig:
         harness_paths=tuple(fields["harness_paths"]),
         merge_trigger=fields["merge_trigger"],
         trigger_paths=None if triggers is None else tuple(triggers),
+        links=Links(**fields["links"]) if "links" in fields else None,
     )

@@ -7,6 +7,7 @@ import { useAnswer } from "../asking.js";
 import { html, useCallback, useMemo, useState } from "../html.js";
 import { Missing } from "../parts/missing.js";
 import { Failed, Waiting } from "../parts/notice.js";
+import { useProducts } from "../parts/links.js";
 import { isAdmin } from "../parts/roles.js";
 import { useTitle } from "../parts/title.js";
 import { TurnOn } from "../parts/turn_on.js";
@@ -27,6 +28,7 @@ export function Failure({ address, orgId, organization }) {
 function FailurePage({ address, orgId, organization, failureId }) {
   const path = `/api/orgs/${orgId}/ci-failures/${encodeURIComponent(failureId)}`;
   const answer = useAnswer(path);
+  useProducts(orgId, organization?.ciMetricsEnabled);
   const failure = answer.data?.failure;
   const isThere = answer.data !== null && organization !== undefined; // with its role, which has buttons above the rest
   useTitle(failure ? `${failure.testId} on ${failure.boxKey}` : "Failure");

@@ -2,9 +2,9 @@
 // The failures of a period one by one, each with its label (contract, "CI metrics"). Which of them are
 // listed stands in the address; the API decides their labels.
 
-import { useAll } from "../asking.js";
 import { html, useRef } from "../html.js";
 import { GivenTime } from "../parts/given_time.js";
+import { useProducts } from "../parts/links.js";
 import { Periods, Products, UpToNow, changeScope, scopeOf, severalRepositories } from "../parts/scope.js";
 import { PagedTable } from "../parts/table.js";
 import { TurnOn } from "../parts/turn_on.js";
@@ -16,7 +16,7 @@ import { Nothing } from "./failures/nothing.js";
 /** The page. */
 export function Failures({ address, orgId, organization }) {
   const scope = scopeOf(address.query);
-  const products = useAll(`/api/orgs/${orgId}/products`).data;
+  const products = useProducts(orgId).data;
   const several = severalRepositories(products);
   return html`
     <div class="page-head">

@@ -3,10 +3,11 @@
 // what is shown of it. The API computes every figure.
 
 import { addressOf, change } from "../address.js";
-import { useAll, useAnswer } from "../asking.js";
+import { useAnswer } from "../asking.js";
 import { counted, moment, periodName, timeOfDay } from "../format.js";
 import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
+import { useProducts } from "../parts/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/scope.js";
@@ -36,7 +37,7 @@ function MetricsOf({ address, orgId, organization }) {
   const base = `/api/orgs/${orgId}/ci-metrics`;
   const page = useAnswer(base, scope);
   const trend = useAnswer(`${base}/trend`, scope);
-  const products = useAll(`/api/orgs/${orgId}/products`);
+  const products = useProducts(orgId);
   const reviews = useReviews(orgId, page, trend, isAdmin(organization));
   useReturn(scope.asOf ? () => {} : reviews.renew);
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.

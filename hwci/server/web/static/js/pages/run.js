@@ -6,6 +6,7 @@ import { addressOf } from "../address.js";
 import { useAnswer } from "../asking.js";
 import { html } from "../html.js";
 import { Live, useFollowing } from "../parts/live.js";
+import { useProducts } from "../parts/links.js";
 import { Missing } from "../parts/missing.js";
 import { Failed, Waiting } from "../parts/notice.js";
 import { usePaced } from "../parts/pace.js";
@@ -30,6 +31,7 @@ function RunPage({ address, orgId, organization, runId }) {
   const missing = answer.error?.status === 404 || answer.error?.status === 400;
   const following = useMoving(`${base}/stream?${new URLSearchParams({ runId })}`, answer);
   const run = answer.data;
+  useProducts(orgId, organization?.ciMetricsEnabled);
   useTitle(run ? `${runText(run)} on ${run.boxKey}` : "Run");
   return html`
     <p><a href=${addressOf("runs", { orgId }, takenAlong("runs", orgId))}>All runs</a></p>

@@ -6,7 +6,7 @@ import { html } from "../html.js";
 const ADDRESS = /^https?:\/\//i;
 
 /** The link; only its text where the address is none that people may be sent to. */
-export function Outside({ href, children }) {
+export function Outside({ href, label, children }) {
   if (!ADDRESS.test(href ?? "")) return children;
-  return html`<a href=${href} target="_blank" rel="noopener noreferrer">${children}</a>`;
+  return html`<a href=${href} target="_blank" rel="noopener noreferrer" aria-label=${label}>${children}</a>`;
 }

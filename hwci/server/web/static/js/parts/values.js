@@ -4,6 +4,7 @@
 import { change } from "../address.js";
 import { ago, moment, short } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
+import { CommitLink } from "./links.js";
 
 const COPIED_MILLISECONDS = 1500;
 const MINUTE_MILLISECONDS = 60_000;
@@ -49,9 +50,9 @@ function useAging() {
   }, []);
 }
 
-/** A commit's hash, short; a click copies all of it. */
-export function Sha({ sha }) {
-  return html`<${Copied} text=${sha} shown=${short(sha)} />`;
+/** A commit's hash, short; a click copies all of it. `repo`: its repository, whose site a link may lead to. */
+export function Sha({ sha, repo }) {
+  return html`<${Copied} text=${sha} shown=${short(sha)} /><${CommitLink} ...${{ repo, sha }} />`;
 }
 
 /** A text that a click copies, or shows in full if the browser cannot copy. `shown`: a shorter form. */

@@ -6,6 +6,7 @@ import { change } from "../../address.js";
 import { count, counted } from "../../format.js";
 import { html, useEffect } from "../../html.js";
 import { Section } from "../../parts/section.js";
+import { PullLink } from "../../parts/links.js";
 import { Badge, Sha, Subject, Time } from "../../parts/values.js";
 import { Commit } from "./commit.js";
 import { foldedRows } from "./story.js";
@@ -58,10 +59,10 @@ function Row({ evidence, orgId, commit, opened, open }) {
       <button type="button" id=${rowId(sha)} class="subject" aria-expanded=${opened ? "true" : "false"} aria-controls=${detail}
         onClick=${() => open(opened ? null : sha)}>${content ? html`<${Subject} text=${content.subject} />` : how}</button>
       ${marks.map(({ text, kind }) => html`<${Badge} key=${text} kind=${kind}>${text}<//>`)}
-      ${!content && html`<${Sha} sha=${sha} /> <span class="quiet"><${When} ran=${ran} /></span>`}
+      ${!content && html`<${Sha} sha=${sha} repo=${evidence.failure.repoKey} /> <span class="quiet"><${When} ran=${ran} /></span>`}
     </div>
     ${content && html`<div class="commit-facts">
-      <${Sha} sha=${sha} />
+      <${Sha} sha=${sha} repo=${evidence.failure.repoKey} /><${PullLink} repo=${evidence.failure.repoKey} subject=${content.subject} />
       ${how}
       <span class="quiet"><${When} content=${content} ran=${ran} /></span>
       <span class="quiet">${range}</span>

@@ -98,7 +98,7 @@ function LookedAt({ check, evidence, story, orgId, show }) {
 
 function CommitLink({ sha, story, evidence, orgId, show }) {
   const commit = story.find((one) => one.sha === sha);
-  if (!commit) return html`<${Sha} sha=${sha} />`;
+  if (!commit) return html`<${Sha} sha=${sha} repo=${evidence.failure.repoKey} />`;
   const address = addressOf("failure", { orgId, failureId: evidence.failure.id }, { commit: sha });
   const follow = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in another tab

@@ -3,6 +3,7 @@
 
 import { count, duration, short } from "../../format.js";
 import { html } from "../../html.js";
+import { FileLink } from "../../parts/links.js";
 import { PlainTable } from "../../parts/table.js";
 import { Message, Time } from "../../parts/values.js";
 import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/words.js";
@@ -14,20 +15,22 @@ export function Commit({ evidence, orgId, commit }) {
   const { sha, change: content, ran } = commit;
   const lookedAt = new Set(evidence.checks.filter((check) => check.commit === sha).map((check) => check.file));
   return html`
-    ${content ? html`<${Files} content=${content} lookedAt=${lookedAt} />` : html`<p class="quiet">${UNKNOWN_FILES}</p>`}
+    ${content
+      ? html`<${Files} ...${{ content, lookedAt, sha }} repo=${evidence.failure.repoKey} />`
+      : html`<p class="quiet">${UNKNOWN_FILES}</p>`}
     ${ran
       ? html`<${Runs} ...${{ ran, evidence, orgId, sha }} />`
       : html`<p class="quiet">The test did not run on this commit on ${evidence.failure.boxKey}.</p>`}
   `;
 }
 
-function Files({ content, lookedAt }) {
+function Files({ content, lookedAt, sha, repo }) {
   const hidden = content.filesTotal - content.files.length;
   if (content.filesTotal === 0 && !content.filesTruncated) return html`<p class="quiet">It changed no files.</p>`;
   return html`<ul class="files" aria-label="Files">
       ${content.files.map(
         ({ path, kind }) => html`<li key=${path} class=${lookedAt.has(path) ? "looked-at" : undefined}>
-          ${kind && html`<${Kind} kind=${kind} />`} <code>${path}</code>
+          ${kind && html`<${Kind} kind=${kind} />`} <${FileLink} ...${{ repo, sha, path }} />
           ${lookedAt.has(path) && html` <span class="quiet">named by a check</span>`}
         </li>`,
       )}

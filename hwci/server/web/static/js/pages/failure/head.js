@@ -80,7 +80,7 @@ function facts({ failure, resolved, timeline }, orgId) {
   const known = [
     ["Product", productName(failure)],
     ["Branch", html`<code>${failure.branch}</code>`],
-    ["Commit", html`<${Sha} sha=${failure.sha} />`],
+    ["Commit", html`<${Sha} sha=${failure.sha} repo=${failure.repoKey} />`],
     ["Verdict", verdict(failure.verdict)],
     ...said(timeline),
   ];
@@ -93,8 +93,8 @@ function facts({ failure, resolved, timeline }, orgId) {
     ["Status", resolved.status],
     ["First failure", firstFailure(resolved.firstFailure, orgId)],
     ["Failing commits", count(resolved.failingCommits)],
-    ["Broken by", brokenBy(resolved.brokenBy)],
-    ["Fixed by", fix(resolved.fix)],
+    ["Broken by", brokenBy(resolved.brokenBy, failure.repoKey)],
+    ["Fixed by", fix(resolved.fix, failure.repoKey)],
   ];
 }
 
@@ -110,13 +110,15 @@ function firstFailure(first, orgId) {
     <br /><${RunLink} run=${first} orgId=${orgId} /> <span class="quiet">${first.workflow}</span>`;
 }
 
-function brokenBy(range) {
+function brokenBy(range, repo) {
   if (!range) return html`<span class="quiet">unknown</span>`;
-  if (range.commits.length === 1) return html`<${Sha} sha=${range.commits[0].sha} /> <${Subject} text=${range.commits[0].subject} />`;
-  return html`one of ${counted(range.commits.length, "firmware commit")}, <${Sha} sha=${range.from} /> to <${Sha} sha=${range.to} />`;
+  const [{ sha, subject }] = range.commits;
+  if (range.commits.length === 1) return html`<${Sha} sha=${sha} repo=${repo} /> <${Subject} text=${subject} />`;
+  return html`one of ${counted(range.commits.length, "firmware commit")}, <${Sha} sha=${range.from} repo=${repo} />
+    ${" "}to <${Sha} sha=${range.to} repo=${repo} />`;
 }
 
-function fix(found) {
+function fix(found, repo) {
   if (!found) return html`<span class="quiet">no later commit passed</span>`;
-  return html`<${Sha} sha=${found.sha} /> passed <${Time} at=${found.startedAt} />`;
+  return html`<${Sha} sha=${found.sha} repo=${repo} /> passed <${Time} at=${found.startedAt} />`;
 }

@@ -15,7 +15,7 @@ export function failureColumns(orgId, product, several) {
     { key: "test", title: "Test and box", sort: "testId", name: true, cell: test },
     ...productColumn(product, several),
     { key: "label", title: "Label", sort: "label", words: true, cell: (row) => labelBadge(row.label) },
-    { key: "sha", title: "Commit", sort: "sha", cell: (row) => html`<${Sha} sha=${row.sha} />` },
+    { key: "sha", title: "Commit", sort: "sha", cell: (row) => html`<${Sha} sha=${row.sha} repo=${row.repoKey} />` },
     timeColumn("firstStartedAt", "First failed", "down"),
     timeColumn("lastStartedAt", "Last failed"),
     { key: "items", title: "Failing runs", sort: "items", numeric: true, cell: (row) => count(row.items) },

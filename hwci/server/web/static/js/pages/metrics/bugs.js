@@ -29,20 +29,20 @@ export function RealBugs({ address, base, scope, several, page, orgId, reviews }
   <//>`;
 }
 
-function brokenBy({ brokenBy: range }) {
+function brokenBy({ repoKey: repo, brokenBy: range }) {
   if (!range) return html`<span class="quiet">unknown</span>`;
-  if (range.commits.length === 1) return html`<${Commit} commit=${range.commits[0]} />`;
+  if (range.commits.length === 1) return html`<${Commit} commit=${range.commits[0]} repo=${repo} />`;
   return html`<details open=${range.commits.length <= SHOWN_AT_ONCE}>
     <summary>one of ${counted(range.commits.length, "commit")}</summary>
-    <ul class="commits">${range.commits.map((commit) => html`<li key=${commit.sha}><${Commit} commit=${commit} /></li>`)}</ul>
+    <ul class="commits">${range.commits.map((commit) => html`<li key=${commit.sha}><${Commit} commit=${commit} repo=${repo} /></li>`)}</ul>
   </details>`;
 }
 
-function Commit({ commit }) {
-  return html`<${Sha} sha=${commit.sha} /> <${Subject} text=${commit.subject} />`;
+function Commit({ commit, repo }) {
+  return html`<${Sha} sha=${commit.sha} repo=${repo} /> <${Subject} text=${commit.subject} />`;
 }
 
-function fixedBy({ fix }) {
+function fixedBy({ repoKey: repo, fix }) {
   if (!fix) return html`<span class="quiet">unknown</span>`;
-  return html`<${Sha} sha=${fix.sha} /> <span class="under"><${Time} at=${fix.startedAt} /></span>`;
+  return html`<${Sha} sha=${fix.sha} repo=${repo} /> <span class="under"><${Time} at=${fix.startedAt} /></span>`;
 }

@@ -29,5 +29,6 @@ function firstFailure(row) {
   const more =
     row.failingCommits > 1 &&
     html` <span class="unbroken" title=${`failed up to ${row.lastFailingSha}`}>${counted(row.failingCommits, "commit")}</span>`;
-  return html`<${Time} at=${row.firstFailure.startedAt} /> <span class="under"><${Sha} sha=${row.firstFailure.sha} />${more}</span>`;
+  return html`<${Time} at=${row.firstFailure.startedAt} />
+    <span class="under"><${Sha} sha=${row.firstFailure.sha} repo=${row.repoKey} />${more}</span>`;
 }

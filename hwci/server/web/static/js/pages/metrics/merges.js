@@ -74,14 +74,14 @@ function Choice({ shown, counts }) {
  * and one to the CI job that announced it.
  */
 function commit(orgId, { repoKey, sha, ciUrl }) {
-  return html`<${Sha} sha=${sha} /> <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}
+  return html`<${Sha} sha=${sha} repo=${repoKey} /> <a class="plain" href=${addressOf("runs", { orgId }, { repoKey, sha })}
     aria-label=${`Runs on ${short(sha)}`}>runs</a>
     ${ciUrl && html` <${Outside} href=${ciUrl}>announced<//>`}`;
 }
 
 /** A push that held the merge may have been tested at a later commit; for an Unassigned one the run has the product. */
-function checkedBy(orgId, { suite, sha, firstRun: run }) {
+function checkedBy(orgId, { repoKey, suite, sha, firstRun: run }) {
   return html`<${RunLink} run=${run} orgId=${orgId} />
-    ${run.sha !== sha && html` <span class="unbroken">at <${Sha} sha=${run.sha} /></span>`}
+    ${run.sha !== sha && html` <span class="unbroken">at <${Sha} sha=${run.sha} repo=${repoKey} /></span>`}
     <span class="under">${suite === null && `${run.suite} · `}${run.boxKey} · <${Time} at=${run.startedAt} /></span>`;
 }

@@ -3,6 +3,7 @@
 
 import { count, counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
+import { FileLink, PullLink } from "../../parts/links.js";
 import { Empty } from "../../parts/notice.js";
 import { Section } from "../../parts/section.js";
 import { Sha, Subject, Time } from "../../parts/values.js";
@@ -10,7 +11,7 @@ import { Sha, Subject, Time } from "../../parts/values.js";
 const COMMITS_SHOWN = 20;
 
 /** The section “Changes”. */
-export function Changes({ run: { changes } }) {
+export function Changes({ run: { changes, repoKey: repo } }) {
   const [all, setAll] = useState(false);
   if (!changes) {
     return html`<${Section} title="Changes" anchor="changes"><${Empty}>The report does not say what changed since the run before.
@@ -20,26 +21,27 @@ export function Changes({ run: { changes } }) {
   const shown = all ? commits : commits.slice(0, COMMITS_SHOWN);
   return html`<${Section} title="Changes" total=${commits.length} anchor="changes">
     <p class="base">${baseSha
-      ? html`Since <${Sha} sha=${baseSha} />, which the same workflow tested before on this branch.`
+      ? html`Since <${Sha} sha=${baseSha} repo=${repo} />, which the same workflow tested before on this branch.`
       : html`<span class="quiet">The commit tested before is unknown.</span>`}</p>
     ${commits.length === 0 && html`<${Empty}>No commit came in between.<//>`}
-    <ul class="changes">${shown.map((commit) => html`<${Commit} key=${commit.sha} commit=${commit} />`)}</ul>
+    <ul class="changes">${shown.map((commit) => html`<${Commit} key=${commit.sha} commit=${commit} repo=${repo} />`)}</ul>
     ${shown.length < commits.length &&
       html`<button type="button" onClick=${() => setAll(true)}>Show ${counted(commits.length - shown.length, "more commit")}</button>`}
     ${truncated && html`<p class="quiet">There are more commits; the report lists only these.</p>`}
   <//>`;
 }
 
-function Commit({ commit: { sha, subject, committedAt, files, filesTruncated } }) {
+function Commit({ repo, commit: { sha, subject, committedAt, files, filesTruncated } }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   return html`<li>
-    <div class="commit-line"><${Sha} sha=${sha} /> <span class="subject-text"><${Subject} text=${subject} /></span>
+    <div class="commit-line"><${Sha} sha=${sha} repo=${repo} />
+      ${" "}<span class="subject-text"><${Subject} text=${subject} /><${PullLink} ...${{ repo, subject }} /></span>
       ${committedAt && html`<span class="quiet"><${Time} at=${committedAt} /></span>`}</div>
     <button type="button" class="fold" aria-expanded=${open ? "true" : "false"} aria-controls=${id}
       onClick=${() => setOpen(!open)}>${filesText(files.length, filesTruncated)}</button>
     <div id=${id} hidden=${!open}>${open && html`<ul class="paths">
-      ${files.map((path) => html`<li key=${path}><code>${path}</code></li>`)}
+      ${files.map((path) => html`<li key=${path}><${FileLink} ...${{ repo, sha, path }} /></li>`)}
     </ul>`}</div>
   </li>`;
 }

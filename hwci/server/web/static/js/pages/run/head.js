@@ -14,7 +14,7 @@ export function Head({ run }) {
   return html`
     <p class="verdict-line"><${Status} run=${run} /> <span>${sentence(run)}</span></p>
     <dl class="facts">${facts(run).map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
-    <${Covered} shas=${run.coversShas.filter((sha) => sha !== run.sha)} />
+    <${Covered} shas=${run.coversShas.filter((sha) => sha !== run.sha)} repo=${run.repoKey} />
   `;
 }
 
@@ -39,7 +39,7 @@ function facts(run) {
   return [
     ["Product", html`${run.suite} <span class="under">${run.repoKey}</span>`],
     ["Branch", html`<code>${run.branch}</code>`],
-    ["Commit", html`<${Sha} sha=${run.sha} />`],
+    ["Commit", html`<${Sha} sha=${run.sha} repo=${run.repoKey} />`],
     ["Box", run.boxKey],
     ["Workflow", run.workflow],
     ["Run id", html`<${Outside} href=${run.ciUrl}>${run.runId}<//> <span class="under">attempt ${count(run.runAttempt)}</span>`],
@@ -61,10 +61,10 @@ function unknown(text) {
   return html`<span class="quiet">${text}</span>`;
 }
 
-function Covered({ shas }) {
+function Covered({ shas, repo }) {
   if (shas.length === 0) return null;
   const more = shas.length - COVERED_SHOWN;
   return html`<p class="covered">It also covers ${counted(shas.length, "other commit")}:
-    ${shas.slice(0, COVERED_SHOWN).map((sha) => html` <${Sha} key=${sha} sha=${sha} />`)}
+    ${shas.slice(0, COVERED_SHOWN).map((sha) => html` <${Sha} key=${sha} sha=${sha} repo=${repo} />`)}
     ${more > 0 && ` and ${count(more)} more`}</p>`;
 }

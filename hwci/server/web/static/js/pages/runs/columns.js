@@ -23,7 +23,7 @@ export function runColumns(orgId) {
     { key: "product", title: "Product", words: true, cell: (run) => html`${run.suite} <span class="under">${run.repoKey}</span>` },
     { key: "box", title: "Box", words: true, cell: ({ boxKey }) => boxOf(boxKey, shown({ boxKey })) },
     { key: "branch", title: "Branch", cell: (run) => html`${run.branch} <span class="under">${run.trigger}</span>` },
-    { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} />` },
+    { key: "sha", title: "Commit", cell: (run) => html`<${Sha} sha=${run.sha} repo=${run.repoKey} />` },
     { key: "started", title: "Started", own: "down", words: true, cell: (run) => html`<${Time} at=${run.startedAt} />` },
     { key: "duration", title: "Duration", numeric: true, cell: (run) => html`<${Duration} run=${run} />` },
     ...COUNTS.map(([key, title]) => ({ key, title, numeric: true, cell: (run) => figure(key, run.tests[key]) })),

@@ -5,6 +5,7 @@ import { change } from "../../address.js";
 import { useAll } from "../../asking.js";
 import { html, useEffect, useId, useState } from "../../html.js";
 import { GivenTime } from "../../parts/given_time.js";
+import { useProducts } from "../../parts/links.js";
 import { Products, severalRepositories } from "../../parts/scope.js";
 
 const STATUSES = [
@@ -49,7 +50,7 @@ export function isHashStart(sha) {
 
 /** The fields, one for each filter. `first`: a reference to the first of them; `clear(some = all)` empties them. */
 export function Filters({ orgId, organization, filters, first, clear }) {
-  const products = useAll(organization?.ciMetricsEnabled ? `/api/orgs/${orgId}/products` : null).data;
+  const products = useProducts(orgId, organization?.ciMetricsEnabled).data;
   const boxes = useAll(`/api/orgs/${orgId}/boxes`).data;
   const set = (changes) => change({ ...changes, "runs.page": null });
   const typed = (name) => ({ value: filters[name] ?? "", onSet: (value) => set({ [name]: value }) });

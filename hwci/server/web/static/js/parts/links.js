@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links into the site that has a repository, from the templates of its products' configurations (contract,
+// "Links"): commits, files, and the pull requests that subjects name.
+
+import { useAll } from "../asking.js";
+import { html } from "../html.js";
+import { Outside } from "./outside.js";
+
+const PULL = /(?:#|!|\bPR )(\d+)\b/; // as GitHub, GitLab and Azure write it into the subject of a merge
+let templates = new Map(); // by repository, of the organization that was asked about last
+
+/** Ask for the known products, as `useAll`; from then on links of their repositories are known. */
+export function useProducts(orgId, wanted = true) {
+  const answer = useAll(wanted ? `/api/orgs/${orgId}/products` : null);
+  if (answer.data) templates = new Map(answer.data.filter(({ links }) => links).map(({ repoKey, links }) => [repoKey, links]));
+  return answer;
+}
+
+/** The page of a commit, beside its hash. */
+export function CommitLink({ repo, sha }) {
+  const href = filled(repo, "commit", { sha });
+  return href && html` <${Outside} href=${href} label=${`Open commit ${sha}`}>↗<//>`;
+}
+
+/** A changed file, which leads to its content at the commit. */
+export function FileLink({ repo, sha, path }) {
+  return html`<${Outside} href=${filled(repo, "file", { sha, path })}><code>${path}</code><//>`;
+}
+
+/** The pull request that a subject names. */
+export function PullLink({ repo, subject }) {
+  const number = PULL.exec(subject)?.[1];
+  const href = number && filled(repo, "pull", { number });
+  return href ? html` <${Outside} href=${href} label=${`Open pull request ${number}`}>↗<//>` : null;
+}
+
+function filled(repo, kind, values) {
+  const known = { repo, ...values };
+  const write = (_, name) => (known[name] ?? "").split("/").map(encodeURIComponent).join("/");
+  return templates.get(repo)?.[kind]?.replace(/\{(\w+)\}/g, write) ?? null;
+}
