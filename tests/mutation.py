@@ -77,11 +77,9 @@ ROOMS: Mapping[str, Room] = {
         ],
         [
             "tests/server/test_bodies.py",
-            "tests/server/test_ci_reports.py",
             "tests/server/test_guessing.py",
             "tests/server/test_json_oddities.py",
             "tests/server/test_large_bodies.py",
-            "tests/server/test_order_of_checks.py",
             "tests/server/test_rate_limits.py",
             "tests/server/test_slow_clients.py",
             "tests/spec/test_limits.py",
