@@ -27,6 +27,7 @@ _HEAD = (
     "trigger",
     "branch",
     "sha",
+    "ci_run",
     "ci_url",
 )
 

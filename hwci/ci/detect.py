@@ -286,7 +286,7 @@ def _of_product(said: _Fields, found: _Fields, project: Project | None) -> _Fiel
     if not several or run_id is None or suite is None:
         return said
     own = Sourced(product_run_id(run_id.value, suite.value), f"{run_id.source} and the product")
-    return {**said, "run_id": own}
+    return {"ci_run": run_id, **said, "run_id": own}
 
 
 def _of_git(checkout: Repository | None, found: _Fields) -> _Fields:

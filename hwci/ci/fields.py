@@ -103,6 +103,7 @@ FIELDS: tuple[Field, ...] = (
     _field("hello_ok", hello, "Did the connectivity check before the tests pass?", "--hello"),
     _field("box_key", str, "Box or bench that ran the tests.", "--box"),
     _field("covers_shas", listed, "Every commit of the push that started the run."),
+    _field("ci_run", RUN_ID, "Number that the CI shows for the run, if its id is another."),
     _field("ci_url", str, "Page of the CI job, for people."),
     _field("merged_at", _time, "Time of the merge, with an offset."),
     _field("before_sha", str, "Where the branch stood before the push that started the run."),

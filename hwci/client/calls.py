@@ -362,9 +362,10 @@ def _boxes(org_id: Id) -> str:
 
 
 class RunFilters(TypedDict, total=False):
-    """What narrows the list of runs, and the page of it. `sha` is the beginning of a commit.
-    `retry_pass` and `failed_attempt` ask for a test's own, and need `test_id`. Runs that began from
-    `start` to `end`, both included: the API calls them `from` and `to`.
+    """What narrows the list of runs, and the page of it. `sha` is the beginning of a commit,
+    `ci_run` the number that the CI shows. `retry_pass` and `failed_attempt` ask for a test's own,
+    and need `test_id`. Runs that began from `start` to `end`, both included: the API calls them
+    `from` and `to`.
     """
 
     repo_key: str | None
@@ -372,6 +373,7 @@ class RunFilters(TypedDict, total=False):
     branch: str | None
     box_key: str | None
     sha: str | None
+    ci_run: int | None
     status: RunStatus | None
     hello_ok: bool | None
     test_id: str | None

@@ -109,7 +109,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A run report: one attempt of one run on one box. `ci_url`: the page of its CI job."""
+    """A run report: one attempt of one run on one box. `ci_url`: the page of its CI job.
+    `ci_run`: the number that the CI shows for it, where `run_id` is another.
+    """
 
     repo_key: str
     workflow: str
@@ -128,6 +130,7 @@ class Report:
     covers_shas: tuple[str, ...] = ()
     changes: Changes | None = None
     part_of: Part | None = None
+    ci_run: int | None = None
     ci_url: str | None = None
 
     @property

@@ -106,6 +106,7 @@ ShaStart = Annotated[
 DIGITS = BeforeValidator(_digits)
 PageNumber = Annotated[int, Field(ge=1, le=limits.INTEGER_MAX), DIGITS]
 PageLimit = Annotated[int, Field(ge=1, le=limits.PAGE_LIMIT_MAX), DIGITS]
+RunNumber = Annotated[int, Field(ge=0, le=limits.INTEGER_MAX), DIGITS]
 Days = Annotated[int, Field(ge=1, le=limits.DAYS_MAX), DIGITS]
 
 

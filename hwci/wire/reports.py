@@ -141,6 +141,7 @@ class RunReport(CiBody):
     covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
     changes: Changes | None = None
     part_of: PartOf | None = None
+    ci_run: Count | None = None
     ci_url: Address | None = None
 
     def fact(self) -> facts.Report:

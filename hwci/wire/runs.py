@@ -29,7 +29,7 @@ from hwci.wire.base import (
     Time,
 )
 from hwci.wire.lists import ListRule
-from hwci.wire.queries import Flag, Id, PageQuery, Query, ShaStart
+from hwci.wire.queries import Flag, Id, PageQuery, Query, RunNumber, ShaStart
 from hwci.wire.reports import Changes
 
 
@@ -49,6 +49,7 @@ class RunHead(CiBody):
     started_at: Time
     covers_shas: Annotated[Sequence[Sha], ListRule(limits.COVERS_MAX)] | None = None
     changes: Changes | None = None
+    ci_run: Count | None = None
     ci_url: Address | None = None
 
 
@@ -76,7 +77,8 @@ class RunEvents(Body):
 
 
 class RunsQuery(PageQuery):
-    """Query of the list of runs. `sha` is the beginning of a commit. `helloOk` and `testId` leave
+    """Query of the list of runs. `sha` is the beginning of a commit; `ciRun` the number that the CI
+    shows: `ci_run` of a report, else its `run_id`. `helloOk` and `testId` leave
     runs with a report; `retryPass` and `failedAttempt` are of the test. `from` and `to` both belong
     to the period in which the runs began.
     """
@@ -86,6 +88,7 @@ class RunsQuery(PageQuery):
     branch: Name | None = None
     box_key: Name | None = None
     sha: ShaStart | None = None
+    ci_run: RunNumber | None = None
     status: RunStatus | None = None
     hello_ok: Flag | None = None
     test_id: TestId | None = None
@@ -147,6 +150,7 @@ class RunAnswer(Answer):
     conclusion: str | None
     hello_ok: bool | None
     tests: TestCounts
+    ci_run: int | None = None
     ci_url: str | None = None
 
 

@@ -103,6 +103,22 @@ def test_tables_of_one_name_are_of_one_product() -> None:
     assert product_notice(job, project) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "number", "by"),
+    [
+        ("github-push", 19543210987, "GITHUB_RUN_ID"),
+        ("gitlab-push", 50861, "CI_JOB_ID"),
+        ("jenkins-multibranch", 57, "BUILD_NUMBER"),
+    ],
+)
+def test_a_product_with_a_run_id_of_its_own_keeps_the_number_of_the_ci(
+    name: str, number: int, by: str
+) -> None:
+    products = tuple(Product(suite=it, firmware_paths=[], harness_paths=[]) for it in "ab")
+    job = find_job({"suite": "a"}, recorded(name), None, Project(Path("p"), products=products))
+    assert said(job)["ci_run"] == (number, by)
+
+
 @pytest.mark.parametrize("name", ["github-push", "azure-ci", "gitlab-push", "jenkins-multibranch"])
 def test_products_of_one_build_are_runs_of_their_own(name: str) -> None:
     """On one box the second report would else replace the first."""

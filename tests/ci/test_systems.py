@@ -94,6 +94,7 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("jenkins-multibranch", "repo_key", "acme/firmware", "GIT_URL"),
     ("jenkins-multibranch", "workflow", "boards/firmware", "JOB_NAME"),
     ("jenkins-multibranch", "run_id", BRANCH_BUILD, "JOB_NAME and BUILD_NUMBER"),
+    ("jenkins-multibranch", "ci_run", 57, "BUILD_NUMBER"),
     ("jenkins-multibranch", "run_attempt", 1, "default"),
     ("jenkins-multibranch", "sha", TESTED, "GIT_COMMIT"),
     ("jenkins-multibranch", "branch", "release/2.x", "BRANCH_NAME"),
@@ -109,6 +110,7 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("buildkite-webhook", "repo_key", "acme/firmware", "BUILDKITE_REPO"),
     ("buildkite-webhook", "workflow", "firmware-hil", "BUILDKITE_PIPELINE_SLUG"),
     ("buildkite-webhook", "run_id", BUILD, "BUILDKITE_BUILD_ID and the step"),
+    ("buildkite-webhook", "ci_run", 57, "BUILDKITE_BUILD_NUMBER"),
     ("buildkite-webhook", "run_attempt", 2, "BUILDKITE_RETRY_COUNT"),
     ("buildkite-webhook", "sha", TESTED, "BUILDKITE_COMMIT"),
     ("buildkite-webhook", "branch", "main", "BUILDKITE_BRANCH"),
@@ -123,6 +125,7 @@ ROWS: list[tuple[str, str, object, str]] = [
     ("circleci-push", "repo_key", "acme/firmware", "CIRCLE_PROJECT_REPONAME"),
     ("circleci-push", "workflow", "hil", "CIRCLE_JOB"),
     ("circleci-push", "run_id", CIRCLE_JOB, "CIRCLE_WORKFLOW_JOB_ID"),
+    ("circleci-push", "ci_run", 812, "CIRCLE_BUILD_NUM"),
     ("circleci-push", "run_attempt", 1, "default"),
     ("circleci-push", "sha", TESTED, "CIRCLE_SHA1"),
     ("circleci-push", "branch", "main", "CIRCLE_BRANCH"),
@@ -192,6 +195,7 @@ UNSAID = [
     ("github-merged", "before_sha"),  # the base as it was when the pull request was last looked at
     ("github-push", "conclusion"),  # the action hands on `job.status`
     ("github-push", "started_at"),
+    ("github-push", "ci_run"),  # the run id is the number that people know
     ("gitlab-merge-request", "before_sha"),
     ("gitlab-merge-request", "conclusion"),  # the job still runs
     ("buildkite-ui", "sha"),  # `HEAD` is no commit

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from hwci.client import Client, calls
 from hwci.wire.runs import RunEvents, RunHead
 from tests.cli.conftest import Command
 from tests.support.asking import ask
+from tests.support.recorded import recorded
 from tests.support.running import RunningServer
 from tests.support.scene import BOX, HOSTILE, PRODUCT, START, A, B, E, report
 
@@ -229,3 +231,20 @@ def test_without_a_sign_in_it_says_how_to_sign_in(cli: Command, server: RunningS
 
     assert (code, out) == (4, "")
     assert "hwci login" in err
+
+
+def test_a_run_is_found_by_the_number_that_its_ci_shows(
+    signed_in: Command, server: RunningServer, tmp_path: Path
+) -> None:
+    (tmp_path / "r.xml").write_text('<testsuite><testcase name="boot"/></testsuite>')
+    there = {"HWCI_CI_KEY": server.ci_key, "BUILD_NUMBER": "4242"}
+    build = recorded("jenkins-multibranch") | there
+    assert signed_in("report-run", "--no-changes", "--strict", "r.xml", **build).code == 0
+
+    code, out, _ = signed_in("runs", "list", "--ci-run", "4242")
+    [row] = rows(signed_in, "--ci-run", "4242")
+    assert (code, row["ciRun"], row["runId"] != "4242") == (0, "4242", True)
+    assert " 4242 (1) " in out
+    assert "CI number  4242\n" in signed_in("runs", "show", row["id"]).out
+    assert [row["runId"] for row in rows(signed_in, "--ci-run", "7")] == ["7"]
+    assert rows(signed_in, "--ci-run", "4243") == []

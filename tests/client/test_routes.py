@@ -56,6 +56,7 @@ RUNS: dict[str, Any] = {
     "branch": "main",
     "box_key": "bench",
     "sha": "0123abc",
+    "ci_run": 4242,
     "status": RunStatus.LOST,
     "hello_ok": False,
     "test_id": "boot",

@@ -53,6 +53,7 @@ class TestShow:
             ended_at="2026-01-31T09:45:00Z",
             conclusion="failure",
             hello_ok=False,
+            ci_run=421,
             ci_url="https://ci.example/21",
             covers_shas=["B" * 40],
             tests=[
@@ -85,6 +86,7 @@ class TestShow:
             "conclusion": "failure",
             "helloOk": False,
             "tests": {"total": 3, "passed": 2, "failed": 1, "retried": 2},
+            "ciRun": 421,
             "ciUrl": "https://ci.example/21",
         }
         assert found == expected

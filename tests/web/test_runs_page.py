@@ -244,6 +244,19 @@ def test_what_the_address_asks_for_is_a_choice_in_any_case(
         quiet_console.clear()  # the browser's own note of the 404
 
 
+def test_a_run_is_found_by_the_number_that_its_ci_shows(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    number = fits(demo, org, "page=4")["items"][0]["runId"]
+    page.goto(f"{demo.url}/orgs/{org}/runs")
+
+    page.get_by_label("CI number").fill(f"#{number}")
+    page.get_by_label("CI number").press("Enter")
+
+    found = fits(demo, org, f"ciRun={number}")
+    expect(total(page)).to_have_text(counted(found["total"]))
+    shows(page, found)
+
+
 @pytest.mark.parametrize("digits", [4, 10, 40])
 def test_a_commit_is_found_by_the_beginning_of_its_hash(
     page: Page, demo: Dashboard, digits: int

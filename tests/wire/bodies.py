@@ -39,6 +39,7 @@ REPORT: dict[str, Any] = {
     "covers_shas": [SHA],
     "changes": {"base_sha": None, "commits": [COMMIT]},
     "part_of": {"run_id": 4711, "part": 1, "parts": 2},
+    "ci_run": 42,
     "ci_url": "https://ci.example/7",
 }
 CONFIGURATION: dict[str, Any] = {

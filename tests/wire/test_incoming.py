@@ -56,6 +56,7 @@ def test_a_report_becomes_a_fact_whole() -> None:
         covers_shas=(SHA,),
         changes=facts.Changes(None, (facts.Commit(SHA, "Fix reset", None, ("src/reset.c",)),)),
         part_of=facts.Part(4711, 1, 2),
+        ci_run=42,
         ci_url="https://ci.example/7",
     )
 

@@ -94,6 +94,7 @@ OPTIONAL = [
     ("merge announcement", ("suite",)),
     ("merge announcement", ("ci_url",)),
     ("run report", ("suite",)),
+    ("run report", ("ci_run",)),
     ("run report", ("ci_url",)),
     ("run report", ("covers_shas",)),
     ("run report", ("changes",)),

@@ -82,6 +82,7 @@ class JobFlags:
     conclusion: str | None = None
     hello_ok: bool | None = None
     box_key: str | None = None
+    ci_run: int | None = None
     ci_url: str | None = None
     covers_shas: Sequence[str] | None = None
     merged_at: datetime | None = None

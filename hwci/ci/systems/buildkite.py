@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from urllib.parse import quote
 
-from hwci.ci.fields import whole
+from hwci.ci.fields import RUN_ID, whole
 from hwci.ci.job import Job, Sourced, hashed_run_id
 from hwci.ci.systems.api import GetJson, Row, listed, number_of, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
@@ -118,6 +118,7 @@ BUILDKITE = System(
         "repo_key": (variable("BUILDKITE_REPO", slug),),
         "workflow": (variable("BUILDKITE_PIPELINE_SLUG"),),
         "run_id": (_run_id,),
+        "ci_run": (variable("BUILDKITE_BUILD_NUMBER", RUN_ID),),
         "run_attempt": (variable("BUILDKITE_RETRY_COUNT", _attempt),),
         "sha": (variable("BUILDKITE_COMMIT", commit),),
         "branch": _BRANCH,

@@ -5,6 +5,7 @@ are values of its configuration that no variable holds: the configuration passes
 `HWCI_TRIGGER` and `HWCI_BEFORE_SHA`.
 """
 
+from hwci.ci.fields import RUN_ID
 from hwci.ci.job import Sourced, hashed_run_id
 from hwci.ci.systems.system import (
     JobEnvironment,
@@ -49,6 +50,7 @@ CIRCLECI = System(
         "repo_key": (_repository, variable("CIRCLE_REPOSITORY_URL", slug)),
         "workflow": (variable("CIRCLE_JOB"),),
         "run_id": (_run_id,),
+        "ci_run": (variable("CIRCLE_BUILD_NUM", RUN_ID),),
         "run_attempt": (always(1),),
         "sha": (variable("CIRCLE_SHA1", commit),),
         "branch": (variable("CIRCLE_BRANCH"), variable("CIRCLE_TAG")),

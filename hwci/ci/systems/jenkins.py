@@ -6,6 +6,7 @@ request that is built merged with its target is of a commit that each checkout m
 
 from urllib.parse import quote
 
+from hwci.ci.fields import RUN_ID
 from hwci.ci.job import Sourced, hashed_run_id
 from hwci.ci.systems.system import (
     JobEnvironment,
@@ -61,6 +62,7 @@ JENKINS = System(
         "repo_key": (variable("GIT_URL", slug),),
         "workflow": (_workflow,),
         "run_id": (_run_id,),
+        "ci_run": (variable("BUILD_NUMBER", RUN_ID),),
         "run_attempt": (always(1),),
         "sha": (variable("GIT_COMMIT", commit),),
         "branch": (

@@ -75,6 +75,7 @@ def report_run(
     hello: options.HelloWord = None,
     hello_cmd: options.HelloCommand = None,
     box: options.Box = None,
+    ci_run: options.CiRun = None,
     ci_url: options.CiUrl = None,
     covers_shas: options.CoversShas = None,
     before_sha: options.BeforeSha = None,
@@ -94,8 +95,10 @@ def report_run(
     """Report one attempt of a run; `REPORT_RUN_HELP` explains it to people."""
     from hwci.ci import reporting
 
+    files = (*(junit or ()), *(more_junit or ()))
     how = sending(Flags(url, profile), deadline, dry_run=dry_run, summary=not no_summary)
     flags = reporting.JobFlags(repo_key=repo_key, workflow=workflow, suite=suite, run_id=run_id)
+    flags = replace(flags, ci_run=ci_run, ci_url=ci_url)
     flags = replace(
         flags,
         run_attempt=run_attempt,
@@ -107,13 +110,11 @@ def report_run(
         conclusion=conclusion,
         hello_ok=reporting.hello_word(hello, note),
         box_key=options.one_box(box),
-        ci_url=ci_url,
         covers_shas=options.list_of(covers_shas),
         before_sha=before_sha,
         base_sha=base_sha,
         merge_branches=options.list_of(merge_branches),
     )
-    files = (*(junit or ()), *(more_junit or ()))
     request = reporting.RunRequest(flags, files, changes, no_changes, hello_cmd, body, messages)
     raise typer.Exit(_report(request, how, command_context(), strict=strict))
 

@@ -50,6 +50,9 @@ Status = Annotated[RunStatus | None, typer.Option(help="Only running, reported o
 Sha = Annotated[
     str | None, typer.Option(metavar="SHA", help="A commit: its first digits, four or more.")
 ]
+CiRun = Annotated[
+    int | None, typer.Option(min=0, help="The number that the CI shows for the run or build.")
+]
 HelloOk = Annotated[
     Hello | None,
     typer.Option(help="Only reports that reached their hardware (ok) or did not (failed)."),
@@ -91,6 +94,7 @@ def list_runs(
     branch: Annotated[str | None, typer.Option(help="Name of the branch.")] = None,
     box: Annotated[str | None, typer.Option(help="Name of the box.")] = None,
     sha: Sha = None,
+    ci_run: CiRun = None,
     hello: HelloOk = None,
     test: TestId = None,
     retry_pass: RetryPass = None,
@@ -112,6 +116,8 @@ def list_runs(
 
       hwci runs list --product acme/firmware:sensor-fw --box bench-7 --output csv
 
+      hwci runs list --ci-run 4242
+
       hwci runs list --hello failed --from 2026-03-01T00:00:00Z
 
       hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
@@ -126,6 +132,7 @@ def list_runs(
         branch=branch,
         box_key=box,
         sha=sha,
+        ci_run=ci_run,
         status=status,
         hello_ok=None if hello is None else hello is Hello.OK,
         test_id=test,

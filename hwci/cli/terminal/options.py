@@ -217,6 +217,9 @@ Box = Annotated[
         help="Box that ran the tests [HWCI_BOX, or the CI's].",
     ),
 ]
+CiRun = Annotated[
+    int | None, typer.Option(min=0, help="Number that the CI shows for the run [the CI's].")
+]
 CiUrl = Annotated[
     str | None,
     typer.Option(

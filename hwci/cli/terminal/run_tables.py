@@ -26,6 +26,11 @@ STATUS_WORDS = {
 }
 
 
+def _number(run: RunAnswer) -> str:
+    """Return the number by which people know a run in their CI, and its attempt."""
+    return f"{run.run_id if run.ci_run is None else run.ci_run} ({run.run_attempt})"
+
+
 def runs(view: View) -> Layout[RunAnswer]:
     """Run records, the latest start first."""
     return Layout(
@@ -38,7 +43,7 @@ def runs(view: View) -> Layout[RunAnswer]:
             ),
             Column("Status", status),
             Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
-            Column("Run", lambda row: f"{row.run_id} ({row.run_attempt})", right=True, spare=True),
+            Column("Run", _number, right=True, spare=True),
             Column("Box", lambda row: row.box_key),
             Column("Branch", lambda row: row.branch, spare=True),
             Column("Commit", lambda row: short(row.sha), whole=True),
@@ -48,7 +53,7 @@ def runs(view: View) -> Layout[RunAnswer]:
         ],
         "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
         "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "
-        "tests.retried ciUrl",
+        "tests.retried ciRun ciUrl",
         "No run fits. Drop a filter, or report one: hwci report-run",
     )
 
@@ -109,6 +114,8 @@ def head(run: RunDetail, view: View) -> Iterator[str]:
     yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
     yield f"commit     {run.sha}"
     yield f"run        {run.run_id}, attempt {run.run_attempt}, of {run.workflow} ({run.trigger})"
+    if run.ci_run is not None:
+        yield f"CI number  {run.ci_run}"
     if run.ci_url is not None:
         yield f"CI job     {run.ci_url}"
     yield f"started    {when(run.started_at, view.now)} UTC"

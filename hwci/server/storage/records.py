@@ -199,6 +199,7 @@ class RunHead:
     branch: str
     sha: str
     started_at: datetime
+    ci_run: int | None = None
     ci_url: str | None = None
 
 
@@ -273,6 +274,7 @@ class RunWhole:
 @dataclass(frozen=True, slots=True)
 class RunFilter:
     """Which run records are asked for; None: any. `sha_start` is the beginning of a commit;
+    `ci_run` the number that the CI shows, which is the run id where a report has no other;
     `hello_ok` and `test_id` select runs with a report; `retry_pass` and `failed_attempt` are
     conditions on that test, and need `test_id`; `start` and `end` both belong to the period in
     which a run began.
@@ -283,6 +285,7 @@ class RunFilter:
     branch: str | None = None
     box_key: str | None = None
     sha_start: str | None = None
+    ci_run: int | None = None
     status: RunStatus | None = None
     hello_ok: bool | None = None
     test_id: str | None = None

@@ -84,6 +84,7 @@ def head_of(report: Report) -> RunHead:
         branch=report.branch,
         sha=report.sha,
         started_at=report.started_at,
+        ci_run=report.ci_run,
         ci_url=report.ci_url,
     )
 

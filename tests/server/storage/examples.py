@@ -74,6 +74,7 @@ REPORT = Report(
     tests=(PASS, FAIL),
     covers_shas=("bbbbbbb", "ccccccc"),
     changes=CHANGES,
+    ci_run=42,
     ci_url="https://ci.example/7",
 )
 ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
@@ -93,6 +94,7 @@ RUN_HEAD = RunHead(
     "main",
     "bbbbbbb",
     NOON,
+    42,
     "https://ci.example/7",
 )
 LIVE_RUN = LiveRun(

@@ -105,6 +105,7 @@ class HistoryDraw:
             covers_shas=tuple(draw.sample(SHAS, draw.choice((0, 0, 0, 1, 2)))),
             changes=self._changes(sha),
             part_of=part if draw.random() < 0.2 else None,
+            ci_run=draw.choice((None, 42)),
             ci_url=draw.choice((None, "https://ci.example/7")),
         )
 

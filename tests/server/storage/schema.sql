@@ -177,7 +177,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
-  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB, ci_url TEXT,
+  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB, ci_url TEXT, ci_run INTEGER,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 
@@ -366,7 +366,7 @@ CREATE TABLE live_run (
   truncated INTEGER,
   commits BLOB,
   heard_at INTEGER NOT NULL,
-  lost INTEGER NOT NULL, ci_url TEXT,
+  lost INTEGER NOT NULL, ci_url TEXT, ci_run INTEGER,
   PRIMARY KEY (org_id, id),
   FOREIGN KEY (org_id, box_id) REFERENCES box (org_id, id)
 ) STRICT;
@@ -439,3 +439,5 @@ CREATE TABLE reader_key (
   products TEXT NOT NULL,
   PRIMARY KEY (org_id, id)
 ) STRICT;
+
+CREATE INDEX report_ci_run ON report (org_id, coalesce(ci_run, ci_run_id));

@@ -210,6 +210,7 @@ class TestList:
             (RunFilter(suite="smoke"), {"suite": "smoke"}),
             (RunFilter(branch="dev"), {"branch": "dev"}),
             (RunFilter(box_key="b2"), {"box_key": "b2"}),
+            (RunFilter(ci_run=43), {"ci_run": 43}),
             (RunFilter(sha_start="ddddddd"), {"sha": "ddddddd"}),
         ],
     )
@@ -222,6 +223,17 @@ class TestList:
         found = await listed(storage, wanted)
         assert {record.status for record in found} == {RunStatus.RUNNING, RunStatus.REPORTED}
         assert len(found) == 2
+
+    async def test_where_the_ci_shows_the_run_id_itself_a_run_is_found_by_that(
+        self, storage: Storage
+    ) -> None:
+        shown = replace(REPORT, run_id=42_000, ci_run=None)
+        live = replace(HEAD, run_id=42_000, ci_run=None)
+        await storage.write(put(shown, replace(shown, run_id=8, ci_run=9)))
+        await open_runs(storage, replace(LIVE, id=UUID(int=62), head=live))
+        assert len(await listed(storage, RunFilter(ci_run=42_000))) == 2
+        assert len(await listed(storage, RunFilter(ci_run=9))) == 1
+        assert await listed(storage, RunFilter(ci_run=8)) == []
 
     @pytest.mark.parametrize("start", ["abcf", "abcff", "abc9", "99f0"])
     async def test_a_commit_is_found_by_its_beginning_and_no_other_is(

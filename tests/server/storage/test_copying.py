@@ -402,6 +402,7 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0010_ci_url",
             "0011_review_notes",
             "0012_messages",
+            "0013_ci_run",
         ),
     ]
     assert path.read_bytes() == b""

@@ -140,9 +140,12 @@ def _tells(whole: RunWhole, wanted: RunFilter) -> bool:
 
 
 def _begins(head: RunHead, wanted: RunFilter) -> bool:
-    """Whether a run began in the period, on a commit whose hash begins as wanted."""
+    """Whether a run began in the period, on a commit whose hash begins as wanted, and has the
+    number of the CI.
+    """
     return (
         head.sha.startswith(wanted.sha_start or "")
+        and wanted.ci_run in {None, head.run_id if head.ci_run is None else head.ci_run}
         and (wanted.start is None or wanted.start <= head.started_at)
         and (wanted.end is None or head.started_at <= wanted.end)
     )

@@ -50,6 +50,7 @@ def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -
             *(report.conclusion, report.hello_ok, report.box_key, report.covers_shas),
             *(None if part is None else (part.run_id, part.part, part.parts), names, changes),
             [_result(test) for test in report.tests],
+            *(() if report.ci_run is None else (("ci_run", report.ci_run),)),
             *(() if report.ci_url is None else (("ci_url", report.ci_url),)),
         )
     )

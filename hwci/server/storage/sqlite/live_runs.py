@@ -15,10 +15,10 @@ from hwci.server.storage.sqlite.rows import Rows
 
 _LIVE_RUN = (
     "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
-    " l.branch, l.sha, l.started_at, l.ci_url, l.org_id, l.id, l.box_id, l.covers, l.base_sha,"
-    " l.truncated, l.commits, l.heard_at, l.lost FROM live_run l"
+    " l.branch, l.sha, l.started_at, l.ci_run, l.ci_url, l.org_id, l.id, l.box_id, l.covers,"
+    " l.base_sha, l.truncated, l.commits, l.heard_at, l.lost FROM live_run l"
 )
-HEAD_COLUMNS = 11
+HEAD_COLUMNS = 12
 """How many columns `head_of` reads."""
 
 
@@ -51,8 +51,8 @@ class LiveRunRows(Rows):
         self._connection.execute(
             "INSERT OR REPLACE INTO live_run (org_id, id, box_id, repo_key, suite, workflow,"
             " run_id, run_attempt, box_key, trigger, branch, sha, started_at, covers, base_sha,"
-            " truncated, commits, heard_at, lost, ci_url)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " truncated, commits, heard_at, lost, ci_run, ci_url)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 run.org_id.bytes,
                 run.id.bytes,
@@ -71,6 +71,7 @@ class LiveRunRows(Rows):
                 *_changes_columns(changes),
                 codec.to_micros(run.last_seen_at),
                 run.lost,
+                head.ci_run,
                 head.ci_url,
             ),
         )
@@ -139,7 +140,8 @@ def head_of(row: tuple[Any, ...]) -> RunHead:
         branch=row[7],
         sha=row[8],
         started_at=codec.from_micros(row[9]),
-        ci_url=row[10],
+        ci_run=row[10],
+        ci_url=row[11],
     )
 
 

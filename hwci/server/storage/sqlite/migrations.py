@@ -355,6 +355,14 @@ def add_messages(database: Database) -> None:
     database.execute("ALTER TABLE item ADD COLUMN message TEXT")
 
 
+@MIGRATIONS(name="0013_ci_run")
+def add_ci_runs(database: Database) -> None:
+    """Add the number that the CI shows for a run, and find runs by it."""
+    for table in ("report", "live_run"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN ci_run INTEGER")
+    database.execute("CREATE INDEX report_ci_run ON report (org_id, coalesce(ci_run, ci_run_id))")
+
+
 def _execute(database: Database, statements: str) -> None:
     """Run statements one by one: a script would commit in between."""
     for statement in statements.split(";"):

@@ -27,7 +27,7 @@ _COLUMNS = (
     "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"
     " r.repo_key, r.workflow, p.suite, r.run_id, r.run_attempt, r.trigger, r.branch, r.sha,"
     " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
-    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key, r.ci_url"
+    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key, r.ci_run, r.ci_url"
 )
 _SELECT = (
     f"SELECT {_COLUMNS} FROM report r"
@@ -84,6 +84,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
         "part_run_id": None if part is None else part.run_id,
         "part": None if part is None else part.part,
         "parts": None if part is None else part.parts,
+        "ci_run": report.ci_run,
         "ci_url": report.ci_url,
         "digest": digests.of_report(org, report, named, changed),
         **_derived(org, report, tests),
@@ -341,5 +342,6 @@ def _report(row: tuple[Any, ...], tests: tuple[TestItem, ...], changes: Changes 
         covers_shas=codec.unpack_shas(row[18]),
         changes=changes,
         part_of=None if part_run_id is None else Part(part_run_id, part, parts),
-        ci_url=row[24],
+        ci_run=row[24],
+        ci_url=row[25],
     )

@@ -51,7 +51,8 @@ _ITEMS_OF_RECORD = (
 )
 _REPORTED = (
     "SELECT h.repo_key, p.suite, h.workflow, h.ci_run_id, h.run_attempt, h.box_key, h.trigger,"
-    " h.branch, h.sha, h.started_at, h.ci_url, h.record_id, h.ended_at, h.conclusion, h.hello_ok,"
+    " h.branch, h.sha, h.started_at, h.ci_run, h.ci_url, h.record_id, h.ended_at, h.conclusion,"
+    " h.hello_ok,"
     f" (SELECT sum(r.tests) FROM {_OF_RECORD}),"
     f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.outcome = 1),"
     f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.attempts > 1)"
@@ -61,7 +62,7 @@ _REPORTED = (
 _TESTS = "live_test t WHERE t.org_id = l.org_id AND t.run_id = l.id"
 _LIVE = (
     "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
-    f" l.branch, l.sha, l.started_at, l.ci_url, l.id, {_LOST},"
+    f" l.branch, l.sha, l.started_at, l.ci_run, l.ci_url, l.id, {_LOST},"
     f" (SELECT count(*) FROM {_TESTS}),"
     f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 0),"
     f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 1),"
@@ -113,6 +114,7 @@ class RunRows(LiveRunRows):
             keys = _REPORTED_KEYS if wanted.sha_start is None else _REPORTED_KEYS_BY_SHA
             query = _where("r", keys, org, _tests(wanted) | {"hello_ok =": wanted.hello_ok})
             query = _of_suite(query, org, wanted.suite)
+            query = _of_ci_run(query, "coalesce(r.ci_run, r.ci_run_id)", wanted.ci_run)
             narrowed = of_test(self._connection, org, query, wanted)
             if narrowed is not None:
                 queries.append(narrowed)
@@ -120,6 +122,7 @@ class RunRows(LiveRunRows):
         of_reports = wanted.hello_ok is not None or wanted.test_id is not None
         if wanted.status is not RunStatus.REPORTED and not of_reports:
             query = _where("l", _LIVE_KEYS, org, _tests(wanted) | {"suite =": wanted.suite})
+            query = _of_ci_run(query, "coalesce(l.ci_run, l.run_id)", wanted.ci_run)
             queries.append(_of_status(query, wanted.status, seen_since))
         return queries
 
@@ -174,6 +177,12 @@ def _of_suite(query: Query, org: bytes, suite: str | None) -> Query:
         return query
     products = "SELECT p.id FROM product p WHERE p.org_id = ? AND p.suite = ?"
     return Query(f"{query.statement} AND r.product_id IN ({products})", (*query.values, org, suite))
+
+
+def _of_ci_run(query: Query, shown: str, ci_run: int | None) -> Query:
+    if ci_run is None:
+        return query
+    return Query(f"{query.statement} AND {shown} = ?", (*query.values, ci_run))
 
 
 def _of_status(query: Query, status: RunStatus | None, seen_since: int) -> Query:

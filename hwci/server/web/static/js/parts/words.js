@@ -50,8 +50,9 @@ export function classText(value) {
 }
 
 /** "run 71", and its attempt where it is not the first. */
-export function runText({ runId, runAttempt }) {
-  return runAttempt === 1 ? `run ${runId}` : `run ${runId}, attempt ${runAttempt}`;
+export function runText({ runId, runAttempt, ciRun }) {
+  const number = ciRun ?? runId;
+  return runAttempt === 1 ? `run ${number}` : `run ${number}, attempt ${runAttempt}`;
 }
 
 /** A run of an answer about failures, which leads to its own page. */

@@ -23,7 +23,7 @@ const OF_TEST = {
   failedAttempt: { true: "in which an attempt failed", false: "in which no attempt failed" },
 };
 const FIELDS = [
-  ...["repoKey", "suite", "branch", "boxKey", "sha", "status", "helloOk", "from", "to", "testId"],
+  ...["repoKey", "suite", "branch", "boxKey", "sha", "ciRun", "status", "helloOk", "from", "to", "testId"],
   ...Object.keys(OF_TEST),
 ];
 
@@ -70,6 +70,8 @@ export function Filters({ orgId, organization, filters, first, clear }) {
       <${Typed} ...${typed("sha")} maxlength="64" placeholder="From 4 digits" spellcheck="false"
         autocomplete="off" />
     </label>
+    <label>CI number <${Typed} ...${typed("ciRun")} onSet=${(text) => set({ ciRun: text.replace(/\D/g, "") })}
+      inputmode="numeric" maxlength="19" autocomplete="off" /></label>
     ${isFiltered(filters) && html`<button type="button" onClick=${() => clear()}>Clear filters</button>`}
     <${OfTest} filters=${filters} clear=${clear} />
     <${Started} ...${filters} clear=${clear} />
