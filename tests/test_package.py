@@ -202,3 +202,50 @@ def test_what_a_bench_needs_excludes_no_newer_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     assert all(re.fullmatch(r"[a-z]+>=[\d.]+", one) for one in project["dependencies"])
+
+
+WITHOUT_POSIX = """
+import asyncio, os, pathlib, shutil, signal, subprocess, sys, tempfile
+sys.modules.update(dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios", "tty"]))
+for name in ("SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"):
+    delattr(signal, name)
+for name in ("chown", "fork", "getegid", "geteuid", "getgid", "getuid", "killpg", "setsid"):
+    delattr(os, name)
+from hwci.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report-run", "--junit=r.xml"],
+        ["exec", "--junit=r.xml", "--", sys.executable, "-c", "pass"],
+        ["merge-announce", "--merged-at=2026-01-01T00:00:00Z"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_the_reporter_needs_nothing_that_only_posix_has(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "r.xml").write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+    fields = {"REPO_KEY": "r", "SUITE": "s", "BOX": "b", "SHA": "a" * 40, "BRANCH": "main"}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_POSIX, *command],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={
+            **{f"HWCI_{name}": value for name, value in fields.items()},
+            "HOME": str(tmp_path),
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT),
+            "HWCI_URL": "http://127.0.0.1:1",
+            "HWCI_CI_KEY": f"svc_{'0' * 64}",
+            "HWCI_DEADLINE": "0",
+            "HWCI_SPOOL_DIR": str(tmp_path / "spool"),
+        },
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "spool" / "bench.sqlite3").exists(), done.stderr

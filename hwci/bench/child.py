@@ -17,7 +17,11 @@ from typing import Any
 
 from hwci.client.explained import ExitCode, ExplainedError, SignalledError, command_error
 
-FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+FORWARDED = tuple(
+    getattr(signal, name)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
+    if hasattr(signal, name)  # Windows has not all
+)
 BY_SIGNAL = 128
 """A shell adds the number of the signal that ended a command."""
 _YEARS_S = 1e9
@@ -115,7 +119,7 @@ class Signals:
     def _forward(self, process: "subprocess.Popen[bytes]", number: int) -> None:
         self._cancelled = True
         with suppress(ProcessLookupError):
-            if self._attached:
+            if self._attached or not hasattr(os, "killpg"):
                 process.send_signal(number)
             else:
                 os.killpg(process.pid, number)

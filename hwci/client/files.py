@@ -62,6 +62,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    if os.name != "posix":
+        return  # a folder cannot be opened
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)  # the new name, too, is on the disk
@@ -77,9 +79,14 @@ def remove_unfinished(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a lock that ends with the process; yield False if another process holds it."""
-    import fcntl  # noqa: PLC0415 - the client can be imported where there is none
-
+    """Hold a lock that ends with the process; yield False if another process holds it. Windows has
+    no such locks: there, two processes are not kept apart.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - the client can be imported where there is none
+    except ModuleNotFoundError:
+        yield True
+        return
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:

@@ -144,7 +144,7 @@ class StoreFile:
             return work(db)
 
     def _open(self) -> sqlite3.Connection:
-        if self.file.stat().st_uid != os.geteuid():
+        if hasattr(os, "geteuid") and self.file.stat().st_uid != os.geteuid():
             raise StoreError(f"{self.file} belongs to another user")
         name = quote(os.fsencode(self.file.absolute()))
         db = sqlite3.connect(f"file:{name}?mode=rw", uri=True, timeout=BUSY_S, isolation_level=None)
