@@ -189,6 +189,17 @@ def test_a_run_that_never_reached_the_hardware_is_marked_in_the_list(signed_in: 
     assert "hardware" not in reached
 
 
+def test_runs_fit_eighty_letters_with_whole_ids_and_names(
+    signed_in: Command,
+) -> None:
+    out = signed_in("runs", "list", COLUMNS="80").out
+
+    ids = [row["id"][:8] for row in rows(signed_in)]
+    assert all(one in out for one in ids)
+    assert out.count(PRODUCT) == len(ids)
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_a_live_run_shows_what_it_does(signed_in: Command, live_run: str) -> None:
     out = signed_in("runs", "show", live_run[:8]).out
 

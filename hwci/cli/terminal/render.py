@@ -224,14 +224,18 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
     cells = [[safe(cell) for cell in layout.shown(row)] for row in rows]
     width = console().width
     fitting = _columns_that_fit(layout, cells, width)
+    natural = sum(
+        max(map(len, column), default=0) + _BETWEEN for column in zip(*cells, strict=True)
+    )
+    fits = sum(fitting.values()) + _BETWEEN * len(fitting) <= width < natural
     for at, least in fitting.items():
         column = layout.columns[at]
         table.add_column(
             Text(safe(column.header)),
             justify="right" if column.right else "left",
             no_wrap=column.whole,
-            width=column.width if width < WITHOUT_TERMINAL else None,
-            min_width=least,
+            width=least if fits else None if width == WITHOUT_TERMINAL else column.width,
+            min_width=least if column.whole else None,
             overflow="fold",
         )
     for line in cells:
@@ -256,7 +260,7 @@ def _columns_that_fit(
         texts = [column.header, *(line[at] for line in cells)]
         words = texts if column.whole else [word for text in texts for word in text.split()]
         longest = max(map(len, words), default=0)
-        least[at] = longest if column.whole else min(longest, NAME_LETTERS)
+        least[at] = longest if column.whole else column.width or min(longest, NAME_LETTERS)
     spare = [at for at, column in enumerate(layout.columns) if column.spare]
     while spare and sum(least.values()) + _BETWEEN * len(least) > width:
         del least[spare.pop()]

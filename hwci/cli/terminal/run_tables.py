@@ -46,7 +46,7 @@ def runs(view: View) -> Layout[RunAnswer]:
             Column("Run", _number, right=True, spare=True),
             Column("Box", lambda row: row.box_key),
             Column("Branch", lambda row: row.branch, spare=True),
-            Column("Commit", lambda row: short(row.sha), whole=True),
+            Column("Commit", lambda row: short(row.sha), whole=True, spare=True),
             Column("Tests", lambda row: str(row.tests.total), right=True, spare=True),
             Column("Failed", lambda row: str(row.tests.failed), right=True),
             Column("Retried", lambda row: str(row.tests.retried), right=True, spare=True),
