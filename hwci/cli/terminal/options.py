@@ -218,7 +218,10 @@ Box = Annotated[
     ),
 ]
 CiRun = Annotated[
-    int | None, typer.Option(min=0, help="Number that the CI shows for the run [the CI's].")
+    int | None,
+    typer.Option(
+        min=0, rich_help_panel=THE_RUN, help="Number that the CI shows for the run [the CI's]."
+    ),
 ]
 CiUrl = Annotated[
     str | None,
