@@ -328,6 +328,17 @@ def create_box(org_id: Id, name: str) -> Call[boxes.BoxInstallAnswer]:
     return Call("POST", _boxes(org_id), boxes.BoxInstallAnswer, 201, body=body, repeatable=False)
 
 
+def rename_box(org_id: Id, box_id: Id, name: str) -> Call[None]:
+    """Rename a box; its key goes on, and reports keep the name that they have."""
+    body = body_of(boxes.BoxChange, name=name)
+    return Call("PATCH", f"{_boxes(org_id)}/{segment(box_id)}", None, 204, body=body)
+
+
+def remove_box(org_id: Id, box_id: Id) -> Call[None]:
+    """Remove a box: its key stops at once, and what it reported stays."""
+    return Call("DELETE", f"{_boxes(org_id)}/{segment(box_id)}", None, 204)
+
+
 def new_install_token(org_id: Id, box_id: Id) -> Call[boxes.BoxInstallAnswer]:
     """Make a token for a new install of a box; earlier tokens stop working."""
     path = f"{_boxes(org_id)}/{segment(box_id)}/install-token"

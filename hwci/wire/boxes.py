@@ -14,6 +14,12 @@ class NewBox(Body):
     name: Name
 
 
+class BoxChange(Body):
+    """Body of `PATCH …/boxes/{boxId}`."""
+
+    name: Name
+
+
 class BoxInstallAnswer(Answer):
     """The only answer that ever holds the install token, which works once."""
 

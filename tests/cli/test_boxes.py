@@ -111,6 +111,21 @@ def test_a_box_that_is_not_there_gets_no_token(signed_in: Command) -> None:
     assert "hwci boxes list" in err.splitlines()[2]
 
 
+def test_a_box_is_renamed_and_removed_by_its_name(signed_in: Command, bench: Command) -> None:
+    token = signed_in("boxes", "create", "bench-slip").out
+    assert bench("box", "install", "--token-stdin", stdin=token).code == 0
+
+    code, out, err = signed_in("boxes", "rename", "bench-slip", "bench-mended")
+    assert (code, out) == (0, "")
+    assert err.startswith("Box bench-slip is bench-mended now.")
+    assert bench("box", "heartbeat", "--once").code == 0
+    code, out, err = signed_in("boxes", "remove", "bench-mended")
+    assert (code, out) == (0, "")
+    assert err == "Box bench-mended is removed, and its key stopped. Its runs stay.\n"
+    assert bench("box", "heartbeat", "--once").code == 4
+    assert signed_in("boxes", "remove", "bench-mended").code == 1
+
+
 # On the bench
 
 

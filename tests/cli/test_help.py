@@ -60,6 +60,8 @@ CONTRACT = {
     "boxes list",
     "boxes create",
     "boxes install-token",
+    "boxes rename",
+    "boxes remove",
     "box install",
     "box heartbeat",
     "merge-announce",

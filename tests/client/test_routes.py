@@ -124,6 +124,8 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.decline_invite: calls.decline_invite(INVITE),
     calls.list_boxes: calls.list_boxes(ORG, 2, 5),
     calls.create_box: calls.create_box(ORG, "bench"),
+    calls.rename_box: calls.rename_box(ORG, BOX, "bench"),
+    calls.remove_box: calls.remove_box(ORG, BOX),
     calls.new_install_token: calls.new_install_token(ORG, BOX),
     calls.install_box: calls.install_box("token"),
     calls.heartbeat: calls.heartbeat(),

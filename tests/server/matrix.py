@@ -66,6 +66,11 @@ def invited_again(world: World, tenant: Tenant) -> None:
     tenant.ids["invite"] = next(one["id"] for one in listed if one["email"] == email)
 
 
+def box_again(world: World, tenant: Tenant) -> None:
+    url, path, owner = world.server.url, f"{tenant.path}/boxes", bearer(tenant.owner)
+    tenant.ids["spare box"] = tell(url, "POST", path, owner, body=name(world))["id"]
+
+
 @dataclass(frozen=True)
 class Row:
     """What is expected of a route. `thing`: what its second id names. `body`: made for each time.
@@ -152,6 +157,8 @@ ROWS = {
     f"DELETE {ORG}/reader-keys/{{keyId}}": Row(By.ADMIN, 204, "reader key"),
     f"GET {ORG}/boxes": LIST,
     f"POST {ORG}/boxes": Row(By.ADMIN, 201, body=name),
+    f"PATCH {ORG}/boxes/{{boxId}}": Row(By.ADMIN, 204, "spare box", body=name),
+    f"DELETE {ORG}/boxes/{{boxId}}": Row(By.ADMIN, 204, "spare box", undo=box_again),
     f"POST {ORG}/boxes/{{boxId}}/install-token": Row(By.ADMIN, 201, "box"),
     "POST /api/boxes/install": Row(By.ANYONE, 401, body=always({"installToken": "unknown"})),
     "POST /api/box/heartbeat": Row(By.BOX, 204),

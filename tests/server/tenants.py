@@ -94,6 +94,7 @@ def found(server: RunningServer, name: str) -> Tenant:
     ]
     tell(url, "DELETE", f"{path}/reader-keys/{readers[1]['id']}", by_owner)
     box = tell(url, "POST", f"{path}/boxes", by_owner, body={"name": "bench-1"})
+    spare = tell(url, "POST", f"{path}/boxes", by_owner, body={"name": "bench-2"})
     token = {"installToken": box["installToken"]}
     box_key = tell(url, "POST", "/api/boxes/install", body=token)["apiKey"]
     live = tell(url, "POST", "/api/box/runs", ci_key(box_key), body=HEAD)
@@ -125,6 +126,7 @@ def found(server: RunningServer, name: str) -> Tenant:
             "reader key": readers[2]["id"],
             "person": people["spare"]["user"]["id"],
             "box": box["id"],
+            "spare box": spare["id"],
             "live run": live["id"],
             "invite": invite["id"],
             **ids,

@@ -35,6 +35,12 @@ class Bench:
     def renew(self, box_id: str, token: str | None = None) -> Reply:
         return self._org("POST", f"boxes/{box_id}/install-token", token)
 
+    def rename(self, box_id: str, name: str, token: str | None = None) -> Reply:
+        return self._org("PATCH", f"boxes/{box_id}", token, {"name": name})
+
+    def remove(self, box_id: str, token: str | None = None) -> Reply:
+        return self._org("DELETE", f"boxes/{box_id}", token)
+
     def box(self, name: str) -> Any:
         items = self._org("GET", "boxes?limit=100").json["items"]
         return next(item for item in items if item["name"] == name)
@@ -225,3 +231,46 @@ def test_what_was_done_to_a_box_is_in_the_audit_log_without_a_secret(bench: Benc
     assert entries[0]["actor"]["id"] == made["id"]
     for secret in (made["installToken"], renewed["installToken"], result["apiKey"]):
         assert secret not in json.dumps(entries)
+
+
+def test_a_renamed_box_keeps_its_key_and_takes_the_reports_of_its_new_name(bench: Bench) -> None:
+    made = bench.installed("slip")
+    key, admin = ci_key(bench.server.ci_key), bench.server.admin_token
+    body = report(box_key="mended", run_id=77, started_at="2026-03-02T12:00:00Z")
+    assert ask(bench.server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+
+    assert bench.rename(made["boxId"], "mended", bench.server.member_token).error[0] == 403
+    assert bench.rename(made["boxId"], "mended", admin).status == 204
+    box = bench.box("mended")
+    assert (box["id"], box["lastReportAt"]) == (made["boxId"], "2026-03-02T12:00:00Z")
+    assert bench.beat(made["apiKey"]).status == 204
+    entry = bench.log("mended")[0]
+    assert (entry["action"], entry["details"]) == (
+        "box.renamed",
+        {"name": "mended", "nameBefore": "slip"},
+    )
+    assert bench.create("slip").status == 201
+    assert bench.rename(made["boxId"], "slip").error[0] == 409
+    assert bench.rename(made["boxId"], "").issue_paths == [["body", "name"]]
+
+
+def test_a_removed_box_s_key_stops_at_once_and_its_runs_stay(bench: Bench) -> None:
+    made = bench.installed("leaving")
+    token = bench.renew(made["boxId"]).json["installToken"]
+    head = {**report(run_id=78), "box_key": None}
+    for name in ("box_key", "tests", "ended_at", "conclusion", "hello_ok"):
+        head.pop(name, None)
+    opened = ask(
+        bench.server.url, "POST", "/api/box/runs", ci_key(made["apiKey"]), json_body=head
+    ).json
+
+    assert bench.remove(made["boxId"], bench.server.member_token).error[0] == 403
+    assert bench.remove(made["boxId"], bench.server.admin_token).status == 204
+    assert bench.beat(made["apiKey"]).error == NO_KEY
+    assert bench.install(token).error == NO_TOKEN
+    assert bench.remove(made["boxId"]).error == (404, "Box not found")
+    assert bench.log("leaving")[0]["action"] == "box.removed"
+    run = f"/api/orgs/{bench.server.org_id}/runs/{opened['id']}"
+    kept = ask(bench.server.url, "GET", run, bearer(bench.server.token)).json
+    assert kept["boxKey"] == "leaving"
+    assert bench.create("leaving").status == 201

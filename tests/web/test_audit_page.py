@@ -19,6 +19,8 @@ ACTIONS = "nodes => nodes.map(one => one.querySelector('td:nth-child(3) span').t
 DEEDS = {
     "box.created": ("added a box", "bench-7"),
     "box.install_token": ("made a new install token", "bench-7"),
+    "box.renamed": ("renamed a box", "bench-8"),
+    "box.removed": ("removed a box", "bench-8"),
     "box.installed": ("was installed with a new key", "bench-7"),
     "ci_key.created": ("created a CI key", "nightly"),
     "ci_key.revoked": ("revoked a CI key", "nightly"),
@@ -34,7 +36,10 @@ def do_all(own: Site) -> None:
     """Do what leaves an entry of each kind that one person can make."""
     member = own.benches.member
     own.benches.installed("bench-7")
-    member("POST", f"boxes/{own.ask('boxes')['items'][0]['id']}/install-token")
+    box = f"boxes/{own.ask('boxes')['items'][0]['id']}"
+    member("POST", f"{box}/install-token")
+    member("PATCH", box, {"name": "bench-8"})
+    member("DELETE", box)
     made = member("POST", "ci-keys", {"name": "nightly"}).json["id"]
     member("DELETE", f"ci-keys/{made}")
     people = {one["user"]["email"]: one["user"]["id"] for one in own.ask("members")["items"]}

@@ -6,6 +6,7 @@
 import os
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import typer
 
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
 
-boxes = typer.Typer(no_args_is_help=True, help="Boxes: list, create, make install tokens.")
+boxes = typer.Typer(
+    no_args_is_help=True, help="Boxes: list, create, make install tokens, rename, remove."
+)
 box = typer.Typer(no_args_is_help=True, help="On a bench: install it, keep it online.")
 
+Box = Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")]
 ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())
 _WAYS = "--token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"
 
@@ -150,7 +154,7 @@ def create_box(
 @connected()
 def new_install_token(
     server: Connection,
-    box: Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")],
+    box: Box,
     json: options.Json = False,
 ) -> None:
     """Print a token for a new install of a box, whose key works until then. Owners and admins only.
@@ -160,10 +164,53 @@ def new_install_token(
       hwci boxes install-token bench-7 > install-token.txt
     """
     org_id = server.org_id()
+    box_id = _found(server, org_id, box).id
+    _show(server.send(client.calls.new_install_token(org_id, box_id)), server, json=json)
+
+
+@boxes.command("rename")
+@connected()
+def rename_box(
+    server: Connection,
+    box: Box,
+    name: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
+) -> None:
+    """Rename a box. Its key goes on; its earlier reports keep the old name. Owners and admins only.
+
+    The bench keeps its old name in later reports until it is installed again, or --box of its job
+    names the new one.
+
+    For example:
+
+      hwci boxes rename bench-7 bench-9
+    """
+    org_id = server.org_id()
+    found = _found(server, org_id, box)
+    server.send(client.calls.rename_box(org_id, found.id, name))
+    note(f"Box {found.name} is {name} now. Give the bench this name too: --box, or a new install.")
+
+
+@boxes.command("remove")
+@connected()
+def remove_box(server: Connection, box: Box) -> None:
+    """Remove a box: its key stops at once. What it reported stays. Owners and admins only.
+
+    For example:
+
+      hwci boxes remove bench-7
+    """
+    org_id = server.org_id()
+    found = _found(server, org_id, box)
+    server.send(client.calls.remove_box(org_id, found.id))
+    note(f"Box {found.name} is removed, and its key stopped. Its runs stay.")
+
+
+def _found(server: Connection, org_id: UUID, box: str) -> "BoxAnswer":
+    """Return the box that a person names by id or name."""
     named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or use")
     listed = server.items(client.calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
-    box_id = ids.find(box, named, lambda: [(one.id, one.name) for one in listed])
-    _show(server.send(client.calls.new_install_token(org_id, box_id)), server, json=json)
+    known = {one.id: one for one in listed}
+    return known[ids.find(box, named, lambda: [(one.id, one.name) for one in known.values()])]
 
 
 def _show(made: "BoxInstallAnswer", server: Connection, *, json: bool) -> None:

@@ -214,6 +214,15 @@ _BOXES = (
         status=201, also=(409,)
     ),
     Route(
+        "PATCH", "/api/orgs/{orgId}/boxes/{boxId}", ADMIN, Boxes.rename,
+        "Rename a box; its key goes on, and reports keep the name that they have", status=204,
+        also=(409,)
+    ),
+    Route(
+        "DELETE", "/api/orgs/{orgId}/boxes/{boxId}", ADMIN, Boxes.remove,
+        "Remove a box: its key stops at once, and what it reported stays", status=204
+    ),
+    Route(
         "POST", "/api/orgs/{orgId}/boxes/{boxId}/install-token", ADMIN, Boxes.install_token,
         "Make a token for a new install of a box; its key works until then", status=201
     ),

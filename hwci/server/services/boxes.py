@@ -60,16 +60,43 @@ class Boxes(Service):
         expires_at = now + limits.INSTALL_TOKEN_LIFETIME
 
         def work(writer: Writer) -> Box:
-            role_now(writer, member, ADMINS)
-            box = None if box_id is None else writer.box(member.org_id, box_id)
-            if box is None:
-                raise NotFoundError("Box not found")
+            box = _managed(writer, member, box_id)
             writer.set_install(member.org_id, box.id, token_digest(token), expires_at)
             entry = entry_of(member.user, now, "box.install_token", box.id, name=box.name)
             writer.add_audit(member.org_id, entry)
             return box
 
         return _to_install(await self._storage.write(work), token, expires_at)
+
+    async def rename(self, member: Member, box_id: UUID | None, body: wire.BoxChange) -> None:
+        """Rename a box; its key goes on, and reports keep the name that they have.
+
+        Raises:
+            NotFoundError: there is no such box.
+            ClashError: the name is taken.
+        """
+        now = self._clock()
+
+        def work(writer: Writer) -> None:
+            box = _managed(writer, member, box_id)
+            writer.rename_box(member.org_id, box.id, body.name)
+            names = {"name": body.name, "nameBefore": box.name}
+            entry = entry_of(member.user, now, "box.renamed", box.id, **names)
+            writer.add_audit(member.org_id, entry)
+
+        await self._storage.write(work)
+
+    async def remove(self, member: Member, box_id: UUID | None) -> None:
+        """Remove a box; its key ends, and what it reported stays. Raises `NotFoundError`."""
+        now = self._clock()
+
+        def work(writer: Writer) -> None:
+            box = _managed(writer, member, box_id)
+            writer.remove_box(member.org_id, box.id)
+            entry = entry_of(member.user, now, "box.removed", box.id, name=box.name)
+            writer.add_audit(member.org_id, entry)
+
+        await self._storage.write(work)
 
     async def install(self, body: wire.InstallBox) -> wire.InstalledBox:
         """Exchange an install token for the box's key. Raises `UnauthenticatedError`.
@@ -91,6 +118,15 @@ class Boxes(Service):
         await self._storage.write(
             lambda writer: writer.touch_box(box.org_id, box.id, now), organization=box.org_id
         )
+
+
+def _managed(writer: Writer, member: Member, box_id: UUID | None) -> Box:
+    """Return the box that an owner or admin changes, in the transaction that changes it."""
+    role_now(writer, member, ADMINS)
+    box = None if box_id is None else writer.box(member.org_id, box_id)
+    if box is None:
+        raise NotFoundError("Box not found")
+    return box
 
 
 def _install(writer: Writer, box: Box, digest: bytes, key: str, now: datetime) -> None:

@@ -96,6 +96,12 @@ class BoxesWriter(Boxes, Protocol):
     def add_box(self, box: Box) -> None:
         """Keep a new box. Raises `ClashError("name")`: the organization has one of this name."""
 
+    def rename_box(self, org_id: UUID, box_id: UUID, name: str) -> None:
+        """Set the name of a box; what was reported keeps its own. Raises as `add_box`."""
+
+    def remove_box(self, org_id: UUID, box_id: UUID) -> None:
+        """Delete a box with its key and its install token. Its live runs stay."""
+
     def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
         """Set the install token of a box, in place of an earlier one; False if there is no such
         box. The box's key still works.

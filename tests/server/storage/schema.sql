@@ -347,34 +347,6 @@ CREATE TABLE box (
   UNIQUE (org_id, name)
 ) STRICT;
 
-CREATE TABLE live_run (
-  org_id BLOB NOT NULL,
-  id BLOB NOT NULL,
-  box_id BLOB NOT NULL,
-  repo_key TEXT NOT NULL,
-  suite TEXT NOT NULL,
-  workflow TEXT NOT NULL,
-  run_id INTEGER NOT NULL,
-  run_attempt INTEGER NOT NULL,
-  box_key TEXT NOT NULL,
-  trigger TEXT NOT NULL,
-  branch TEXT NOT NULL,
-  sha TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
-  covers BLOB,
-  base_sha TEXT,
-  truncated INTEGER,
-  commits BLOB,
-  heard_at INTEGER NOT NULL,
-  lost INTEGER NOT NULL, ci_url TEXT, ci_run INTEGER,
-  PRIMARY KEY (org_id, id),
-  FOREIGN KEY (org_id, box_id) REFERENCES box (org_id, id)
-) STRICT;
-
-CREATE INDEX live_run_box ON live_run (org_id, box_id);
-
-CREATE INDEX live_run_heard ON live_run (heard_at) WHERE lost = 0;
-
 CREATE TABLE live_test (
   org_id BLOB NOT NULL,
   run_id BLOB NOT NULL,
@@ -402,8 +374,6 @@ CREATE INDEX event_at ON event (at);
 CREATE INDEX refresh_token_expiry ON refresh_token (expires_at);
 
 CREATE INDEX invite_end ON invite (coalesce(used_at, expires_at));
-
-CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
 
 CREATE INDEX report_sha_start ON report (org_id, sha);
 
@@ -441,3 +411,34 @@ CREATE TABLE reader_key (
 ) STRICT;
 
 CREATE INDEX report_ci_run ON report (org_id, coalesce(ci_run, ci_run_id));
+
+CREATE TABLE live_run (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  box_id BLOB NOT NULL,
+  repo_key TEXT NOT NULL,
+  suite TEXT NOT NULL,
+  workflow TEXT NOT NULL,
+  run_id INTEGER NOT NULL,
+  run_attempt INTEGER NOT NULL,
+  box_key TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  covers BLOB,
+  base_sha TEXT,
+  truncated INTEGER,
+  commits BLOB,
+  heard_at INTEGER NOT NULL,
+  lost INTEGER NOT NULL,
+  ci_url TEXT,
+  ci_run INTEGER,
+  PRIMARY KEY (org_id, id)
+) STRICT;
+
+CREATE INDEX live_run_box ON live_run (org_id, box_id);
+
+CREATE INDEX live_run_heard ON live_run (heard_at) WHERE lost = 0;
+
+CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;

@@ -173,3 +173,25 @@ async def test_boxes_are_listed_newest_first_with_their_latest_report(storage: S
     assert (list(second.items), second.total) == ([(later, None)], 3)
     beyond = await storage.read(lambda r: r.boxes(ACME.id, 3, 1))
     assert (list(beyond.items), beyond.total) == ([], 3)
+
+
+async def test_a_box_is_renamed_to_a_name_that_is_free(storage: Storage) -> None:
+    await install(storage)
+    await storage.write(lambda w: w.add_box(Box(UUID(int=52), ACME.id, "b2", NOON)))
+
+    await storage.write(lambda w: w.rename_box(ACME.id, BOX.id, BOX.name))
+    with pytest.raises(ClashError):
+        await storage.write(lambda w: w.rename_box(ACME.id, BOX.id, "b2"))
+    await storage.write(lambda w: w.rename_box(ACME.id, BOX.id, "b3"))
+    assert await storage.read(lambda r: r.box_by_key(b"key")) == replace(INSTALLED, name="b3")
+
+
+async def test_a_removed_box_leaves_its_live_runs_and_its_name(storage: Storage) -> None:
+    await install(storage)
+    await storage.write(lambda w: w.put_live_run(RUN))
+    await storage.write(lambda w: w.remove_box(ACME.id, BOX.id))
+
+    assert await storage.read(lambda r: r.box(ACME.id, BOX.id)) is None
+    assert await storage.read(lambda r: r.box_by_key(b"key")) is None
+    assert await storage.read(lambda r: r.live_run(ACME.id, RUN.id)) == RUN
+    await storage.write(lambda w: w.add_box(replace(BOX, id=UUID(int=52))))

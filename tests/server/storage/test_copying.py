@@ -403,6 +403,7 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0011_review_notes",
             "0012_messages",
             "0013_ci_run",
+            "0014_removed_boxes",
         ),
     ]
     assert path.read_bytes() == b""

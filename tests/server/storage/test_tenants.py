@@ -103,6 +103,9 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.set_install(ACME.id, BOX.id, b"install", NOON + timedelta(hours=1))
     writer.install_box(ACME.id, BOX.id, b"install", b"key", NOON)
     writer.touch_box(ACME.id, BOX.id, NOON)
+    writer.rename_box(ACME.id, BOX.id, BOX.name)
+    writer.add_box(replace(BOX, id=UUID(int=52), name="b2", install_digest=None))
+    writer.remove_box(ACME.id, UUID(int=52))
 
 
 def record_runs(writer: Transaction) -> None:

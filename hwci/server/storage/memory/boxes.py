@@ -37,9 +37,16 @@ class MemoryBoxes:
         return first(box for box in self._state.boxes.values() if box.install_digest == digest)
 
     def add_box(self, box: Box) -> None:
-        if any(other.name == box.name for other in self._boxes_of(box.org_id)):
-            raise ClashError("name")
+        self._refuse_taken(box)
         self._state.boxes[box.org_id, box.id] = box
+
+    def rename_box(self, org_id: UUID, box_id: UUID, name: str) -> None:
+        renamed = replace(self._state.boxes[org_id, box_id], name=name)
+        self._refuse_taken(renamed)
+        self._state.boxes[org_id, box_id] = renamed
+
+    def remove_box(self, org_id: UUID, box_id: UUID) -> None:
+        del self._state.boxes[org_id, box_id]
 
     def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
         box = self.box(org_id, box_id)
@@ -73,6 +80,10 @@ class MemoryBoxes:
         for key, run in list(self._state.live_runs.items()):
             if (run.org_id, run.box_id) == (org_id, box_id) and not run.lost:
                 self._state.live_runs[key] = replace(run, last_seen_at=max(run.last_seen_at, at))
+
+    def _refuse_taken(self, box: Box) -> None:
+        if any(one.name == box.name and one.id != box.id for one in self._boxes_of(box.org_id)):
+            raise ClashError("name")
 
     def _boxes_of(self, org_id: UUID) -> list[Box]:
         return [box for box in self._state.boxes.values() if box.org_id == org_id]

@@ -47,9 +47,7 @@ class BoxRows(Rows):
         return self._one(_box, f"{_BOX} WHERE b.install_digest = ?", digest)
 
     def add_box(self, box: Box) -> None:
-        statement = f"{_BOX} WHERE b.org_id = ? AND b.name = ?"
-        if self._one(_box, statement, box.org_id.bytes, box.name) is not None:
-            raise ClashError("name")
+        self._refuse_taken(box.org_id, box.id, box.name)
         self._connection.execute(
             "INSERT INTO box (id, org_id, name, created_at,"
             " install_digest, install_expires_at, key_digest, last_seen_at)"
@@ -64,6 +62,18 @@ class BoxRows(Rows):
                 box.key_digest,
                 to_micros_or_none(box.last_seen_at),
             ),
+        )
+
+    def rename_box(self, org_id: UUID, box_id: UUID, name: str) -> None:
+        self._refuse_taken(org_id, box_id, name)
+        self._connection.execute(
+            "UPDATE box SET name = ? WHERE org_id = ? AND id = ?",
+            (name, org_id.bytes, box_id.bytes),
+        )
+
+    def remove_box(self, org_id: UUID, box_id: UUID) -> None:
+        self._connection.execute(
+            "DELETE FROM box WHERE org_id = ? AND id = ?", (org_id.bytes, box_id.bytes)
         )
 
     def set_install(self, org_id: UUID, box_id: UUID, digest: bytes, expires_at: datetime) -> bool:
@@ -97,6 +107,11 @@ class BoxRows(Rows):
             " WHERE org_id = ?2 AND box_id = ?3 AND lost = 0",
             seen,
         )
+
+    def _refuse_taken(self, org_id: UUID, box_id: UUID, name: str) -> None:
+        statement = f"{_BOX} WHERE b.org_id = ? AND b.name = ? AND b.id <> ?"
+        if self._one(_box, statement, org_id.bytes, name, box_id.bytes) is not None:
+            raise ClashError("name")
 
 
 def _box(row: tuple[Any, ...]) -> Box:

@@ -25,6 +25,7 @@ from hwci.server.storage.sqlite.account_tables import ACCOUNTS, READER_KEYS, SES
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
 from hwci.server.storage.sqlite.platform_tables import (
     INVITATIONS,
+    KEPT_LIVE_RUNS,
     PLATFORM,
     RETENTION,
     RUN_FILTERS,
@@ -361,6 +362,12 @@ def add_ci_runs(database: Database) -> None:
     for table in ("report", "live_run"):
         database.execute(f"ALTER TABLE {table} ADD COLUMN ci_run INTEGER")
     database.execute("CREATE INDEX report_ci_run ON report (org_id, coalesce(ci_run, ci_run_id))")
+
+
+@MIGRATIONS(name="0014_removed_boxes")
+def keep_live_runs(database: Database) -> None:
+    """Keep live runs whose box is removed."""
+    _execute(database, KEPT_LIVE_RUNS)
 
 
 def _execute(database: Database, statements: str) -> None:

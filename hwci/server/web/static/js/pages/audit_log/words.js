@@ -22,6 +22,7 @@ const failure = ({ target, details }, orgId) => html`
 const member = ({ details }) => html`${details.email} <span class="under">${details.role}</span>`;
 const role = ({ details }) => html`${details.email} <span class="under">${details.roleBefore} → ${details.roleAfter}</span>`;
 const sessions = ({ details }) => html`${counted(details.sessions, "sign-in")} ended`;
+const renamed = ({ details }) => html`${details.name} <span class="under">${details.nameBefore} → ${details.name}</span>`;
 const emailOf = ({ details }) => details.email;
 const identity = ({ details }) => details.issuer;
 const organization = () => html`<span class="quiet">the organization</span>`;
@@ -33,6 +34,8 @@ const ACTIONS = {
   reset: ["reset a review", failure],
   "box.created": ["added a box", named],
   "box.install_token": ["made a new install token", named],
+  "box.renamed": ["renamed a box", renamed],
+  "box.removed": ["removed a box", named],
   "box.installed": ["was installed with a new key", named],
   "ci_key.created": ["created a CI key", named],
   "ci_key.revoked": ["revoked a CI key", named],
