@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A live run beside the tests: a box that has its key opens it and sends heartbeats (contract,
-"Boxes"). Whatever goes wrong here is a notice: the tests go on, and are reported at their end.
+"""A live run beside the tests: a box that has its key opens it, sends heartbeats, and which tests
+began and ended (contract, "Boxes"). Whatever goes wrong here is a notice: the tests go on, and are
+reported at their end. How result files are read, it does not know.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from uuid import UUID
 
 from pydantic import ValidationError
 
 from hwci.bench.box_key import BoxCredential
 from hwci.ci.job import Job
+from hwci.ci.reporting import RunRequest, TestsSoFar, placed
 from hwci.client import Client, calls
 from hwci.client.errors import AnswerShapeError, HwciError
 from hwci.wire.runs import RunHead
 
 EVERY_S = 60.0
+FEED_S = 5.0
+"""All benches behind one address share its limit of requests."""
+REST = 20
+"""Reading files takes at most one part in so many of the time: the tests need the machine."""
 _TRY_S = 10.0
 _HEAD = (
     "repo_key",
@@ -27,6 +34,7 @@ _HEAD = (
     "trigger",
     "branch",
     "sha",
+    "started_at",
     "ci_run",
     "ci_url",
 )
@@ -36,12 +44,13 @@ _HEAD = (
 def live_run(
     credential: BoxCredential,
     job: Job,
-    boxes: Collection[str],
-    started_at: datetime,
+    boxes: Sequence[str],
+    request: RunRequest,
     notify: Callable[[str], None],
 ) -> Iterator[None]:
     """Keep a live run open during the block, if the run is one of this box: the server takes a live
-    run for one of the box that the key is of. `boxes`: those that will be reported.
+    run for one of the box that the key is of. `boxes`: those that will be reported. Of the files of
+    `request` those of this box show its tests.
     """
     if credential.name is not None and credential.name not in boxes:
         named = ", ".join(boxes)
@@ -50,13 +59,19 @@ def live_run(
         return
     fields = {name: job.value(name) for name in _HEAD if job.value(name) is not None}
     try:
-        head = RunHead(**fields, started_at=started_at)
+        head = RunHead(**fields)
     except ValidationError:
         yield  # the report will name what is wrong
         return
+    # A key of the environment has no name: of several boxes it is not known which is its own.
+    own = credential.name or (boxes[0] if len(boxes) == 1 else None)
+    patterns = [pattern for box, pattern in placed(job, request.files) if box == own]
+    tests = TestsSoFar(patterns, request.before or {})
     stop = threading.Event()
     # A daemon thread: a server that does not answer delays nothing.
-    threading.Thread(target=_stay_open, args=(credential, head, stop, notify), daemon=True).start()
+    threading.Thread(
+        target=_stay_open, args=(credential, head, tests, stop, notify), daemon=True
+    ).start()
     try:
         yield
     finally:
@@ -69,26 +84,47 @@ def no_live_run(why: str) -> str:
 
 
 def _stay_open(
-    credential: BoxCredential, head: RunHead, stop: threading.Event, notify: Callable[[str], None]
+    credential: BoxCredential,
+    head: RunHead,
+    tests: TestsSoFar,
+    stop: threading.Event,
+    notify: Callable[[str], None],
 ) -> None:
     try:
         client = Client(credential.url, box_key=credential.key, timeout=_TRY_S, retries=0)
     except HwciError as fault:
         notify(no_live_run(str(fault)))
         return
-    opened, notified = False, False
+    run: UUID | None = None
+    notified = False
     with client:
         while not stop.is_set():
             try:
-                if opened:
-                    client.send(calls.heartbeat())
+                if run is None:
+                    run = client.send(calls.open_run(head)).id
                 else:
-                    client.send(calls.open_run(head))
-                opened = True
+                    client.send(calls.heartbeat())
+                _feed(client, run, tests, stop)
             except HwciError as fault:
-                if not notified:
-                    notify(no_live_run(str(fault)))
-                notified = True
+                # After the tests the report has the run, and nothing is amiss.
+                if not notified and not stop.is_set():
+                    notify(no_live_run(str(fault)) if run is None else _behind(str(fault)))
+                    notified = True
                 if isinstance(fault, AnswerShapeError):
                     return  # not an hwci server: it gets the key only once
-            stop.wait(EVERY_S)
+                stop.wait(EVERY_S)
+
+
+def _behind(why: str) -> str:
+    return f"note: The live run is not kept up: {why}. The report will have every test."
+
+
+def _feed(client: Client, run: UUID, tests: TestsSoFar, stop: threading.Event) -> None:
+    """Send what the files show, as they change, until the next heartbeat is due."""
+    until = time.monotonic() + EVERY_S
+    while not stop.is_set() and time.monotonic() < until:
+        began = time.monotonic()
+        for events in tests.news():
+            client.send(calls.feed_run(run, events))
+        took = time.monotonic() - began
+        stop.wait(min(max(FEED_S, REST * took), EVERY_S))

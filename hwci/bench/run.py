@@ -7,7 +7,6 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from hwci.bench.box_key import BoxCredential, NotInstalledError
 from hwci.bench.child import BY_SIGNAL, Ended, Signals, check_executable, signals_taken
@@ -57,12 +56,12 @@ def run_tests(
     job, boxes = check_run(flags, request.files, started_at, context)
     if (to := sending().to) is not None:
         to.check("Nothing was run: it could not be reported")
-    request = replace(request, before=times_of(request.files))
+    request = replace(request, flags=flags, before=times_of(request.files))
     with signals_taken() as signals:
         hello = _checked(request.hello_cmd, signals, context)
         ended = hello
         if hello is None or hello.code == 0:
-            with _live(box, (job, boxes, started_at), context):
+            with _live(box, (job, boxes, request), context):
                 ended = signals.run(command)
         assert ended is not None
         flags = replace(
@@ -124,7 +123,7 @@ def _conclusion(ended: Ended) -> str:
 
 def _live(
     box: Callable[[], BoxCredential],
-    run: tuple[Job, Sequence[str], datetime],
+    run: tuple[Job, Sequence[str], RunRequest],
     context: CommandContext,
 ) -> AbstractContextManager[None]:
     """Return the live run of this box; nothing if this machine is no box."""

@@ -26,8 +26,9 @@ from hwci.ci.reporting.context import (
     look_around,
 )
 from hwci.ci.reporting.merge import announce_merges
-from hwci.ci.reporting.results import times_of
+from hwci.ci.reporting.results import placed, times_of
 from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
+from hwci.ci.reporting.tests_so_far import TestsSoFar
 
 __all__ = [
     "PROJECT_FILE",
@@ -41,6 +42,7 @@ __all__ = [
     "PathCheck",
     "RunRequest",
     "Sending",
+    "TestsSoFar",
     "announce_merges",
     "check_repository",
     "check_run",
@@ -49,6 +51,7 @@ __all__ = [
     "hello_word",
     "look_around",
     "missing_fields",
+    "placed",
     "read_configurations",
     "read_project",
     "report_run",

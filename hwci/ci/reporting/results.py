@@ -117,7 +117,7 @@ def results_of(
     boxes = list(dict.fromkeys(box for box, _ in pairs)) or [job.value("box_key")]
     if boxes == [None]:
         raise missing_error("report", ["box_key"])
-    found = [(box, pattern, _files_of(pattern, before)) for box, pattern in pairs]
+    found = [(box, pattern, files_of(pattern, before)) for box, pattern in pairs]
     there = [(box, path) for box, _, paths in found for path in paths]
     read = _read(there, context.project, notify, messages=messages)
     expected = job.value("hello_ok") is False
@@ -166,7 +166,7 @@ def times_of(files: Sequence[str]) -> dict[Path, int]:
     return {path: at for path, at in changed.items() if at is not None}
 
 
-def _files_of(pattern: str, before: Mapping[Path, int] | None) -> list[Path]:
+def files_of(pattern: str, before: Mapping[Path, int] | None) -> list[Path]:
     """Return the files of a pattern that are of the run; `before`: what was there before it."""
     found = [path for path in _matching(pattern) if not _is_missing(path)]
     if before is None:

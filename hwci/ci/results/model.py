@@ -75,6 +75,8 @@ class Attempt:
     duration_s: float
     verdict: Verdict
     message: str = ""
+    ended: bool = True
+    """False if the file holds its begin alone: it still runs, or failed if the run is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,7 @@ class Entry:
     verdict: Verdict = Verdict.UNKNOWN
     message: str = ""
     """What the harness wrote of the failure."""
+    ended: bool = True
     earlier: tuple[Verdict, ...] = ()
     """Verdicts of the attempts before the last one, oldest first; all of them failed."""
 
@@ -154,7 +157,9 @@ def _tries(entry: Entry) -> Iterator[Attempt]:
     for verdict in entry.earlier:
         yield Attempt(entry.test_id, Outcome.FAIL, 0.0, verdict)
     outcome = Outcome.FAIL if entry.failed else Outcome.PASS
-    yield Attempt(entry.test_id, outcome, entry.duration_s, entry.verdict, entry.message)
+    yield Attempt(
+        entry.test_id, outcome, entry.duration_s, entry.verdict, entry.message, entry.ended
+    )
 
 
 # What the files of a box hold together

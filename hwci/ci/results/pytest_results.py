@@ -105,7 +105,8 @@ def _died(lines: Iterable[_Line]) -> Iterator[Entry]:
         if line.ended_at is not None:
             return
     for nodeid in open_tests.elements():
-        yield Entry(group="", test_id=id_of(nodeid), duration_s=0.0, run=True, failed=True)
+        test_id = id_of(nodeid)
+        yield Entry(group="", test_id=test_id, duration_s=0.0, run=True, failed=True, ended=False)
 
 
 def _duration_s(lines: Sequence[_Line]) -> float:
