@@ -36,6 +36,7 @@ export function Failures({ address, orgId, organization }) {
 function Listed({ address, orgId, scope, products, several }) {
   const filters = filtersOf(address.query);
   const first = useRef(null);
+  /** @param {Record<string, unknown>} changes */
   const clear = (changes = NO_FILTERS) => {
     changeScope(changes);
     // The button that was pressed is gone; a group of choices has its focus where it is checked.
