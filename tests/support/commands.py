@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from aiohttp.log import access_logger
 from typer.testing import CliRunner
 
 from hwci.cli.main import app
@@ -33,7 +34,7 @@ def hwci(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in this process until it ends."""
     unset = {name: None for name in os.environ if name.startswith("HWCI_")}
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), _same_log():
         result = CliRunner().invoke(
             app,
             list(arguments),
@@ -44,6 +45,16 @@ def hwci(
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
+
+
+@contextmanager
+def _same_log() -> Iterator[None]:
+    """Restore the log of requests: a server writes it to the stderr of its command, which ends."""
+    before = (list(access_logger.handlers), access_logger.level, access_logger.propagate)
+    try:
+        yield
+    finally:
+        access_logger.handlers, access_logger.level, access_logger.propagate = before
 
 
 def hwci_process(
