@@ -223,24 +223,21 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     cells = [[safe(cell) for cell in layout.shown(row)] for row in rows]
     width = console().width
-    fitting = _columns_that_fit(layout, cells, width)
-    natural = sum(
-        max(map(len, column), default=0) + _BETWEEN for column in zip(*cells, strict=True)
-    )
-    fits = sum(fitting.values()) + _BETWEEN * len(fitting) <= width < natural
-    for at, least in fitting.items():
+    widths = _widths(layout, cells, width)
+    fits = sum(widths.values()) + _BETWEEN * len(widths) <= width
+    for at, letters in widths.items():
         column = layout.columns[at]
         table.add_column(
             Text(safe(column.header)),
             justify="right" if column.right else "left",
             no_wrap=column.whole,
-            width=least if fits else None if width == WITHOUT_TERMINAL else column.width,
-            min_width=least if column.whole else None,
+            width=letters if fits else column.width,
+            min_width=letters if column.whole else None,
             overflow="fold",
         )
     for line in cells:
-        table.add_row(*(Text(line[at]) for at in fitting))
-    left_out = [one.header for at, one in enumerate(layout.columns) if at not in fitting]
+        table.add_row(*(Text(line[at]) for at in widths))
+    left_out = [one.header for at, one in enumerate(layout.columns) if at not in widths]
     if left_out:
         note(f"Left out, as the terminal is narrow: {', '.join(left_out)} (all: --output csv)")
     return table
@@ -249,21 +246,28 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
 _BETWEEN = 2  # letters
 
 
-def _columns_that_fit(
-    layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int
-) -> dict[int, int]:
-    """Return the columns to draw, by place, each with its least width: the spare ones are left out,
-    from the right, before a word is broken.
+def _widths(layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int) -> dict[int, int]:
+    """Return the columns to draw, by place, each with its letters in a line.
+
+    Spare columns are left out, from the right, before a word is broken. What is left of the line
+    goes to the columns that need least more to hold each cell in one line.
     """
-    least = {}
+    least, wanted = {}, {}
     for at, column in enumerate(layout.columns):
         texts = [column.header, *(line[at] for line in cells)]
-        words = texts if column.whole else [word for text in texts for word in text.split()]
-        longest = max(map(len, words), default=0)
-        least[at] = longest if column.whole else column.width or min(longest, NAME_LETTERS)
+        longest = max(map(len, texts))
+        fixed = column.width if width < WITHOUT_TERMINAL else None
+        wanted[at] = fixed or longest
+        word = max((len(word) for text in texts for word in text.split()), default=0)
+        least[at] = longest if column.whole else fixed or min(word, NAME_LETTERS)
     spare = [at for at, column in enumerate(layout.columns) if column.spare]
-    while spare and sum(least.values()) + _BETWEEN * len(least) > width:
+    while (room := width - sum(least.values()) - _BETWEEN * len(least)) < 0 and spare:
         del least[spare.pop()]
+    missing = sorted((wanted[at] - letters, at) for at, letters in least.items())
+    for index, (more, at) in enumerate(missing):
+        given = max(0, min(more, room // (len(missing) - index)))
+        least[at] += given
+        room -= given
     return least
 
 
