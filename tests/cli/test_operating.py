@@ -59,7 +59,7 @@ def test_a_server_is_started_operated_used_and_stopped(tmp_path: Path) -> None:
         error, cause, fix = nobody.stderr.splitlines()
         assert (nobody.returncode, error) == (1, "error: CI Metrics was not switched")
         assert cause.startswith("cause: There is no organization 00000000-")
-        assert fix == "fix: Check the id, and the --database"
+        assert fix == "fix: Check the name or id, and the --database"
 
         signing_in = ("login", "--url", url, "--email", "ada@example.org", "--password-stdin")
         assert hwci(tmp_path, *signing_in, stdin="correct horse battery").returncode == 0
@@ -278,7 +278,7 @@ def test_the_demo_names_a_port_that_is_taken(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert [line.split(":")[0] for line in done.stderr.splitlines()] == THREE_LINES
-    assert "fix: Choose another address or port\n" in done.stderr
+    assert "fix: Choose another port, such as --port " in done.stderr
 
 
 def test_the_demo_takes_no_folder_that_has_a_database(tmp_path: Path) -> None:

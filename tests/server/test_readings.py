@@ -98,6 +98,7 @@ async def test_after_any_write_what_is_remembered_equals_what_is_read_again(
     storage = open_storage(url if url == "memory:" else tmp_path / url)
     remembering = Metrics(storage, lambda: NOON)
     draw = HistoryDraw(seed)
+    await storage.write(partial(put, REPORT))  # a product that nothing names cannot be asked for
     for _ in range(25):
         await storage.write(some_write(draw))
         expected = await shown(Metrics(storage, lambda: NOON))

@@ -78,6 +78,7 @@ def test_a_merge_is_shown_with_its_commit_branch_and_time(service: Service) -> N
             "sha": sha("merge"),
             "branch": "release/1",
             "mergedAt": "2026-03-01T08:30:00Z",
+            "ciUrl": None,
         }
     ]
 

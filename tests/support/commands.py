@@ -23,9 +23,14 @@ HWCI = (sys.executable, "-m", "hwci")
 ROOT = Path(__file__).parents[2]
 
 
+def _is_set(name: str) -> bool:
+    """Return whether a person sets this variable; pytest-xdist sets the width of a terminal."""
+    return name.startswith("HWCI_") or name == "COLUMNS"
+
+
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment of a person who has set nothing."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HWCI_")}
+    kept = {name: value for name, value in os.environ.items() if not _is_set(name)}
     return kept | {"XDG_CONFIG_HOME": str(folder), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
 
@@ -33,7 +38,7 @@ def hwci(
     folder: Path, *arguments: str, stdin: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in this process until it ends."""
-    unset = {name: None for name in os.environ if name.startswith("HWCI_")}
+    unset = {name: None for name in os.environ if _is_set(name)}
     with contextlib.chdir(folder), _same_log():
         result = CliRunner().invoke(
             app,

@@ -23,7 +23,12 @@ COPIES = [
     ("parts/field.js", r"(\d+) characters or more", [limits.PASSWORD_MIN]),
     ("pages/runs.js", r"Enter (\d+) or more", [limits.SHA_START_MIN]),
     ("pages/runs/filters.js", r"\{(\d+),(\d+)\}", [limits.SHA_START_MIN, limits.SHA_MAX]),
-    ("pages/runs/filters.js", r'maxlength="(\d+)"', [*[limits.NAME_MAX] * 2, limits.SHA_MAX]),
+    (
+        "pages/runs/filters.js",
+        r'maxlength="(\d+)"',
+        [*[limits.NAME_MAX] * 2, limits.SHA_MAX, len(str(limits.INTEGER_MAX))],
+    ),
+    ("pages/failure/review.js", r"maxlength: (\d+)", [limits.NOTE_MAX, limits.URL_MAX]),
     ("pages/runs/filters.js", r"From (\d+) digits", [limits.SHA_START_MIN]),
     ("pages/no_organization.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("pages/boxes/adding.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),

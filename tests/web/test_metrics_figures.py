@@ -311,14 +311,20 @@ def failure(row: Any, all_products: bool) -> list[str]:
 
 def judged(row: Any) -> list[str]:
     """Write the verdict, who said so, and what the demo's owner may do about it."""
-    action = "Dismiss" if row["class"] == "real_fw_bug" else "Confirm"
-    return [VERDICTS[row["verdict"]], row["status"], action + ("Reset" if row["review"] else "")]
+    actions = {
+        "Confirm as firmware bug": row["class"] != "real_fw_bug",
+        "Not a firmware bug": row["class"] == "ambiguous",
+        "Dismiss": row["class"] == "real_fw_bug",
+        "Reset": row["review"] is not None,
+    }
+    offered = "".join(name for name, fits in actions.items() if fits)
+    return [VERDICTS[row["verdict"]], row["status"], offered]
 
 
 def flaky(row: Any, all_products: bool) -> list[str]:
     """Write a flaky test."""
     product = [row["suite"]] if all_products else []
-    broken = " broken" if row["retryPasses"] == row["flakyFailures"] == 0 else ""
+    broken = " broken" if row["failedAttempts"] == row["attempts"] else ""
     counts = ("boxes", "runReports", "attempts", "failedAttempts", "retryPasses")
     figures = [f"{row[name]:,}" for name in counts]
     rate = percent(Decimal(str(row["flakeRate"])))
