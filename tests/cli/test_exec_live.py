@@ -5,6 +5,7 @@ children that write their results as they run.
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +63,15 @@ class LiveBench(Bench):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
+        self.too_long = threading.Timer(60, self.started.terminate)
+        self.too_long.start()
         return self.started
+
+    def end(self) -> None:
+        """End the run, and its tests with it, if it is not over."""
+        self.too_long.cancel()
+        self.started.terminate()
+        self.started.communicate(timeout=60)
 
     def shown(self) -> dict[str, str | None]:
         """Return the tests of the run."""
@@ -97,8 +106,10 @@ def person(server: RunningServer) -> Iterator[Client]:
 @pytest.fixture
 def live(
     tmp_path: Path, server: RunningServer, person: Client, request: pytest.FixtureRequest
-) -> LiveBench:
-    return LiveBench(tmp_path, server, person, f"bench-{request.node.name[:40]}")
+) -> Iterator[LiveBench]:
+    made = LiveBench(tmp_path, server, person, f"bench-{request.node.name[:40]}")
+    yield made
+    made.end()
 
 
 def test_the_live_run_has_each_test_of_pytest_as_it_begins_and_ends(live: LiveBench) -> None:
