@@ -36,6 +36,7 @@ from hwci.wire.metrics import (
     UncheckedMerge,
 )
 from hwci.wire.queries import (
+    BoxesQuery,
     FailuresQuery,
     FlakyQuery,
     MergesQuery,
@@ -316,10 +317,12 @@ def _members(org_id: Id) -> str:
 
 
 def list_boxes(
-    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
+    org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT, *, reported: bool = False
 ) -> Call[ListPage[boxes.BoxAnswer]]:
-    """List the boxes."""
-    return listing(_boxes(org_id), ListPage[boxes.BoxAnswer], page, limit)
+    """List the boxes. `reported`: also those that only reports name, without an id."""
+    others = {"reported": True} if reported else {}
+    query = query_of(BoxesQuery, page=page, limit=limit, **others)
+    return Call("GET", _boxes(org_id), ListPage[boxes.BoxAnswer], 200, query=query)
 
 
 def create_box(org_id: Id, name: str) -> Call[boxes.BoxInstallAnswer]:

@@ -206,8 +206,11 @@ class RunEventType(StrEnum):
 
 
 class BoxStatus(StrEnum):
-    """Whether a box sent anything lately (contract, "Boxes")."""
+    """Whether a box sent anything lately; reported: reports name it, and nobody created it
+    (contract, "Boxes").
+    """
 
     NEW = "new"
     ONLINE = "online"
     OFFLINE = "offline"
+    REPORTED = "reported"

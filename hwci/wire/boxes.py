@@ -45,11 +45,13 @@ class InstalledBox(Answer):
 
 
 class BoxAnswer(Answer):
-    """A box of the list. `last_report_at`: the latest start among the reports of its name."""
+    """A box of the list. `last_report_at`: the latest start among the reports of its name. One that
+    was never created has no id and no time of its creation.
+    """
 
-    id: UUID
+    id: UUID | None
     name: str
     status: BoxStatus
     last_seen_at: Time | None
     last_report_at: Time | None
-    created_at: Time
+    created_at: Time | None

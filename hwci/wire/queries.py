@@ -141,6 +141,12 @@ class PageQuery(Query):
         return ListPage(items=items, total=rows.total, page=self.page, limit=self.limit)
 
 
+class BoxesQuery(PageQuery):
+    """The boxes of an organization. `reported`: also those that reports name and nobody created."""
+
+    reported: Flag = False
+
+
 class PeriodQuery(Query):
     """The last `days` before `as_of` (default: now), of all or of some products."""
 

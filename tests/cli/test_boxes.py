@@ -20,10 +20,10 @@ from hwci.client.errors import RateLimitedError
 from tests.cli.conftest import Answer, Command
 from tests.support.answering import Answer as Answered
 from tests.support.answering import answering
-from tests.support.asking import ask, bearer
+from tests.support.asking import ask, bearer, ci_key
 from tests.support.commands import HWCI, environment, started
 from tests.support.held_port import held_port
-from tests.support.running import RunningServer, running_in_thread
+from tests.support.running import RunningServer, report, running_in_thread
 
 
 @pytest.fixture
@@ -81,6 +81,20 @@ def test_boxes_are_listed_with_how_they_are(signed_in: Command, bench: Command) 
     items = {item["name"]: item for item in json.loads(signed_in("boxes", "list", "--json").out)}
     assert items["bench-listed"]["lastSeenAt"] is not None
     assert items["bench-waiting"]["lastSeenAt"] is None
+
+
+def test_a_box_that_only_reported_is_listed_without_an_id(
+    signed_in: Command, server: RunningServer
+) -> None:
+    body = report(box_key="bench-unknown", run_id=4)
+    sent = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body)
+    assert sent.status == 204
+
+    out = signed_in("boxes", "list", "--output", "csv").out
+    assert "\n,bench-unknown,reported,," in out
+    assert re.search(r"bench-unknown\W+reported", signed_in("boxes", "list").out)
+    err = signed_in("boxes", "remove", "bench-unknown").err
+    assert err.startswith("error: bench-unknown names no box of the organization")
 
 
 @pytest.mark.parametrize("by", ["id", "first digits", "name", "other letters"])

@@ -122,7 +122,7 @@ WHOLE: dict[Callable[..., Call[Any]], Call[Any]] = {
     calls.list_invites: calls.list_invites(2, 5),
     calls.accept_invite: calls.accept_invite(INVITE, "token"),
     calls.decline_invite: calls.decline_invite(INVITE),
-    calls.list_boxes: calls.list_boxes(ORG, 2, 5),
+    calls.list_boxes: calls.list_boxes(ORG, 2, 5, reported=True),
     calls.create_box: calls.create_box(ORG, "bench"),
     calls.rename_box: calls.rename_box(ORG, BOX, "bench"),
     calls.remove_box: calls.remove_box(ORG, BOX),

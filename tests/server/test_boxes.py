@@ -274,3 +274,32 @@ def test_a_removed_box_s_key_stops_at_once_and_its_runs_stay(bench: Bench) -> No
     kept = ask(bench.server.url, "GET", run, bearer(bench.server.token)).json
     assert kept["boxKey"] == "leaving"
     assert bench.create("leaving").status == 201
+
+
+def test_boxes_that_only_reported_are_listed_last_where_asked_for(tmp_path: Path) -> None:
+    with running_in_thread(tmp_path) as server:
+        own = Bench(server, Hands())
+        own.create("created")
+        for number, name in enumerate(("created", "older", "newer")):
+            body = report(
+                box_key=name, run_id=90 + number, started_at=f"2026-03-0{number + 1}T12:00:00Z"
+            )
+            key = ci_key(server.ci_key)
+            assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
+
+        path = f"{server.url}/api/orgs/{server.org_id}/boxes"
+        pages = [
+            ask(server.url, "GET", f"{path.removeprefix(server.url)}?{query}", bearer(server.token))
+            for query in ("limit=100", "reported=true", "reported=true&limit=2&page=2")
+        ]
+    names = [[one["name"] for one in page.json["items"]] for page in pages]
+    assert names == [["created"], ["created", "newer", "older"], ["older"]]
+    assert [page.json["total"] for page in pages] == [1, 3, 3]
+    assert pages[2].json["items"][0] == {
+        "id": None,
+        "name": "older",
+        "status": "reported",
+        "lastSeenAt": None,
+        "lastReportAt": "2026-03-02T12:00:00Z",
+        "createdAt": None,
+    }

@@ -102,7 +102,7 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
         "boxes",
         "Boxes",
         [
-            column("ID", lambda row: str(row.id), whole=True),
+            column("ID", lambda row: str(row.id or ""), whole=True),
             column("Name", lambda row: row.name),
             column("Status", lambda row: row.status),
             column(
@@ -113,7 +113,10 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
                 "Last report (UTC)",
                 lambda row: tables.moment(row.last_report_at) if row.last_report_at else "none",
             ),
-            column("Created (UTC)", lambda row: tables.moment(row.created_at)),
+            column(
+                "Created (UTC)",
+                lambda row: tables.moment(row.created_at) if row.created_at else "never",
+            ),
         ],
         "id name status lastSeenAt lastReportAt createdAt",
         "No box yet: hwci boxes create NAME",
@@ -123,13 +126,16 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
 @boxes.command("list")
 @listing(_layout)
 def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
-    """List the boxes of an organization; online: a heartbeat came in the last 3 minutes.
+    """List the boxes of an organization, and those that only reported, which have no id.
+
+    Online: a heartbeat came in the last 3 minutes. Reported: nobody created it, and
+    reports name it.
 
     For example:
 
       hwci boxes list
     """
-    return server.items(client.calls.list_boxes(server.org_id()))
+    return server.items(client.calls.list_boxes(server.org_id(), reported=True))
 
 
 @boxes.command("create")
@@ -164,7 +170,7 @@ def new_install_token(
       hwci boxes install-token bench-7 > install-token.txt
     """
     org_id = server.org_id()
-    box_id = _found(server, org_id, box).id
+    box_id, _ = _found(server, org_id, box)
     _show(server.send(client.calls.new_install_token(org_id, box_id)), server, json=json)
 
 
@@ -185,9 +191,9 @@ def rename_box(
       hwci boxes rename bench-7 bench-9
     """
     org_id = server.org_id()
-    found = _found(server, org_id, box)
-    server.send(client.calls.rename_box(org_id, found.id, name))
-    note(f"Box {found.name} is {name} now. Give the bench this name too: --box, or a new install.")
+    box_id, before = _found(server, org_id, box)
+    server.send(client.calls.rename_box(org_id, box_id, name))
+    note(f"Box {before} is {name} now. Give the bench this name too: --box, or a new install.")
 
 
 @boxes.command("remove")
@@ -200,17 +206,18 @@ def remove_box(server: Connection, box: Box) -> None:
       hwci boxes remove bench-7
     """
     org_id = server.org_id()
-    found = _found(server, org_id, box)
-    server.send(client.calls.remove_box(org_id, found.id))
-    note(f"Box {found.name} is removed, and its key stopped. Its runs stay.")
+    box_id, name = _found(server, org_id, box)
+    server.send(client.calls.remove_box(org_id, box_id))
+    note(f"Box {name} is removed, and its key stopped. Its runs stay.")
 
 
-def _found(server: Connection, org_id: UUID, box: str) -> "BoxAnswer":
-    """Return the box that a person names by id or name."""
+def _found(server: Connection, org_id: UUID, box: str) -> tuple[UUID, str]:
+    """Return id and name of the box that a person names by id or name."""
     named = ids.Named("box", "hwci boxes list", "of the organization", "Check --org, or use")
     listed = server.items(client.calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
-    known = {one.id: one for one in listed}
-    return known[ids.find(box, named, lambda: [(one.id, one.name) for one in known.values()])]
+    known = {one.id: one for one in listed if one.id}
+    box_id = ids.find(box, named, lambda: [(key, one.name) for key, one in known.items()])
+    return box_id, known[box_id].name
 
 
 def _show(made: "BoxInstallAnswer", server: Connection, *, json: bool) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.engine.history import Listing
 from hwci.engine.vocabulary import BoxStatus
 from hwci.server.errors import NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, new_api_key
@@ -19,7 +20,7 @@ from hwci.server.storage.records import Box
 from hwci.wire import boxes as wire
 from hwci.wire import limits
 from hwci.wire.base import ListPage
-from hwci.wire.queries import PageQuery
+from hwci.wire.queries import BoxesQuery
 
 _NO_TOKEN = (
     "The install token was used, has expired or is unknown; ask an owner or admin for a new one"
@@ -29,13 +30,19 @@ _NO_TOKEN = (
 class Boxes(Service):
     """Boxes, for owners and admins, for members, and for the box itself."""
 
-    async def listed(self, member: Member, query: PageQuery) -> ListPage[wire.BoxAnswer]:
-        """List the organization's boxes."""
+    async def listed(self, member: Member, query: BoxesQuery) -> ListPage[wire.BoxAnswer]:
+        """List the organization's boxes, then those that were only reported, if asked for."""
         now = self._clock()
 
         def work(reader: Reader) -> ListPage[wire.BoxAnswer]:
-            rows = reader.boxes(member.org_id, query.offset, query.limit)
-            return query.page_of(rows, lambda row: _answer(*row, now))
+            boxes = reader.boxes(member.org_id, query.offset, query.limit)
+            rows, total = [_answer(*row, now) for row in boxes.items], boxes.total
+            if query.reported:
+                offset, limit = max(0, query.offset - total), query.limit - len(rows)
+                others = reader.reported_boxes(member.org_id, offset, limit)
+                rows.extend(_uncreated(*row) for row in others.items)
+                total += others.total
+            return query.page_of(Listing(rows, total), lambda row: row)
 
         return await self._storage.read(work, organization=member.org_id)
 
@@ -145,6 +152,17 @@ def _to_install(box: Box, token: str, expires_at: datetime) -> wire.BoxInstallAn
 
 def _answer(box: Box, reported_at: datetime | None, now: datetime) -> wire.BoxAnswer:
     return wire.BoxAnswer(**asdict(box), status=_status(box, now), last_report_at=reported_at)
+
+
+def _uncreated(name: str, reported_at: datetime) -> wire.BoxAnswer:
+    return wire.BoxAnswer(
+        id=None,
+        name=name,
+        status=BoxStatus.REPORTED,
+        last_seen_at=None,
+        last_report_at=reported_at,
+        created_at=None,
+    )
 
 
 def _status(box: Box, now: datetime) -> BoxStatus:

@@ -80,6 +80,11 @@ class Boxes(Protocol):
         that name it.
         """
 
+    def reported_boxes(
+        self, org_id: UUID, offset: int, limit: int
+    ) -> Listing[tuple[str, datetime]]:
+        """List the names of reports that no box has, each with its latest start, latest first."""
+
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
         """Return a box by id."""
 

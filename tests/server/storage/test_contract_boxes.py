@@ -195,3 +195,21 @@ async def test_a_removed_box_leaves_its_live_runs_and_its_name(storage: Storage)
     assert await storage.read(lambda r: r.box_by_key(b"key")) is None
     assert await storage.read(lambda r: r.live_run(ACME.id, RUN.id)) == RUN
     await storage.write(lambda w: w.add_box(replace(BOX, id=UUID(int=52))))
+
+
+async def test_names_that_only_reports_have_are_listed_latest_first(storage: Storage) -> None:
+    def fill(writer: Writer) -> None:
+        writer.add_box(BOX)
+        for number, (name, at) in enumerate(
+            [(BOX.name, LATER), ("b4", NOON), ("b3", LATER), ("b4", LATER), ("b2", NOON)]
+        ):
+            writer.put_report(ACME.id, replace(REPORT, box_key=name, run_id=number, started_at=at))
+        writer.put_report(OTHER.id, replace(REPORT, box_key="b9"))
+
+    await storage.write(fill)
+    listed = await storage.read(lambda r: r.reported_boxes(ACME.id, 0, 10))
+    assert list(listed.items) == [("b3", LATER), ("b4", LATER), ("b2", NOON)]
+    second = await storage.read(lambda r: r.reported_boxes(ACME.id, 1, 1))
+    assert (list(second.items), second.total) == ([("b4", LATER)], 3)
+    none = await storage.read(lambda r: r.reported_boxes(ACME.id, 0, 0))
+    assert (list(none.items), none.total) == ([], 3)

@@ -159,6 +159,7 @@ def ask_everything(writer: Transaction, draw: HistoryDraw) -> None:
         writer.keys(kind, ORG, 0, 1)
         writer.key_by_digest(kind, KEY.digest)
     writer.boxes(ORG, 0, 1)
+    writer.reported_boxes(ORG, 0, 1)
     writer.box(ORG, BOX.id)
     writer.box_by_key(b"key")
     writer.box_by_install(b"install")
@@ -195,7 +196,7 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 def tables(statement: str) -> list[tuple[str, str]]:
     """Return the tables of a statement, each with the name that its columns go by."""
-    given = {"json_each", "hit", "SET"}  # lists, what is found so far, and `DO UPDATE SET`
+    given = {"json_each", "hit", "name", "SET"}  # lists, what is found so far, and `DO UPDATE SET`
     return [
         (table, name or table) for table, name in TABLE.findall(statement) if table not in given
     ]

@@ -20,12 +20,17 @@ class MemoryBoxes:
         self._state = state
 
     def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
-        latest: dict[str, datetime] = {}
-        for report in self._state.sent.get(org_id, Sent()).reports.values():
-            before = latest.get(report.box_key, report.started_at)
-            latest[report.box_key] = max(before, report.started_at)
+        latest = self._latest(org_id)
         found = newest(self._boxes_of(org_id), lambda one: one.created_at)
         return slice_of([(box, latest.get(box.name)) for box in found], offset, limit)
+
+    def reported_boxes(
+        self, org_id: UUID, offset: int, limit: int
+    ) -> Listing[tuple[str, datetime]]:
+        created = {box.name for box in self._boxes_of(org_id)}
+        found = sorted(one for one in self._latest(org_id).items() if one[0] not in created)
+        found.sort(key=lambda one: one[1], reverse=True)
+        return slice_of(found, offset, limit)
 
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
         return self._state.boxes.get((org_id, box_id))
@@ -80,6 +85,13 @@ class MemoryBoxes:
         for key, run in list(self._state.live_runs.items()):
             if (run.org_id, run.box_id) == (org_id, box_id) and not run.lost:
                 self._state.live_runs[key] = replace(run, last_seen_at=max(run.last_seen_at, at))
+
+    def _latest(self, org_id: UUID) -> dict[str, datetime]:
+        latest: dict[str, datetime] = {}
+        for report in self._state.sent.get(org_id, Sent()).reports.values():
+            before = latest.get(report.box_key, report.started_at)
+            latest[report.box_key] = max(before, report.started_at)
+        return latest
 
     def _refuse_taken(self, box: Box) -> None:
         if any(one.name == box.name and one.id != box.id for one in self._boxes_of(box.org_id)):

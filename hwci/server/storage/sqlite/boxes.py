@@ -17,6 +17,12 @@ from hwci.server.storage.sqlite.codec import (
 )
 from hwci.server.storage.sqlite.rows import Rows
 
+# One step in the index for each box, where DISTINCT would read every report.
+REPORTED_NAMES = (
+    "WITH RECURSIVE name (key) AS (SELECT min(box_key) FROM report WHERE org_id = ? UNION ALL"
+    " SELECT (SELECT min(r.box_key) FROM report r WHERE r.org_id = ? AND r.box_key > name.key)"
+    " FROM name WHERE name.key IS NOT NULL) SELECT key FROM name WHERE key IS NOT NULL"
+)
 _COLUMNS = (
     "b.id, b.org_id, b.name, b.created_at,"
     " b.install_digest, b.install_expires_at, b.key_digest, b.last_seen_at"
@@ -27,6 +33,13 @@ _LISTED = (
     " WHERE r.org_id = b.org_id AND r.box_key = b.name) FROM box b"
 )
 
+_UNCREATED = (
+    "SELECT n.key, (SELECT max(r.started_at) FROM report r"
+    " WHERE r.org_id = ? AND r.box_key = n.key) AS latest"
+    f" FROM ({REPORTED_NAMES}) n WHERE n.key NOT IN (SELECT name FROM box WHERE org_id = ?)"
+    " ORDER BY latest DESC, n.key"
+)
+
 
 class BoxRows(Rows):
     """Boxes."""
@@ -34,6 +47,11 @@ class BoxRows(Rows):
     def boxes(self, org_id: UUID, offset: int, limit: int) -> Listing[tuple[Box, datetime | None]]:
         statement = f"{_LISTED} WHERE b.org_id = ? ORDER BY b.created_at DESC, b.rowid DESC"
         return self._slice(_listed, statement, (org_id.bytes,), offset, limit)
+
+    def reported_boxes(
+        self, org_id: UUID, offset: int, limit: int
+    ) -> Listing[tuple[str, datetime]]:
+        return self._slice(_reported, _UNCREATED, (org_id.bytes,) * 4, offset, limit)
 
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
         return self._one(
@@ -130,3 +148,7 @@ def _box(row: tuple[Any, ...]) -> Box:
 
 def _listed(row: tuple[Any, ...]) -> tuple[Box, datetime | None]:
     return _box(row[:-1]), from_micros_or_none(row[-1])
+
+
+def _reported(row: tuple[str, int]) -> tuple[str, datetime]:
+    return row[0], from_micros(row[1])

@@ -10,6 +10,7 @@ from uuid import UUID
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.history import History, Listing
 from hwci.server.storage.sqlite import codec, digests, ingest, reports
+from hwci.server.storage.sqlite.boxes import REPORTED_NAMES
 from hwci.server.storage.sqlite.history import SqliteHistory
 from hwci.server.storage.sqlite.history_periods import announcement_of
 from hwci.server.storage.sqlite.rows import Rows
@@ -25,12 +26,6 @@ KEPT = {
 _ANNOUNCEMENT = "SELECT repo_key, suite, sha, branch, merged_at, ci_url FROM announcement"
 _CREATED_BOXES = "SELECT name FROM box WHERE org_id = ?"
 _LIVE_BOXES = "SELECT DISTINCT box_key FROM live_run WHERE org_id = ?"
-# One step in the index for each box, where DISTINCT would read every report.
-_REPORTED_BOXES = (
-    "WITH RECURSIVE name (key) AS (SELECT min(box_key) FROM report WHERE org_id = ? UNION ALL"
-    " SELECT (SELECT min(r.box_key) FROM report r WHERE r.org_id = ? AND r.box_key > name.key)"
-    " FROM name WHERE name.key IS NOT NULL) SELECT key FROM name WHERE key IS NOT NULL"
-)
 _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
 
 
@@ -76,7 +71,7 @@ class RecordRows(Rows):
         org = org_id.bytes
         for statement in (_CREATED_BOXES, _LIVE_BOXES):
             yield from (name for (name,) in self._connection.rows(statement, (org,)))
-        yield from (name for (name,) in self._connection.rows(_REPORTED_BOXES, (org, org)))
+        yield from (name for (name,) in self._connection.rows(REPORTED_NAMES, (org, org)))
 
     def configs(
         self, org_id: UUID, offset: int, limit: int

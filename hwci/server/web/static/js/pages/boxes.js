@@ -16,6 +16,7 @@ const STATUSES = {
   online: ["good", "online", "Last seen within three minutes"],
   offline: ["warn", "offline", "Not seen for three minutes"],
   new: ["quiet", "not installed", "It has no key yet: install it with its token"],
+  reported: ["quiet", "only reported", "Reports name it; nobody added it here"],
 };
 
 /** The page. */
@@ -35,8 +36,8 @@ export function Boxes({ address, orgId, organization }) {
     ${tokens.made && html`<${InstallToken} key=${tokens.made.installToken} made=${tokens.made} done=${done} />`}
     ${!organization && html`<${Waiting} />`}
     <section class="part moving" hidden=${!organization}>
-      <${PagedTable} name="boxes" label="Boxes" thing="box" path=${base} query=${{}} turn=${turn} address=${address}
-        searched=${false} columns=${columns(orgId, may, tokens)} rowKey=${({ id }) => id} empty=${nothing(orgId, may)} />
+      <${PagedTable} name="boxes" label="Boxes" thing="box" path=${base} query=${{ reported: true }} turn=${turn} address=${address}
+        searched=${false} columns=${columns(orgId, may, tokens)} rowKey=${({ id, name }) => id ?? name} empty=${nothing(orgId, may)} />
     </section>
   `;
 }
@@ -48,9 +49,9 @@ function columns(orgId, may, tokens) {
     { key: "seen", title: "Last seen", words: true, cell: ({ lastSeenAt }) => timeOr(lastSeenAt, "never") },
     { key: "report", title: "Last report", words: true, cell: ({ lastReportAt }) => timeOr(lastReportAt, "none") },
     { key: "key", title: "Key", words: true, cell: keyOf },
-    { key: "created", title: "Added", own: "down", words: true, cell: ({ createdAt }) => html`<${Time} at=${createdAt} />` },
+    { key: "created", title: "Added", own: "down", words: true, cell: ({ createdAt }) => timeOr(createdAt, "never") },
   ];
-  const actions = { key: "actions", title: "Install", cell: (box) => html`<${NewToken} box=${box} tokens=${tokens} />` };
+  const actions = { key: "actions", title: "Install", cell: (box) => box.id && html`<${NewToken} box=${box} tokens=${tokens} />` };
   return may ? [...shown, actions] : shown;
 }
 
@@ -60,7 +61,7 @@ function runsOn(name, orgId) {
 }
 
 function keyOf(box) {
-  return box.status === "new" ? html`<span class="quiet">none yet</span>` : "installed";
+  return box.status === "new" || !box.id ? html`<span class="quiet">none yet</span>` : "installed";
 }
 
 function status(box) {
