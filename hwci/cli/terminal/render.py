@@ -239,7 +239,8 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
         table.add_row(*(Text(line[at]) for at in widths))
     left_out = [one.header for at, one in enumerate(layout.columns) if at not in widths]
     if left_out:
-        note(f"Left out, as the terminal is narrow: {', '.join(left_out)} (all: --output csv)")
+        names = ", ".join(left_out)
+        note(f"{layout.title}: {names} left out, as the terminal is narrow (all: --output csv)")
     return table
 
 
