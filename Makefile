@@ -1,5 +1,7 @@
 # The front door. A fresh machine needs Python 3.11+ and make; all else is installed into .venv.
 PYTHON ?= python3
+# Tests wait for processes and servers about a third of their time.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
@@ -17,7 +19,7 @@ demo: $(SERVER)
 
 ## Pass all tests: checks first, then every test; those in a browser in a process of their own.
 test: check
-	$(BIN)/pytest -n auto --dist loadfile -q --ignore=tests/web
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -q --ignore=tests/web
 	$(BIN)/pytest -n 2 --dist loadfile -q tests/web
 
 ## Pass the tests that need no process, server or browser, in under a minute. ROOM=engine: of one room.
