@@ -273,6 +273,28 @@ def test_a_commit_is_found_by_the_beginning_of_its_hash(
     shows(page, found)
 
 
+TYPED_AT_ONCE = """
+  new MutationObserver((_, observer) => {
+    const field = document.querySelector(".hash input");
+    if (!field) return;
+    observer.disconnect();
+    field.value = "6ef9";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }).observe(document, { childList: true, subtree: true });
+"""
+
+
+@pytest.mark.own_tab
+def test_what_is_typed_as_soon_as_a_field_is_there_stays(page: Page, demo: Dashboard) -> None:
+    org = demo.sign_in(page.context)
+    page.add_init_script(TYPED_AT_ONCE)
+
+    page.goto(f"{demo.url}/orgs/{org}/runs")
+    expect(page.locator("tbody tr")).not_to_have_count(0)
+
+    expect(page.get_by_label("Commit")).to_have_value("6ef9")
+
+
 @pytest.mark.parametrize("text", ["6ef", "main", "6ef9-1"])
 def test_what_begins_no_hash_is_not_asked_for(page: Page, demo: Dashboard, text: str) -> None:
     org = demo.sign_in(page.context)

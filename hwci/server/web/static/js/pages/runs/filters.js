@@ -3,7 +3,7 @@
 
 import { change } from "../../address.js";
 import { useAll } from "../../asking.js";
-import { html, useEffect, useId, useState } from "../../html.js";
+import { html, useId, useLayoutEffect, useState } from "../../html.js";
 import { GivenTime } from "../../parts/given_time.js";
 import { useProducts } from "../../parts/links.js";
 import { Products, severalRepositories } from "../../parts/scope.js";
@@ -107,7 +107,8 @@ function Chosen({ value, among, onSet }) {
 /** A field whose text counts once it is done: with Enter, or when it is left. */
 function Typed({ value, onSet, ...field }) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  // Before the first paint: later, it would empty a field that someone has begun to fill.
+  useLayoutEffect(() => setText(value), [value]);
   return html`<input ...${field} value=${text} onInput=${(event) => setText(event.target.value)}
     onChange=${(event) => onSet(event.target.value.trim())} />`;
 }
