@@ -15,7 +15,7 @@ from hwci.cli.commands.admin import admin
 from hwci.cli.commands.boxes import box, boxes
 from hwci.cli.commands.demo import demo
 from hwci.cli.commands.doctor import doctor, env
-from hwci.cli.commands.exec import exec_command
+from hwci.cli.commands.exec import EXEC_HELP, exec_command
 from hwci.cli.commands.failures import failures
 from hwci.cli.commands.init import init
 from hwci.cli.commands.members import invitations, members
@@ -34,7 +34,7 @@ from hwci.cli.commands.serve import serve
 from hwci.cli.commands.spool import spool
 from hwci.cli.commands.suite_config import suite_config
 from hwci.cli.terminal.errors import Commands
-from hwci.cli.terminal.grouped import Grouped
+from hwci.cli.terminal.grouped import in_words
 from hwci.cli.terminal.render import nowhere, write
 
 app = typer.Typer(
@@ -80,10 +80,12 @@ app.command("metrics")(metrics)
 app.add_typer(failures, name="failures")
 app.add_typer(runs, name="runs")
 app.command("products")(products)
-app.command("merge-announce", cls=Grouped, help=MERGE_ANNOUNCE_HELP)(merge_announce)
-app.command("report-run", cls=Grouped, help=REPORT_RUN_HELP)(report_run)
+app.command("merge-announce", help=MERGE_ANNOUNCE_HELP)(merge_announce)
+app.command("report-run", help=REPORT_RUN_HELP)(report_run)
 app.command("doctor")(doctor)
-app.command("exec", cls=Grouped, context_settings={"allow_interspersed_args": False})(exec_command)
+app.command("exec", help=EXEC_HELP, context_settings={"allow_interspersed_args": False})(
+    exec_command
+)
 app.add_typer(spool, name="spool")
 app.command("init")(init)
 app.add_typer(suite_config, name="suite-config")
@@ -104,6 +106,7 @@ app.add_typer(box, name="box")
 app.command("serve")(serve)
 app.command("demo")(demo)
 app.add_typer(admin, name="admin")
+in_words(app)
 
 
 def main() -> None:

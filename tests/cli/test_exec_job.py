@@ -73,6 +73,16 @@ def test_a_field_that_breaks_its_rule_is_wrong_usage_before_the_tests(
     assert named is None or f"{named}: " in err
 
 
+def test_the_flags_of_the_ci_job_are_those_of_report_run(
+    bench: Bench, taking: AnsweringServer
+) -> None:
+    code, _, err = bench.run("--ci-url=https://ci.example/7", "--ci-run=7", *shell("true"))
+
+    assert code == 0, err
+    [one] = reports(taking)
+    assert (one["ci_url"], one["ci_run"]) == ("https://ci.example/7", 7)
+
+
 def test_each_box_that_a_file_names_is_looked_at_before_the_tests(bench: Bench) -> None:
     code, _, err = bench.run("--junit=ok=r.xml", f"--junit={'b' * 300}=r.xml", *shell("touch ran"))
 

@@ -117,6 +117,15 @@ def test_a_command_explains_itself_and_each_of_its_flags(cli: Command, name: str
     assert [item.name for item in command.params if not getattr(item, "help", None)] == []
 
 
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_has_words_for_values_and_their_ranges(cli: Command, name: str) -> None:
+    usage, _, rest = cli(*name.split(), "-h", COLUMNS="200").out.partition("\n")
+    flags = rest[rest.index("\nOptions:") :] + "".join(rest.partition("\nArguments:")[1:])
+
+    assert not re.search(r"[{}]|\.{4}|\[\[|[a-z]", usage.removeprefix(f"Usage: hwci {name}"))
+    assert not re.search(r"<[a-zU]|x[<>]=", flags)
+
+
 def examples(out: str) -> list[str]:
     """Return the commands that a help text shows, as they are pasted."""
     below = re.split(r"^(?=\w)", out.split("For example:\n")[1], flags=re.MULTILINE)[0]

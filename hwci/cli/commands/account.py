@@ -285,7 +285,7 @@ def _sessions(server: Connection) -> "Iterable[SessionAnswer]":
 def end_sessions(
     server: Connection,
     session: Annotated[
-        str | None, typer.Argument(metavar="[SESSION]", help="Its id, or 8 digits of it.")
+        str | None, typer.Argument(metavar="SESSION", help="Its id, or 8 digits of it.")
     ] = None,
     others: Annotated[
         bool, typer.Option("--others", help="All sessions but the one of this command.")

@@ -142,7 +142,9 @@ def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
 @connected()
 def create_box(
     server: Connection,
-    name: Annotated[str, typer.Argument(help="Name of the bench, as in its run reports.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the bench, as in its run reports.")
+    ],
     json: options.Json = False,
 ) -> None:
     """Create a box and print its install token on stdout, only once. Owners and admins only.

@@ -23,7 +23,24 @@ Junit = Annotated[
         metavar="[BOX=]FILE", help="Result files that COMMAND writes, or a quoted pattern of them."
     ),
 ]
-Command = Annotated[list[str], typer.Argument(metavar="COMMAND...", help="The tests, after `--`.")]
+Command = Annotated[list[str], typer.Argument(metavar="COMMAND", help="The tests, after `--`.")]
+
+EXEC_HELP = """\
+Run the tests, report them at their end, and end with their exit code. Needs HWCI_CI_KEY.
+
+It measures start and end, forwards signals, and also reports a run that was cancelled. Result
+files from before the run do not count; without any from it, a run without tests is reported.
+Only --hello-cmd reports that the box was not reached: when it fails or is cut short, COMMAND is
+not run, and the exit code is 1 or the signal's. A COMMAND that cannot be run is no test:
+nothing is reported, and the exit code is 127 (there is none) or 126, as in a shell. On a box
+that has its key, the run can be watched as it goes.
+
+For example:
+
+  hwci exec --junit hil.xml -- pytest hil --junit-xml hil.xml
+
+  hwci exec --hello-cmd 'ping -c 1 dut' --junit 'out/*.xml' -- make hil
+"""
 
 
 def exec_command(
@@ -41,6 +58,8 @@ def exec_command(
     trigger: options.TriggerName = None,
     branch: options.Branch = None,
     sha: options.Sha = None,
+    ci_run: options.CiRun = None,
+    ci_url: options.CiUrl = None,
     strict: options.Strict = False,
     deadline: options.Deadline = None,
     no_summary: options.NoSummary = False,
@@ -48,21 +67,7 @@ def exec_command(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Run the tests, report them at their end, and end with their exit code. Needs HWCI_CI_KEY.
-
-    It measures start and end, forwards signals, and also reports a run that was cancelled. Result
-    files from before the run do not count; without any from it, a run without tests is reported.
-    Only --hello-cmd reports that the box was not reached: when it fails or is cut short, COMMAND is
-    not run, and the exit code is 1 or the signal's. A COMMAND that cannot be run is no test:
-    nothing is reported, and the exit code is 127 (there is none) or 126, as in a shell. On a box
-    that has its key, the run can be watched as it goes.
-
-    For example:
-
-      hwci exec --junit hil.xml -- pytest hil --junit-xml hil.xml
-
-      hwci exec --hello-cmd 'ping -c 1 dut' --junit 'out/*.xml' -- make hil
-    """
+    """Run the tests and report them; `EXEC_HELP` explains it to people."""
     from hwci.bench.run import run_tests
     from hwci.ci.reporting import JobFlags, RunRequest
 
@@ -75,6 +80,8 @@ def exec_command(
         trigger=trigger,
         branch=branch,
         sha=sha,
+        ci_run=ci_run,
+        ci_url=ci_url,
         box_key=options.one_box(box),
     )
     request = RunRequest(flags, tuple(junit or ()), hello_cmd=hello_cmd, messages=messages)

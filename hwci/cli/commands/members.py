@@ -35,7 +35,7 @@ Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member, by e-
 Invitation = Annotated[
     str | None,
     typer.Argument(
-        metavar="[INVITATION]", help="The invitation, by its organization or id; else the only one."
+        metavar="INVITATION", help="The invitation, by its organization or id; else the only one."
     ),
 ]
 
@@ -74,7 +74,12 @@ def list_members(server: Connection) -> "Iterable[MemberAnswer]":
 def change_role(
     server: Connection,
     member: Member,
-    role: Annotated[Role, typer.Argument(help="What they may do from now on.")],
+    role: Annotated[
+        Role,
+        typer.Argument(
+            metavar="ROLE", help="`owner`, `admin` or `member`: what they may do from now on."
+        ),
+    ],
     json: options.Json = False,
 ) -> None:
     """Change what a member may do, at once. Only an owner makes or unmakes owners.

@@ -65,7 +65,7 @@ def list_orgs(server: Connection) -> "Iterable[OrganizationAnswer]":
 @connected(org=False)
 def create_org(
     server: Connection,
-    name: Annotated[str, typer.Argument(help="Name of the organization.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the organization.")],
     json: options.Json = False,
 ) -> None:
     """Create an organization; you are its owner. Its id is printed.
@@ -149,7 +149,9 @@ keys = typer.Typer(no_args_is_help=True, help="CI keys and reader keys: create, 
 @connected()
 def create_key(
     server: Connection,
-    name: Annotated[str, typer.Argument(help="What the key is for; need not be unique.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What the key is for; need not be unique.")
+    ],
     *,
     reader: Annotated[
         bool,
@@ -261,7 +263,9 @@ def list_keys(server: Connection) -> "Iterable[CiKeyAnswer]":
 @connected()
 def revoke_key(
     server: Connection,
-    key_id: Annotated[UUID, typer.Argument(help="Id of the key, as `hwci keys list` shows it.")],
+    key_id: Annotated[
+        UUID, typer.Argument(metavar="ID", help="Id of the key, as `hwci keys list` shows it.")
+    ],
 ) -> None:
     """Revoke a key: it stops working at once, for good. Owners and admins only.
 

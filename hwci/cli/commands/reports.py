@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MoreJunit = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[FILE]...", help="More result files, as after --junit."),
+    typer.Argument(metavar="FILE", help="More result files, as after --junit."),
 ]
 Junit = Annotated[
     list[str] | None,

@@ -202,7 +202,7 @@ def _draw(run: "RunDetail", *, all_tests: bool) -> None:
 Watched = Annotated[
     str | None,
     typer.Argument(
-        metavar="[ID]",
+        metavar="ID",
         help=f"Id of the run, or its first 8 digits if it is of the latest {LATEST} [all runs].",
     ),
 ]

@@ -34,7 +34,7 @@ NOT_SENT = "Not all that waits was sent"
 Name = Annotated[
     str | None,
     typer.Argument(
-        metavar="[NAME]",
+        metavar="NAME",
         help="Send this one only, to this server with this key: the `number` that `list --json` "
         "shows, or how it begins.",
     ),

@@ -1,15 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """A command whose help shows its flags in groups: those of a `rich_help_panel` under its name. The
-library draws them only with frames, which a pasted example does not survive.
+library draws them only with frames, which a pasted example does not survive. What a value is stands
+there in words, not as a type of Python.
 """
 
+import re
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
+
+_TYPES = {"str": "TEXT", "int": "NUMBER", "int range": "NUMBER", "path": "FILE", "UUID": "ID"}
+"""A word for each type of Python; a choice is shown as its words."""
+
+
+def in_words(room: typer.Typer) -> None:
+    """Show the help of every command of a room in groups and words."""
+    for command in room.registered_commands:
+        command.cls = Grouped
+    for group in room.registered_groups:
+        if group.typer_instance is not None:
+            in_words(group.typer_instance)
 
 
 class Grouped(TyperCommand):
-    """A command with many flags."""
+    """A command as people read it."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer's own signature
+        """Return the words of the usage line: one in brackets may be left out, others may not."""
+        return [re.sub(r"[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own signature
         """Write the arguments, then each group of flags; those without one come last."""
@@ -19,12 +38,27 @@ class Grouped(TyperCommand):
             if (record := param.get_help_record(ctx)) is None:
                 continue
             if param.param_type_name == "argument":
-                groups["Arguments"].append(record)
+                groups["Arguments"].append(_argument(*record))
             elif (panel := getattr(param, "rich_help_panel", None)) is not None:
-                groups.setdefault(panel, []).append(record)
+                groups.setdefault(panel, []).append(_option(*record))
             else:
-                others.append(record)
+                others.append(_option(*record))
         for name, records in {**groups, "Options": others}.items():
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
+
+
+def _argument(name: str, words: str) -> tuple[str, str]:
+    """Return the name without its type: an argument is named for what it is."""
+    return re.sub(r" <.*>$", "", name), _range_in_words(words)
+
+
+def _option(name: str, words: str) -> tuple[str, str]:
+    shown = re.sub(r"<(.+)>$", lambda found: _TYPES.get(found[1], found[1]), name)
+    return shown, _range_in_words(words)
+
+
+def _range_in_words(words: str) -> str:
+    between = re.sub(r"(-?\d+)<=x<=(\d+)", r"\1 to \2", words)
+    return re.sub(r"x>=(\d+)", r"at least \1", between)

@@ -220,7 +220,10 @@ Box = Annotated[
 CiRun = Annotated[
     int | None,
     typer.Option(
-        min=0, rich_help_panel=THE_RUN, help="Number that the CI shows for the run [the CI's]."
+        min=0,
+        metavar="NUMBER",
+        rich_help_panel=THE_RUN,
+        help="Number that the CI shows for the run [the CI's].",
     ),
 ]
 CiUrl = Annotated[
@@ -287,7 +290,7 @@ def _number(value: float | None) -> float | None:
 ConfigurationFiles = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[FILE...]",
+        metavar="FILE",
         help="JSON body, or TOML with [[product]] tables [the hwci.toml of this repository].",
     ),
 ]

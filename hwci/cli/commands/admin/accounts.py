@@ -164,7 +164,7 @@ class Switch(StrEnum):
 
 
 def ci_metrics(
-    switch: Annotated[Switch, typer.Argument(help="enable or disable.")],
+    switch: Annotated[Switch, typer.Argument(metavar="SWITCH", help="`enable` or `disable`.")],
     organization: Annotated[
         str, typer.Argument(metavar="ORG", help="Name or id of the organization.")
     ],

@@ -199,7 +199,7 @@ def _next_steps(where: str, found: "CheckResult", flag: str) -> list[str]:
 
 def rebuild(
     org_id: Annotated[
-        UUID | None, typer.Argument(metavar="[ORG_ID]", help="One organization [all].")
+        UUID | None, typer.Argument(metavar="ORG_ID", help="One organization [all].")
     ] = None,
     database: Database = None,
 ) -> None:
