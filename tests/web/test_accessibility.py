@@ -180,11 +180,18 @@ def test_an_organization_without_reports(page: Page, new: str, place: str) -> No
     see(page)
 
 
-def test_a_box_whose_install_token_is_shown(page: Page, new: str) -> None:
+def test_a_box_whose_install_token_is_shown_and_one_that_is_renamed_or_removed(
+    page: Page, new: str
+) -> None:
     page.goto(f"{new}/boxes")
     page.get_by_role("textbox").first.fill("bench-1")
     page.keyboard.press("Enter")
     expect(page.get_by_role("cell", name="bench-1", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Rename bench-1").click()
+    see(page)
+    page.get_by_label("New name").fill("bench-2")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Remove bench-2").click()
     see(page)
 
 

@@ -140,6 +140,75 @@ def test_a_box_leads_to_its_runs(own: Site) -> None:
     expect(row(own.page, "run 72")).to_have_count(0)
 
 
+def rename(page: Page, box: str, name: str) -> None:
+    page.get_by_role("button", name=f"Rename {box}").click()
+    expect(page.get_by_label("New name")).to_be_focused()
+    page.keyboard.type(name)  # in place of the old one, which is selected
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize("email", [None, ADMIN_EMAIL])
+def test_a_box_is_renamed_and_that_is_undone(own: Site, email: str | None) -> None:
+    key = own.benches.installed("bench-7")
+    own.benches.report(box_key="bench-7")
+    own.sign_in(email)
+    own.open("boxes")
+
+    rename(own.page, "bench-7", "bench-9")
+
+    expect(row(own.page, "bench-9")).to_contain_text("online")
+    expect(row(own.page, "bench-7")).to_contain_text("only reported")
+    expect(own.page.get_by_role("button", name="Rename bench-9", exact=True)).to_be_focused()
+    message = own.page.locator(".toast")
+    expect(message).to_contain_text("Box bench-7 is bench-9 now. Give the bench this name too")
+    assert own.benches.beat(key).status == 204
+
+    own.page.get_by_role("button", name="Undo: rename bench-9 to bench-7").click()
+    expect(message).to_contain_text("Box bench-9 is bench-7 now.")
+    expect(row(own.page, "bench-7")).to_contain_text("online")
+    assert [box["name"] for box in own.ask("boxes?reported=true")["items"]] == ["bench-7"]
+
+
+def test_a_name_of_another_box_is_refused_beside_the_new_one(
+    own: Site, quiet_console: list[str]
+) -> None:
+    own.benches.installed("bench-7")
+    own.benches.installed("bench-8")
+    own.open("boxes")
+
+    rename(own.page, "bench-7", "bench-8")
+
+    expect(own.page.get_by_role("alert")).to_have_text("Another box has this name.")
+    expect(own.page.get_by_label("New name")).to_have_value("bench-8")
+    own.page.get_by_role("button", name="Cancel").click()
+    expect(own.page.get_by_label("New name")).to_have_count(0)
+    expect(own.page.get_by_role("button", name="Rename bench-7")).to_be_focused()
+    assert {box["name"] for box in own.ask("boxes")["items"]} == {"bench-7", "bench-8"}
+    quiet_console[:] = [line for line in quiet_console if "409" not in line]
+
+
+def test_a_box_is_removed_after_a_second_click_and_its_runs_stay(own: Site) -> None:
+    key = own.benches.installed("bench-7")
+    own.benches.installed("bench-8")
+    own.benches.report(run_id=71, box_key="bench-7")
+    own.open("boxes")
+    own.page.get_by_role("button", name="New install token for bench-7").click()
+    expect(own.page.locator(TOKEN)).not_to_have_count(0)
+
+    own.page.get_by_role("button", name="Remove bench-7").click()
+    asked = own.page.get_by_role("group", name="Remove bench-7")
+    expect(asked.get_by_role("button", name="Keep")).to_be_focused()
+    assert own.benches.beat(key).status == 204
+    asked.get_by_role("button", name="Remove").click()
+
+    expect(own.page.locator(".toast")).to_contain_text("Box bench-7 is removed")
+    expect(row(own.page, "bench-7")).to_contain_text("only reported")
+    expect(row(own.page, "bench-7").get_by_role("button")).to_have_count(0)
+    expect(own.page.locator(".token")).to_have_count(0)
+    assert own.benches.beat(key).status == 401
+    assert [run["runId"] for run in own.benches.listed()] == [71]
+
+
 def test_a_member_sees_the_list_and_no_controls(own: Site) -> None:
     own.benches.installed("bench-7")
     own.sign_in(MEMBER_EMAIL)

@@ -29,6 +29,11 @@ export function post(path, body) {
   return call("POST", path, { body });
 }
 
+/** Change something through the API. */
+export function patch(path, body) {
+  return call("PATCH", path, { body });
+}
+
 /** Delete through the API. */
 export function remove(path) {
   return call("DELETE", path);

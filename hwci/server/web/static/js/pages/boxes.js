@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes of an organization (contract, "Boxes"): their list, and a form that adds one. An install token is
-// shown only once, on this page, and stored nowhere.
+// The boxes of an organization (contract, "Boxes"): their list, a form that adds one, and what owners and admins
+// do with each. An install token is shown only once, on this page, and stored nowhere.
 
 import { addressOf } from "../address.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { Deed } from "../parts/deed.js";
 import { Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
 import { PagedTable } from "../parts/table.js";
 import { Badge, ExactTimes, LongName, Time } from "../parts/values.js";
 import { AddBox, InstallToken, useInstallTokens } from "./boxes/adding.js";
+import { useManaging } from "./boxes/managing.js";
 
 // There is no event for a box that goes offline, so a visible page asks again.
 const LOOK_MILLISECONDS = 30_000;
@@ -22,8 +24,12 @@ const STATUSES = {
 /** The page. */
 export function Boxes({ address, orgId, organization }) {
   const base = `/api/orgs/${orgId}/boxes`;
-  const [turn, ask] = useLooks();
+  const { turn, ask } = useLooks();
   const tokens = useInstallTokens(base, ask);
+  const managing = useManaging(base, (removed) => {
+    if (removed && removed.id === tokens.made?.id) tokens.forget();
+    ask();
+  });
   const may = isAdmin(organization); // which adds a form and a column: the list is shown with it, and asked for before
   const field = useRef(null);
   const done = () => {
@@ -37,12 +43,14 @@ export function Boxes({ address, orgId, organization }) {
     ${!organization && html`<${Waiting} />`}
     <section class="part moving" hidden=${!organization}>
       <${PagedTable} name="boxes" label="Boxes" thing="box" path=${base} query=${{ reported: true }} turn=${turn} address=${address}
-        searched=${false} columns=${columns(orgId, may, tokens)} rowKey=${({ id, name }) => id ?? name} empty=${nothing(orgId, may)} />
+        searched=${false} columns=${columns(orgId, may, tokens, managing)} below=${managing.below}
+        rowKey=${({ id, name }) => id ?? name} empty=${nothing(orgId, may)} />
     </section>
+    <p class="toast" role="status">${managing.message}</p>
   `;
 }
 
-function columns(orgId, may, tokens) {
+function columns(orgId, may, tokens, managing) {
   const shown = [
     { key: "name", title: "Box", name: true, cell: ({ name }) => runsOn(name, orgId) },
     { key: "status", title: "Status", words: true, cell: status },
@@ -51,7 +59,7 @@ function columns(orgId, may, tokens) {
     { key: "key", title: "Key", words: true, cell: keyOf },
     { key: "created", title: "Added", own: "down", words: true, cell: ({ createdAt }) => timeOr(createdAt, "never") },
   ];
-  const actions = { key: "actions", title: "Install", cell: (box) => box.id && html`<${NewToken} box=${box} tokens=${tokens} />` };
+  const actions = { key: "actions", title: "Actions", cell: (box) => box.id && actionsOf(box, tokens, managing) };
   return may ? [...shown, actions] : shown;
 }
 
@@ -73,19 +81,10 @@ function timeOr(at, otherwise) {
   return at ? html`<${Time} at=${at} />` : html`<span class="quiet">${otherwise}</span>`;
 }
 
-function NewToken({ box, tokens }) {
-  const [fault, setFault] = useState(null);
-  const [busy, setBusy] = useState(false);
-  const make = async () => {
-    if (busy) return;
-    setBusy(true);
-    setFault(await tokens.renew(box.id));
-    setBusy(false);
-  };
+function actionsOf(box, tokens, managing) {
   return html`<div class="actions">
-    <button type="button" aria-disabled=${busy ? "true" : undefined} onClick=${make}
-      aria-label=${`New install token for ${box.name}`}>New install token</button>
-    ${fault && html`<p class="fault" role="alert">${fault.message}</p>`}
+    <${Deed} label=${`New install token for ${box.name}`} act=${() => tokens.renew(box.id)}>New install token<//>
+    ${managing.buttons(box)}
   </div>`;
 }
 
@@ -106,5 +105,5 @@ function useLooks() {
     const timer = window.setInterval(() => !document.hidden && ask(), LOOK_MILLISECONDS);
     return () => window.clearInterval(timer);
   }, []);
-  return [turn, ask];
+  return { turn, ask };
 }

@@ -60,7 +60,7 @@ function MetricsOf({ address, orgId, organization }) {
     ${!page.error && !isThere && html`<${Waiting} />`}
     ${isThere && !isRefused(page.error) &&
       html`<${Shown} ...${{ address, orgId, organization, scope, base, several, page, trend, products, reviews }} />`}
-    <p class="review-message" role="status">${reviews.message}</p>
+    <p class="toast" role="status">${reviews.message}</p>
   `;
 }
 

@@ -7,19 +7,14 @@ import { Copyable } from "../../parts/copyable.js";
 import { Time } from "../../parts/values.js";
 
 /**
- * The install token that was made last: `{made, create(name), renew(boxId), forget()}`; making one
- * returns the fault, or null. `changed()`: the list has changed.
+ * The install token that was made last: `{made, create(name), renew(boxId), forget()}`. `changed()`: the list
+ * has changed.
  */
 export function useInstallTokens(base, changed) {
   const [made, setMade] = useState(null);
   const make = async (path, body) => {
-    try {
-      setMade(await post(path, body));
-      changed();
-      return null;
-    } catch (fault) {
-      return fault;
-    }
+    setMade(await post(path, body));
+    changed();
   };
   return {
     made,
@@ -38,10 +33,14 @@ export function AddBox({ tokens, field }) {
     const form = event.currentTarget;
     if (busy) return;
     setBusy(true);
-    const failed = await tokens.create(form.elements.name.value.trim());
-    setFault(failed);
+    setFault(null);
+    try {
+      await tokens.create(form.elements.name.value.trim());
+      form.reset();
+    } catch (refused) {
+      setFault(refused);
+    }
     setBusy(false);
-    if (!failed) form.reset();
   };
   return html`<form class="add-box" onSubmit=${add}>
     <label>New box <input name="name" ref=${field} required maxlength="255" autocomplete="off"

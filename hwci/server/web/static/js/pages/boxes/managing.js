@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Renaming and removing a box (contract, "Boxes"), each asked for under its row. A new name can be undone, a
+// removal cannot: only a new install gives the box a key again.
+
+import { patch, remove } from "../../api.js";
+import { html, useEffect, useRef, useState } from "../../html.js";
+import { Deed } from "../../parts/deed.js";
+
+/**
+ * What is done with boxes: `{message, buttons(box), below(box)}`. `message`: what was done last; `buttons`: those of a
+ * box; `below`: the question that one of them opened. `changed(removed)`: the list has changed, by the box removed if any.
+ */
+export function useManaging(base, changed) {
+  const [asked, setAsked] = useState(null);
+  const [message, setMessage] = useState(null);
+  const opener = useRef(null);
+  const ask = (box, About) => (event) => {
+    opener.current = event.currentTarget;
+    setAsked({ id: box.id, About });
+  };
+  const close = () => {
+    setAsked(null);
+    opener.current.focus();
+  };
+  const done = (text, removed) => {
+    setMessage(text);
+    changed(removed);
+  };
+  const rename = async ({ id, name: before }, name) => {
+    await patch(`${base}/${id}`, { name });
+    const undo = () => rename({ id, name }, before);
+    done(html`Box ${before} is ${name} now. Give the bench this name too: <code>--box</code>, or a new install.
+      ${" "}<${Deed} key=${name} label=${`Undo: rename ${name} to ${before}`} act=${undo}>Undo<//>`);
+  };
+  const end = async (box) => {
+    await remove(`${base}/${box.id}`);
+    close();
+    done(`Box ${box.name} is removed, and its key stopped. Its runs stay.`, box);
+  };
+  return {
+    message,
+    buttons: (box) => html`<${Opener} verb="Rename" box=${box} open=${ask(box, Renaming)} />
+      <${Opener} verb="Remove" box=${box} open=${ask(box, Removing)} />`,
+    below: (box) => asked && asked.id === box.id && html`<${asked.About} ...${{ box, rename, end, close }} />`,
+  };
+}
+
+function Opener({ verb, box, open }) {
+  return html`<button type="button" aria-label=${`${verb} ${box.name}`} onClick=${open}>${verb}…</button>`;
+}
+
+function Renaming({ box, rename, close }) {
+  const [fault, setFault] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const field = useRef(null);
+  useEffect(() => {
+    field.current.focus();
+    field.current.select();
+  }, []);
+  const submit = async (event) => {
+    event.preventDefault();
+    const name = field.current.value.trim();
+    if (busy) return;
+    setBusy(true);
+    try {
+      if (name !== box.name) await rename(box, name);
+      close();
+    } catch (refused) {
+      setFault(refused);
+      setBusy(false);
+    }
+  };
+  return html`<form class="add-box" aria-label=${`Rename ${box.name}`} onSubmit=${submit}>
+    <label>New name <input ref=${field} required maxlength="255" autocomplete="off" defaultValue=${box.name} /></label>
+    <button class="main" aria-disabled=${busy ? "true" : undefined}>Rename</button>
+    <button type="button" onClick=${close}>Cancel</button>
+    ${fault && html`<p class="fault" role="alert">${faultText(fault)}</p>`}
+    <p class="quiet">Its key goes on. What it reported so far keeps the old name.</p>
+  </form>`;
+}
+
+function faultText({ status, message, issues }) {
+  if (status === 409) return "Another box has this name.";
+  return issues?.length ? issues.map((issue) => issue.message).join("; ") : message;
+}
+
+/** A second click, as nothing brings back the key. */
+function Removing({ box, end, close }) {
+  const keep = useRef(null);
+  useEffect(() => keep.current.focus(), []);
+  return html`<div role="group" aria-label=${`Remove ${box.name}`}>
+    <p>The key of <strong>${box.name}</strong> and its install token stop at once; only a new install gives it a key again.
+      What it reported stays.</p>
+    <div class="actions">
+      <button type="button" ref=${keep} onClick=${close}>Keep</button>
+      <${Deed} act=${() => end(box)}>Remove<//>
+    </div>
+  </div>`;
+}
