@@ -8,6 +8,11 @@ STAMP := $(VENV)/installed
 SERVER := $(VENV)/server-installed
 CORE := $(addprefix tests/,engine wire reference client ci)
 
+# uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.
+define install
+$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[$(1)]' || $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[$(1)]'
+endef
+
 # Tests start hundreds of processes; each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -55,7 +60,7 @@ js:
 
 ## Change the code in 400 small ways and see that a test finds each. ROOMS="auth store" SEED=2 EACH=20
 mutation: $(STAMP)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[mutation]'
+	$(call install,mutation)
 	$(BIN)/python -m tests.mutation $(if $(SEED),--seed $(SEED)) $(if $(EACH),--each $(EACH)) $(ROOMS)
 
 ## Write the generated reference pages.
@@ -66,18 +71,19 @@ docs: $(STAMP)
 screenshots: $(STAMP)
 	$(BIN)/python -m docs.screenshots
 
-## What a server needs, without the tools of developers. Python compiles what is imported, no more.
-$(SERVER): pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --editable '.[server]'
+## What a server needs, without the tools of developers.
+$(SERVER): pyproject.toml | $(BIN)/uv
+	$(call install,server)
 	touch $@
 
-$(STAMP): pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(STAMP): pyproject.toml | $(BIN)/uv
+	$(call install,dev)
 	touch $@ $(SERVER)
 
-$(BIN)/pip:
+$(BIN)/uv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hwci needs Python 3.11 or newer: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile uv
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache mutants

@@ -2,7 +2,7 @@
 """Ninety days of believable history: what the CI of a small firmware team would have sent.
 
 This module decides which runs took place and what they reported. It computes no metric: the demo
-sends these bodies through the API, and the page says what it finds in them. One seed and one day
+gives these bodies to the server, and the page says what it finds in them. One seed and one day
 give one history, at whatever hour: it ends with the day before.
 """
 

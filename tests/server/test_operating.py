@@ -18,6 +18,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from hwci.demo.history import history
 from hwci.server.app import (
     CreateUser,
     ListOrganizations,
@@ -25,6 +26,8 @@ from hwci.server.app import (
     RotateSecret,
     Server,
     SetCiMetrics,
+    check,
+    fill,
     operate,
     serving,
 )
@@ -44,6 +47,7 @@ from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.sqlite.locking import database_lock
+from hwci.wire.reports import RunReport
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import (
     EMAIL,
@@ -117,6 +121,18 @@ def test_a_refused_command_says_why_the_same_way_server_or_not(tmp_path: Path, r
     else:
         operate(str(database), USER, may_create=True)
         refused()
+
+
+def test_a_history_that_is_kept_at_once_is_whole(tmp_path: Path) -> None:
+    database = tmp_path / "hwci.db"
+    org_id = new_organization(database)
+    bodies = list(history(system_clock(), days=4))
+
+    fill(str(database), org_id, bodies)
+
+    kept = check(str(database))
+    assert (kept.whole, kept.without_digest) == (True, 0)
+    assert kept.reports == sum(isinstance(body, RunReport) for body in bodies) > 0
 
 
 def test_a_mistyped_database_is_named_and_not_made(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci demo`: a server on an embedded database with ninety days of believable history, every
-report of it sent through the API as a CI would, and its benches known as boxes, online as long as
-it serves. What happened in those days is decided in `hwci.demo`.
+"""`hwci demo`: a server on an embedded database with ninety days of believable history, kept as if
+a CI had sent it, and its benches known as boxes, online as long as it serves. What happened in
+those days is decided in `hwci.demo`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from hwci.cli.commands.metrics import ask
 from hwci.cli.commands.serve import Port, server_errors
 from hwci.cli.terminal.metrics_page import Scope, show
 from hwci.cli.terminal.options import now
-from hwci.cli.terminal.render import Format, note, write
+from hwci.cli.terminal.render import Format, note, progress, write
 from hwci.client.explained import command_error, explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from uuid import UUID
 
-    from hwci.client import Call, Client
+    from hwci.client import Client
     from hwci.server.settings import Settings
 
 EMAIL = "demo@example.org"
@@ -80,7 +80,7 @@ def demo(
         )
         account = _prepare(settings)
         with _serving(settings) as url, explained("The demo broke off"):
-            keys = _fill(url, account)
+            keys = _furnish(url, account)
             if keep:
                 _introduce(url, account, keys.ci)
                 _serve_until_signal(url, keys.boxes)
@@ -108,16 +108,19 @@ def _database(folder: Path | None) -> Iterator[Path]:
 
 
 def _prepare(settings: Settings) -> Account:
-    """Create the user and the organization as an operator does, before the server runs."""
+    """Create the user, the organization and its history, before the server runs."""
     import secrets
 
-    from hwci.server.app import CreateUser, SetCiMetrics, operate
+    from hwci.demo.history import history
+    from hwci.server.app import CreateUser, SetCiMetrics, fill, operate
 
     password = secrets.token_urlsafe(12)
     user = CreateUser(email=EMAIL, password=password, name="Demo", organization=ORGANIZATION)
     org_id = operate(settings.database, user, may_create=True).org_id
     assert org_id is not None
     operate(settings.database, SetCiMetrics(org_id=org_id, enabled=True))
+    with progress(lambda: f"Making {DAYS} days of history …"):
+        fill(settings.database, org_id, history(now(), days=DAYS))
     return Account(password, org_id)
 
 
@@ -156,51 +159,20 @@ def _serving(settings: Settings) -> Iterator[str]:
         thread.join()
 
 
-def _fill(url: str, account: Account) -> Keys:
-    """Send the history, review some of it, install the boxes, and print what came of it."""
+def _furnish(url: str, account: Account) -> Keys:
+    """Make a key, review some of the history, install the boxes, and print what came of it."""
     from hwci.client import Client, calls
 
     with Client(url) as client:
         token = client.send(calls.login(EMAIL, account.password)).access_token
     with Client(url, token=token) as client:
         key = client.send(calls.create_ci_key(account.org_id, "Demo CI")).api_key
-        with Client(url, ci_key=key) as ci:
-            _send(ci, _history())
         _review(client, account.org_id)
         boxes = _installed(client, account.org_id)
         found = ask(client, account.org_id, Scope(DAYS), limit=5)
     _send_heartbeats(url, boxes)
     show(found, Format.TABLE, url)
     return Keys(key, boxes)
-
-
-def _history() -> list[Call[None]]:
-    from hwci.client import calls
-    from hwci.demo.history import history
-    from hwci.wire.reports import MergeAnnouncement, RunReport
-
-    return [
-        calls.announce_merge(body)
-        if isinstance(body, MergeAnnouncement)
-        else calls.report_run(body)
-        if isinstance(body, RunReport)
-        else calls.put_suite_config(body)
-        for body in history(now(), days=DAYS)
-    ]
-
-
-def _send(client: Client, bodies: Sequence[Call[None]]) -> None:
-    from rich.console import Console
-    from rich.progress import track
-
-    for call in track(
-        bodies,
-        f"Sending {DAYS} days of reports",
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    ):
-        client.send(call)
 
 
 def _review(client: Client, org_id: UUID) -> None:

@@ -6,7 +6,7 @@ socket beside the file, which only the file's owner can open.
 
 import asyncio
 import http.client
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from hwci.server.errors import (
     StorageLockedError,
 )
 from hwci.server.security.passwords import Passwords
+from hwci.server.services.ci_metrics.ingest import Ingest, Sent
 from hwci.server.services.operator import audit_chain
 from hwci.server.services.operator.audit_chain import AuditReport
 from hwci.server.services.operator.commands import (
@@ -70,6 +71,23 @@ def operate(
         return asyncio.run(_operate(location, command, secret_key_file, base_url))
     except StorageLockedError:
         return _ask_server(location, command)
+
+
+def fill(database: str, org_id: UUID, bodies: Iterable[Sent]) -> None:
+    """Keep what the CI of an organization would have sent, in a database that no server has.
+
+    Raises:
+        StorageError: the database cannot be used.
+    """
+
+    async def keep() -> None:
+        storage = open_database(_kept(database))
+        try:
+            await Ingest(storage, system_clock).keep_history(org_id, bodies)
+        finally:
+            await storage.close()
+
+    asyncio.run(keep())
 
 
 def check(database: str) -> CheckResult:

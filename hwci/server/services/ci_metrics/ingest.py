@@ -4,43 +4,52 @@
 been revoked while a large body arrived.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import assert_never
+from uuid import UUID
 
 from hwci.server.services import Service
 from hwci.server.services.access import live_ci_key
 from hwci.server.services.runs.live_runs import end_run
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import CiKey
-from hwci.wire import reports
+from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 WRITE_SECONDS = 30.0
 """Longer than a page may take: a report of 64 MiB on a slow disk, if refused, would come again."""
+
+Sent = MergeAnnouncement | RunReport | SuiteConfiguration
+Put = Callable[[Writer], None]
 
 
 class Ingest(Service):
     """Keeps announcements, reports and configurations."""
 
-    async def announce(self, key: CiKey, body: reports.MergeAnnouncement) -> None:
+    async def announce(self, key: CiKey, body: MergeAnnouncement) -> None:
         """Keep an announcement; one with the same identity stays as it was."""
-        fact = body.fact()
-        await self._keep(key, lambda writer: writer.announce(key.org_id, fact))
+        await self._keep(key, _put(key.org_id, body, self._clock()))
 
-    async def report(self, key: CiKey, body: reports.RunReport) -> None:
+    async def report(self, key: CiKey, body: RunReport) -> None:
         """Keep a run report; one with the same identity is replaced. A live run ends with it."""
-        fact, now = body.fact(), self._clock()
+        await self._keep(key, _put(key.org_id, body, self._clock()))
 
-        def put(writer: Writer) -> None:
-            writer.put_report(key.org_id, fact)
-            end_run(writer, key.org_id, fact, now)
-
-        await self._keep(key, put)
-
-    async def configure(self, key: CiKey, body: reports.SuiteConfiguration) -> None:
+    async def configure(self, key: CiKey, body: SuiteConfiguration) -> None:
         """Keep a suite configuration; the product's earlier one is replaced."""
-        fact, now = body.fact(), self._clock()
-        await self._keep(key, lambda writer: writer.put_config(key.org_id, fact, now))
+        await self._keep(key, _put(key.org_id, body, self._clock()))
 
-    async def _keep(self, key: CiKey, put: Callable[[Writer], None]) -> None:
+    async def keep_history(self, org_id: UUID, bodies: Iterable[Sent]) -> None:
+        """Keep many bodies, in their order, in one transaction."""
+        now = self._clock()
+        puts = [_put(org_id, body, now) for body in bodies]
+
+        def work(writer: Writer) -> None:
+            for put in puts:
+                put(writer)
+
+        await self._storage.write(work, organization=org_id, seconds=WRITE_SECONDS)
+
+    async def _keep(self, key: CiKey, put: Put) -> None:
         now = self._clock()
 
         def work(writer: Writer) -> None:
@@ -49,3 +58,24 @@ class Ingest(Service):
             put(writer)
 
         await self._storage.write(work, organization=key.org_id, seconds=WRITE_SECONDS)
+
+
+def _put(org_id: UUID, body: Sent, now: datetime) -> Put:
+    """Return what a transaction does to keep a body."""
+    match body:
+        case MergeAnnouncement():
+            announcement = body.fact()
+            return lambda writer: writer.announce(org_id, announcement)
+        case RunReport():
+            report = body.fact()
+
+            def put(writer: Writer) -> None:
+                writer.put_report(org_id, report)
+                end_run(writer, org_id, report, now)
+
+            return put
+        case SuiteConfiguration():
+            config = body.fact()
+            return lambda writer: writer.put_config(org_id, config, now)
+        case _:
+            assert_never(body)
