@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program asks hwci for: lists, reviews, events, errors and a session of a person."""
+"""What a program asks hwci for: lists, reviews, events, errors and the session of a person."""
 
 import os
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import UUID
 
-from hwci.client import Client, FailureAnswer, HwciError, Label, RunEvent, Trigger, calls, errors
+from hwci.client import (
+    Client,
+    FailureAnswer,
+    HwciError,
+    Label,
+    RunEvent,
+    Session,
+    Trigger,
+    calls,
+    errors,
+)
 
 AS_OF = datetime(2026, 3, 5, tzinfo=UTC)
 
@@ -47,17 +58,15 @@ def misspelled(client: Client, org_id: UUID) -> str:
     return ""
 
 
-def sign_in(url: str, email: str, password: str) -> str:
-    """Return an access token: it ends after 15 minutes."""
-    with Client(url) as nobody:
-        return nobody.send(calls.login(email, password)).access_token
+def signed_in(url: str, file: Path) -> Session:
+    """Keep a sign-in in a file, which threads and processes of this program may share."""
+    return Session(url, file, login=lambda: (os.environ["HWCI_EMAIL"], os.environ["HWCI_PASSWORD"]))
 
 
 def main() -> int:
-    url, email, password = (os.environ[f"HWCI_{one}"] for one in ("URL", "EMAIL", "PASSWORD"))
-    org_id = UUID(os.environ["HWCI_ORG"])
+    url, org_id = os.environ["HWCI_URL"], UUID(os.environ["HWCI_ORG"])
     try:
-        with Client(url, token=sign_in(url, email, password)) as client:
+        with Client(url, token=signed_in(url, Path(os.environ["HWCI_SESSION_FILE"]))) as client:
             total, boxes = newest(client, org_id)
             print(f"{total} runs, the newest on {' and '.join(boxes)}")
             found = pending(client, org_id)

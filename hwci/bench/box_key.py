@@ -112,7 +112,7 @@ def read_key(path: Path) -> BoxKey:
         NotInstalledError: it does not exist.
         ExplainedError: others can read it, or it cannot be read.
     """
-    from hwci.ci.bounded import read_at_most, refuse_pipe
+    from hwci.client.bounded import read_at_most, refuse_pipe
     from hwci.client.files import OF_OTHERS
 
     try:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from hwci import __version__
-from hwci.ci.bounded import read_whole
+from hwci.client.bounded import read_whole
 from hwci.engine.vocabulary import Verdict
 from hwci.wire import limits
 from hwci.wire.base import Name

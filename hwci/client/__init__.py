@@ -2,10 +2,10 @@
 """The typed client: `client.send(calls.metrics(org_id))`, synchronous or asynchronous.
 
 `calls` has one function per endpoint; each gives a `Call`, a value that says what to send and
-what the answer is. `Client` and `AsyncClient` send calls and know no endpoint. Errors stand in
-`errors`. What reports are made of and what answers hold can be imported from here, too. Importing
-this package imports none of these until they are asked for, so that a synchronous caller never
-pays for aiohttp.
+what the answer is. `Client` and `AsyncClient` send calls and know no endpoint; a `Session` keeps
+the sign-in of a person for them. Errors stand in `errors`. What reports are made of and what
+answers hold can be imported from here, too. Importing this package imports none of these until
+they are asked for, so that a synchronous caller never pays for aiohttp.
 """
 
 from importlib import import_module
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hwci.client._call import Call
     from hwci.client._sync import Client
     from hwci.client.errors import HwciError
+    from hwci.client.session import Session
     from hwci.engine.vocabulary import (
         FailureClass,
         Label,
@@ -71,6 +72,7 @@ __all__ = [
     "RunEventType",
     "RunReport",
     "RunStatus",
+    "Session",
     "SuiteConfigAnswer",
     "SuiteConfiguration",
     "TestItem",
@@ -86,6 +88,7 @@ _HOMES = {
     "hwci.client._call": "Call",
     "hwci.client._sync": "Client",
     "hwci.client.errors": "HwciError",
+    "hwci.client.session": "Session",
     "hwci.engine.vocabulary": (
         "FailureClass Label Outcome Role RunEventType RunStatus Trigger Verdict"
     ),

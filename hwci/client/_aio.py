@@ -8,6 +8,7 @@ redirects. What is sent and what an answer means is decided in `_protocol.py`.
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 from itertools import count
 from typing import Self, TypeVar
@@ -17,7 +18,7 @@ import aiohttp
 from yarl import URL
 
 from hwci.client._address import on_the_way, parse_address, proxy_of
-from hwci.client._call import Call
+from hwci.client._call import Call, Credential
 from hwci.client._protocol import (
     ANSWER_BYTES_MAX,
     Credentials,
@@ -28,7 +29,9 @@ from hwci.client._protocol import (
     build_request,
     conclude,
     lower_case,
+    needs_token,
     next_page,
+    refused_token,
     retry_delay,
 )
 from hwci.client._writing import Id
@@ -123,7 +126,8 @@ async def _next_chunk(line: aiohttp.ClientResponse) -> bytes:
 
 class AsyncClient:
     """Sends calls, also several at once, in one event loop. Its arguments are those of `Client`:
-    `timeout` is in seconds of silence, `token` may be a function.
+    `timeout` is in seconds of silence, `token` may be a function, or a `Session`, which works in a
+    thread.
     """
 
     def __init__(  # noqa: PLR0913 - all but the address by name
@@ -167,14 +171,40 @@ class AsyncClient:
         Raises:
             HwciError: see `hwci.client.errors`.
         """
-        request = build_request(call, self._credentials, uuid4().hex)
+        request_id = uuid4().hex
+        outcome = await self._signed(
+            call.credential,
+            lambda credentials: build_request(call, credentials, request_id),
+            lambda request: self._outcome(call, request),
+        )
+        return conclude(call, outcome)
+
+    async def _signed(
+        self,
+        needed: Credential,
+        made: Callable[[Credentials], Request],
+        performed: Callable[[Request], Awaitable[T]],
+    ) -> T:
+        """Perform a request, and again if a session replaces the token that was refused."""
+        credentials, session = self._credentials, self._credentials.renewable
+        if session is None or not needs_token(needed, credentials):
+            return await performed(made(credentials))
+        present = await asyncio.to_thread(session.token)
+        request = made(replace(credentials, token=present))
+        outcome = await performed(request)
+        refused = refused_token(request, outcome)
+        if refused is None or (other := await asyncio.to_thread(session.token, refused)) == refused:
+            return outcome
+        return await performed(made(replace(credentials, token=other)))
+
+    async def _outcome(self, call: Call[T], request: Request) -> Response | NoAnswer:
         for tried in count():
             outcome = await self._try(request, fresh=not call.repeatable)
             delay = retry_delay(call, outcome, self._retries - tried, tried, _chance())
             if delay is None:
                 break
             await self._sleep(delay)
-        return conclude(call, outcome)
+        return outcome
 
     async def items(self, call: Call[ListPage[Item]]) -> AsyncIterator[Item]:
         """Return the items of a list, page after page from the call's own on."""
@@ -195,7 +225,14 @@ class AsyncClient:
         return AsyncFollowing(follower, self._dial, self._retries, self._sleep)
 
     async def _dial(self, follower: Follower) -> aiohttp.ClientResponse | Response | NoAnswer:
-        request = follower.request(self._credentials, uuid4().hex)
+        request_id = uuid4().hex
+        return await self._signed(
+            Credential.READER,
+            lambda credentials: follower.request(credentials, request_id),
+            self._begun,
+        )
+
+    async def _begun(self, request: Request) -> aiohttp.ClientResponse | Response | NoAnswer:
         patience = aiohttp.ClientTimeout(
             total=None, sock_connect=self._timeout.sock_connect, sock_read=SILENCE_SECONDS
         )

@@ -36,8 +36,18 @@ from hwci.wire.limits import RUN_REPORT_BYTES
 T = TypeVar("T")
 Item = TypeVar("Item")
 
-Token = str | Callable[[], str]
 
+class RenewableToken(Protocol):
+    """An access token that can be replaced: a `Session`."""
+
+    def token(self, refused: str | None = None) -> str:
+        """Return the present token; another one if this one was refused."""
+        ...
+
+
+Token = str | Callable[[], str] | RenewableToken
+
+_BEARER = "Bearer "
 GZIP_FROM_BYTES = 8 * 1024
 GZIP_LEVEL = 6
 
@@ -54,14 +64,20 @@ ANSWER_BYTES_MAX = 2 * RUN_REPORT_BYTES
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What the caller may sign calls with; `repr` shows which there are, never their values. A
-    token that is renewed is given as a function that returns the present one, called for each
-    request.
+    token that is renewed is given as a session, or as a function that returns the present one,
+    called for each request.
     """
 
     ci_key: str | None = None
     token: Token | None = None
     box_key: str | None = None
     reader_key: str | None = None
+
+    @property
+    def renewable(self) -> RenewableToken | None:
+        """The token, if it can be replaced."""
+        plain = self.token is None or isinstance(self.token, str) or callable(self.token)
+        return None if plain else cast("RenewableToken", self.token)
 
     def __repr__(self) -> str:
         held = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -149,11 +165,27 @@ def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[
         return {"X-API-Key": usable(credentials.ci_key, needed)}
     if needed is Credential.BOX_KEY:
         return {"X-API-Key": usable(credentials.box_key, needed)}
-    if needed is Credential.READER and credentials.reader_key is not None:
+    if needs_token(needed, credentials):
+        return {"Authorization": f"{_BEARER}{usable(credentials.token, needed)}"}
+    if needed is Credential.READER:
         return {"X-API-Key": usable(credentials.reader_key, needed)}
-    if needed in {Credential.TOKEN, Credential.READER}:
-        return {"Authorization": f"Bearer {usable(credentials.token, needed)}"}
     return {}
+
+
+def needs_token(needed: Credential, credentials: Credentials) -> bool:
+    """Return whether a call is signed with the access token."""
+    if needed is Credential.READER:
+        return credentials.reader_key is None
+    return needed is Credential.TOKEN
+
+
+def refused_token(request: Request, outcome: object) -> str | None:
+    """Return the access token that was sent, if the server refused it: it did not look at the
+    request then.
+    """
+    unauthorized = isinstance(outcome, Response) and outcome.status == HTTPStatus.UNAUTHORIZED
+    signed = request.headers.get("Authorization", "")
+    return signed.removeprefix(_BEARER) if unauthorized and signed else None
 
 
 def usable(credential: Token | None, needed: Credential) -> str:
@@ -165,7 +197,10 @@ def usable(credential: Token | None, needed: Credential) -> str:
     """
     if credential is None:
         raise CredentialMissingError(needed.value)
-    present = credential() if callable(credential) else credential
+    if isinstance(credential, str):
+        present = credential
+    else:
+        present = credential() if callable(credential) else credential.token()
     if not present or not all("!" <= letter <= "~" for letter in present):
         raise CredentialMalformedError(needed.value)
     return present

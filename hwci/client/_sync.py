@@ -33,6 +33,7 @@ from hwci.client._protocol import (
     conclude,
     lower_case,
     next_page,
+    refused_token,
     retry_delay,
 )
 from hwci.client._writing import Id
@@ -137,7 +138,8 @@ class Client:
     Args:
         url: the server's address.
         ci_key: signs the CI report calls.
-        token: the access token that signs the calls of a user, or a function that returns it.
+        token: the access token that signs the calls of a user, a `Session` that keeps one, or a
+            function that returns one.
         box_key: signs the calls of a box.
         reader_key: signs the calls that read metrics, failures and runs, in place of the token.
         timeout: seconds of silence after which a try ends.
@@ -190,7 +192,25 @@ class Client:
         Raises:
             HwciError: see `hwci.client.errors`.
         """
-        request = build_request(call, self._credentials, uuid4().hex)
+        request_id = uuid4().hex
+        outcome = self._signed(
+            lambda: build_request(call, self._credentials, request_id),
+            lambda request: self._outcome(call, request, within),
+        )
+        return conclude(call, outcome)
+
+    def _signed(self, made: Callable[[], Request], performed: Callable[[Request], T]) -> T:
+        """Perform a request, and again if a session replaces the token that was refused."""
+        request, session = made(), self._credentials.renewable
+        outcome = performed(request)
+        refused = refused_token(request, outcome)
+        if session is None or refused is None or session.token(refused) == refused:
+            return outcome
+        return performed(made())
+
+    def _outcome(
+        self, call: Call[T], request: Request, within: float | None
+    ) -> Response | NoAnswer:
         for tried in count():
             outcome = self._try_within(within, request, fresh=not call.repeatable)
             delay = retry_delay(call, outcome, self._retries - tried, tried, _chance())
@@ -198,7 +218,7 @@ class Client:
             if delay is None:
                 break
             self._sleep(delay)
-        return conclude(call, outcome)
+        return outcome
 
     def items(self, call: Call[ListPage[Item]]) -> Iterator[Item]:
         """Return the items of a list, page after page from the call's own on."""
@@ -221,7 +241,10 @@ class Client:
         return Following(follower, self._dial, self._retries, self._sleep)
 
     def _dial(self, follower: Follower) -> _Line | Response | NoAnswer:
-        request = follower.request(self._credentials, uuid4().hex)
+        request_id = uuid4().hex
+        return self._signed(lambda: follower.request(self._credentials, request_id), self._begun)
+
+    def _begun(self, request: Request) -> _Line | Response | NoAnswer:
         try:
             connection = self._connections.apart(SILENCE_SECONDS)
         except (OSError, HTTPException) as fault:

@@ -6,6 +6,9 @@
     ├── ProxyAddressError           the environment names a proxy that cannot be used
     ├── CredentialMissingError      the call needs a key or token that was not given
     ├── CredentialMalformedError    what was given cannot be a key or token
+    ├── SessionError                a kept sign-in cannot be used
+    │   ├── SessionFileError        … as its file cannot be read or written
+    │   └── SessionEndedError       … as there is none, or it has ended: sign in again
     ├── InvalidCallError            the arguments of a call break the field rules: nothing was sent
     ├── ConnectionFailedError       no answer came
     │   ├── TimedOutError           … within the time allowed
@@ -92,6 +95,27 @@ class CredentialMalformedError(HwciError, ValueError):
             f"What was given as {self.credential} is none: it is empty, or holds blanks, line ends "
             "or letters beyond ASCII. Copy it again"
         )
+
+
+class SessionError(HwciError):
+    """A kept sign-in cannot be used; `fix`: what helps."""
+
+    def __init__(self, what: str, reason: str, fix: str = "") -> None:
+        super().__init__(what, reason, fix)
+        self.what = what
+        self.reason = reason
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.reason}. {self.fix or 'Sign in again'}"
+
+
+class SessionFileError(SessionError):
+    """The file of sign-ins cannot be read or written, or is of a newer hwci."""
+
+
+class SessionEndedError(SessionError):
+    """There is no sign-in, or it has ended and cannot be renewed. Only a new one helps."""
 
 
 class InvalidCallError(HwciError, ValueError):

@@ -124,6 +124,8 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
         (errors.InvalidCallError, usage, "Correct what is named above, then try again"),
         (errors.CredentialMalformedError, usage, "Copy it again, without quotes and line ends"),
         (errors.CredentialMissingError, sign_in, SIGN_IN_FIX),
+        (errors.SessionEndedError, sign_in, SIGN_IN_FIX),
+        (errors.SessionFileError, usage, ""),
         (
             errors.UntrustedError,
             away,
@@ -172,6 +174,8 @@ def explain(
         fix = OFF_FIX  # for a key that works, the server has no other reason
     elif by_ci_key and isinstance(fault, misplaced):
         code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
+    if isinstance(fault, errors.SessionError):
+        return ErrorMessage(fault.what, fault.reason, fault.fix or fix, code)
     if not isinstance(fault, errors.ApiError):
         unsent = (
             "The server cannot be reached" if code is ExitCode.UNREACHABLE else "Nothing is done"
@@ -186,11 +190,13 @@ def explain(
 @contextmanager
 def explained(what: str | None = None, *, by_ci_key: bool = False) -> Iterator[None]:
     """Explain the errors of the client that the block raises."""
-    from hwci.client.errors import HwciError
-
     try:
         yield
-    except HwciError as fault:
+    except Exception as fault:
+        from hwci.client.errors import HwciError
+
+        if not isinstance(fault, HwciError):
+            raise
         raise ExplainedError(explain(fault, what, by_ci_key=by_ci_key)) from fault
 
 

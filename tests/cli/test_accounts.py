@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from hwci.cli.session.credentials import Profile, default_credentials
+from hwci.cli.session.settings import kept_sign_ins
+from hwci.client.session_file import Profile
 from hwci.server.storage.sqlite.connections import open_reader
 from tests.cli.conftest import Answer as Told
 from tests.cli.conftest import Command
@@ -30,6 +31,7 @@ from tests.support.running import (
     RunningServer,
     running_in_thread,
 )
+from tests.support.sign_ins import put
 
 
 def sign_in(cli: Command, server: RunningServer, *more: str, password: str = PASSWORD) -> int:
@@ -38,7 +40,7 @@ def sign_in(cli: Command, server: RunningServer, *more: str, password: str = PAS
 
 
 def kept() -> Profile:
-    return default_credentials(os.environ).profiles()["default"]
+    return kept_sign_ins(os.environ).profiles()["default"]
 
 
 def test_a_sign_in_is_kept_for_the_commands_that_follow(
@@ -56,7 +58,7 @@ def test_a_sign_in_that_others_can_read_is_used_with_one_warning(
     cli: Command, server: RunningServer
 ) -> None:
     sign_in(cli, server)
-    path = default_credentials(os.environ).path
+    path = kept_sign_ins(os.environ).path
     path.chmod(0o644)
 
     code, out, err = cli("whoami")
@@ -92,7 +94,7 @@ def test_others_who_guess_the_password_do_not_hold_up_a_device_that_signed_in_be
 def test_a_renewal_keeps_what_the_device_is_known_by(cli: Command, server: RunningServer) -> None:
     sign_in(cli, server)
     before = kept()
-    default_credentials(os.environ).store("default", replace(before, expires_at=0.0))
+    put(kept_sign_ins(os.environ), "default", replace(before, expires_at=0.0))
 
     assert cli("whoami").code == 0
     assert kept().refresh_token != before.refresh_token
@@ -163,7 +165,7 @@ def let_the_access_token_end(**changed: str) -> None:
     """As the clock does after 15 minutes."""
     past = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
     ended = replace(kept(), expires_at=past, **changed)
-    default_credentials(os.environ).store("default", ended)
+    put(kept_sign_ins(os.environ), "default", ended)
 
 
 def test_a_sign_in_is_renewed_without_a_word(cli: Command, server: RunningServer) -> None:
@@ -181,16 +183,14 @@ PROCESSES, RENEWALS = 2, 25
 MANY_COMMANDS = """
 import os, sys
 from dataclasses import replace
-from datetime import UTC, datetime
-from ipaddress import ip_network
-from hwci.cli.session.credentials import default_credentials
 from hwci.cli.main import app
-LATER = datetime(9000, 1, 1, tzinfo=UTC)
-kept = default_credentials(os.environ)
+from hwci.cli.session.settings import kept_sign_ins
+kept = kept_sign_ins(os.environ)
 sys.stdin.readline()  # until all are there
 for _ in range(int(sys.argv[1])):
     # What is kept now ends, as after 15 minutes, whoever got it: the next command renews it.
-    kept.renewed("default", LATER, lambda profile: replace(profile, expires_at=0.0))
+    with kept.changing() as file:
+        file.put("default", replace(file.get("default"), expires_at=0.0))
     app(["whoami"], standalone_mode=False)
 """
 

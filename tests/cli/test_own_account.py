@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from hwci.cli.session.credentials import default_credentials
+from hwci.cli.session.settings import kept_sign_ins
 from tests.cli.conftest import Answer, Command
 from tests.support.answering import Answer as Answered
 from tests.support.answering import answering
@@ -167,7 +167,7 @@ def test_an_older_server_is_named_as_the_cause(cli: Command, command: tuple[str,
 def test_no_password_is_kept_by_the_command_line(cli: Command, email: str) -> None:
     cli("password", "change", "--password-stdin", stdin=f"{PASSWORD}\n{NEW}\n")
 
-    kept = default_credentials(os.environ).path.read_text()
+    kept = kept_sign_ins(os.environ).path.read_text()
     assert email in kept
     assert NEW not in kept
     assert PASSWORD not in kept

@@ -24,7 +24,7 @@ ISSUES = (Issue(path=["body", "sha"], message="Should be a commit"),)
 
 def test_the_public_names_are_these() -> None:
     assert set(hwci.client.__all__) == {
-        *("AsyncClient", "Call", "Client", "HwciError", "ListPage", "calls", "errors"),
+        *("AsyncClient", "Call", "Client", "HwciError", "ListPage", "Session", "calls", "errors"),
         *("FailureClass", "Label", "Outcome", "Role", "RunEventType", "RunStatus", "Trigger"),
         *("Changes", "CommitItem", "MergeAnnouncement", "RunReport", "SuiteConfiguration"),
         *("TestItem", "Verdict", "FailureAnswer", "FailureEvidence", "ResolvedFailureAnswer"),
@@ -92,6 +92,8 @@ def test_a_ci_step_imports_no_heavy_library(statement: str, needed: list[str]) -
         errors.ProxyAddressError("HTTP_PROXY", "x", "why"),
         errors.CredentialMissingError("a CI key"),
         errors.CredentialMalformedError("a CI key"),
+        errors.SessionFileError("what", "why", "fix"),
+        errors.SessionEndedError("what", "why"),
         errors.InvalidCallError(ISSUES),
         errors.ConnectionFailedError("http://h", "why", sent=True),
         errors.TimedOutError("http://h", "why", sent=False),

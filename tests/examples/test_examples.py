@@ -81,7 +81,9 @@ def reader_key(server: RunningServer) -> str:
         return owner.send(calls.create_reader_key(server.org_id, "soak-station")).api_key
 
 
-def test_the_page_for_embedders_is_a_script_that_runs(server: RunningServer) -> None:
+def test_the_page_for_embedders_is_a_script_that_runs(
+    server: RunningServer, tmp_path: Path
+) -> None:
     folder = EXAMPLES / "embed-the-client"
     keys = {"HWCI_CI_KEY": server.ci_key, "HWCI_READER_KEY": reader_key(server)}
     station = {"HWCI_URL": server.url, "HWCI_ORG": str(server.org_id)}
@@ -91,6 +93,7 @@ def test_the_page_for_embedders_is_a_script_that_runs(server: RunningServer) -> 
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
     person = {"HWCI_EMAIL": server.email, "HWCI_PASSWORD": server.password}
+    person["HWCI_SESSION_FILE"] = str(tmp_path / "session.json")
     done = run(PYTHON, str(folder / "tour.py"), **station, **person)
 
     assert done.stderr == ""

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from hwci.ci.bounded import read_bytes
 from hwci.ci.fields import BY_NAME
 from hwci.ci.job import Job, Sourced
+from hwci.client.bounded import read_bytes
 from hwci.client.explained import (
     ExitCode,
     ExplainedError,

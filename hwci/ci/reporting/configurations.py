@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hwci.ci.bounded import read_whole
 from hwci.ci.detect import find_job
 from hwci.ci.git.path_check import PathCheck, check_paths, tracked
 from hwci.ci.git.repository import GitError, Repository
 from hwci.ci.job import Sourced
 from hwci.ci.project import ProjectFileError, project_path, read_project
 from hwci.ci.reporting.context import CommandContext
+from hwci.client.bounded import read_whole
 from hwci.client.explained import command_error, counted, fault_lines, shortened, wrong_usage
 from hwci.wire import limits
 from hwci.wire.errors import issues_of

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from hwci.ci.bounded import MEBIBYTE, read_whole
 from hwci.ci.fields import ATTEMPT, RUN_ID
 from hwci.ci.job import Job, Sourced
 from hwci.ci.systems.api import ApiError, GetJson, Row, at_path, number_of, only, pages
@@ -41,6 +40,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
+from hwci.client.bounded import MEBIBYTE, read_whole
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.base import parse_time

@@ -11,9 +11,9 @@ import typer
 
 from hwci import client as hwci_client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import RETRIES, Connection, connected, listing, profile_of
+from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.session.prompts import asked, invite_token, new_password, password_in, secret_line
-from hwci.cli.session.settings import Flags, Settings, resolve
+from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import advised, explained, wrong_usage
@@ -22,8 +22,8 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.cli.session.credentials import Profile
     from hwci.client import Client
+    from hwci.client.session_file import Profile
     from hwci.wire.accounts import SessionAnswer, SignedIn
 
 password = typer.Typer(no_args_is_help=True, help="Your password: change.")
@@ -65,7 +65,7 @@ def register(
     from hwci.client import Client, calls
 
     settings = resolve(Flags(url, profile))
-    settings.credentials  # noqa: B018 - fails where no sign-in can be kept
+    settings.session.file  # noqa: B018 - fails where no sign-in can be kept
     address = email or asked("e-mail", "--email")
     word = new_password("--password-stdin", from_stdin=password_stdin)
     invitation = invite_token(from_stdin=invite_token_stdin)
@@ -115,10 +115,12 @@ def login(
             "Choose one: hwci login --email EMAIL, or hwci login --sso PROVIDER",
         )
     settings = resolve(Flags(url, profile))
-    settings.credentials  # noqa: B018 - fails where no sign-in can be kept
+    settings.session.file  # noqa: B018 - fails where no sign-in can be kept
     with explained("The sign-in failed"), Client(settings.url, retries=RETRIES) as client:
         began, answer = (
-            _sign_in_by_password(client, email, settings.profile(), password_stdin=password_stdin)
+            _sign_in_by_password(
+                client, email, settings.session.kept(), password_stdin=password_stdin
+            )
             if sso is None
             else sign_in_through(client, settings.url, sso, open_browser=not no_browser)
         )
@@ -140,11 +142,10 @@ def _sign_in_by_password(
 
 
 def _keep(settings: Settings, answer: "SignedIn", began: datetime) -> None:
-    email = answer.user.email
-    profile = profile_of(settings.url, email, answer, began, answer.device_token)
-    name, kept = settings.profile_name, settings.credentials
-    others = kept.profiles().keys() - {name}
-    kept.store(name, profile, use=not settings.explicit)
+    session = settings.session
+    name = session.name
+    others = session.file.profiles().keys() - {name}
+    session.keep(answer, began.timestamp(), use=not settings.explicit)
     if others:
         note(f"The sign-in is profile {name}; your others are kept: hwci profiles list")
 
@@ -156,25 +157,22 @@ def logout(profile: options.Profile = None) -> None:
 
       hwci logout
     """
-    from hwci.client import Client, calls
-    from hwci.client.errors import HwciError
+    from hwci.client.errors import HwciError, SessionFileError
 
-    settings = resolve(Flags(profile=profile))
-    kept = settings.credentials.profiles().get(settings.profile_name)
+    session = resolve(Flags(profile=profile)).session
+    kept = session.file.profiles().get(session.name)
     if kept is None:
         note("You were not signed in.")
         return
-    settings.credentials.forget(settings.profile_name)
-    if kept.refresh_token is None:
-        note(f"Signed out here; the tokens of {kept.url} expire by themselves.")
-        return
     try:
-        with Client(kept.url, retries=RETRIES) as client:
-            client.send(calls.logout(kept.refresh_token))
+        told = session.end()
+    except SessionFileError:
+        raise
     except HwciError as fault:
         note(f"Signed out here, but not at {kept.url} ({fault}).")
-        return
-    note(f"Signed out at {kept.url}.")
+    else:
+        expire = f"Signed out here; the tokens of {kept.url} expire by themselves."
+        note(f"Signed out at {kept.url}." if told else expire)
 
 
 @connected(org=False)

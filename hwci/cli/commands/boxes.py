@@ -12,9 +12,9 @@ import typer
 
 from hwci import client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import RETRIES, Connection, connected, listing
+from hwci.cli.session.connection import Connection, connected, listing
 from hwci.cli.session.prompts import secret_line
-from hwci.cli.session.settings import Flags, box_credential, resolve, secret
+from hwci.cli.session.settings import RETRIES, Flags, box_credential, resolve, secret
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.render import emit_json, note, write

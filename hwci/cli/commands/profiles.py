@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hwci.cli.session.credentials import default_credentials
+from hwci.cli.session.settings import kept_sign_ins
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit, note
 from hwci.client.explained import command_error
@@ -26,7 +26,7 @@ def list_profiles(json: options.JsonList = False, output: options.Output = None)
     from hwci.cli.terminal.profile_list import LAYOUT, Row
 
     form = options.form_of(json, output)
-    kept = default_credentials(os.environ)
+    kept = kept_sign_ins(os.environ)
     current = kept.current()
     rows = [
         Row(name=name, url=one.url, email=one.email, in_use=name == current)
@@ -45,10 +45,11 @@ def use_profile(
 
       hwci profiles use hwci.example.org
     """
-    kept = default_credentials(os.environ)
+    kept = kept_sign_ins(os.environ)
     known = kept.profiles()
     if name not in known:
         fix = "Sign in: hwci login --url URL; or name another profile: hwci profiles list"
         raise command_error(f"There is no profile {name!r}", hint(name, known) or "none", fix)
-    kept.use(name)
+    with kept.changing() as file:
+        file.use(name)
     note(f"In use now: {known[name].email} at {known[name].url}.")

@@ -8,19 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
-from hwci.cli.session.credentials import Profile, UnusedError
-from hwci.cli.session.settings import Flags, Settings, resolve
+from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit
 from hwci.cli.terminal.tables import View
 from hwci.client.explained import (
-    SIGN_IN_FIX,
-    ExitCode,
     ExplainedError,
     command_error,
     explain,
@@ -31,8 +26,8 @@ from hwci.client.explained import (
 if TYPE_CHECKING:
     from hwci.cli.terminal.tables import Layout
     from hwci.client import Call, Client
-    from hwci.client.errors import HwciError
-    from hwci.wire.accounts import OwnOrganization, TokenPair
+    from hwci.client._protocol import Token
+    from hwci.wire.accounts import OwnOrganization
     from hwci.wire.base import ListPage
 
 T = TypeVar("T")
@@ -41,8 +36,6 @@ _NOT_BY_A_KEY = (
     "A reader key reads metrics, failures and runs of the organization whose id is in HWCI_ORG"
     " (or --org); for anything else sign in: hwci login"
 )
-RETRIES = 1
-"""A person waits for the answer, and can try again; a CI job is more patient."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +95,7 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
     """Yield a connection with the token of `HWCI_TOKEN` or of the profile; what `HWCI_READER_KEY`
     may read is read with it.
     """
-    from hwci.client.errors import InvalidCallError
+    from hwci.client.errors import InvalidCallError, SessionEndedError
 
     settings = resolve(flags)
     with explained(), _client(settings) as client:
@@ -115,6 +108,12 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
                 f"{_flag_of(str(one.path[-1]))}: {_in_flags(one.message)}" for one in fault.issues
             ]
             raise wrong_usage("A flag is not understood", "; ".join(said), "Correct it") from fault
+        except SessionEndedError as fault:
+            if settings.session.kept() is not None:
+                raise
+            fix = f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)"
+            fix = fix if settings.reader_key() is None else _NOT_BY_A_KEY
+            raise ExplainedError(replace(explain(fault), fix=fix)) from fault
 
 
 _FLAGS = {
@@ -139,88 +138,16 @@ def _in_flags(message: str) -> str:
 
 
 def _client(settings: Settings) -> "Client":
-    from hwci.cli.session.renewing import RenewingClient
     from hwci.client import Client
 
     if (reader_key := settings.reader_key()) is not None:
         settings.url_for_key("HWCI_READER_KEY is not used")
-    if (token := settings.token()) is not None:
-        url = settings.url_for_key("HWCI_TOKEN is not used")
-        return Client(url, token=token, reader_key=reader_key, retries=RETRIES)
-
-    def renewed(refused: str | None) -> str:
-        # A command that runs for longer than a token lives asks for it again.
-        return _kept_token(settings, refused)
-
-    return RenewingClient(settings.url, renewed, reader_key, RETRIES)
-
-
-def _kept_token(settings: Settings, refused: str | None = None) -> str:
-    """Return the kept access token; a renewed one if it has ended or was refused."""
-    profile = settings.profile()
-    if profile is None:
-        raise command_error(
-            "You are not signed in",
-            f"profile {settings.named!r} keeps no sign-in at {settings.url}"
-            if settings.named
-            else f"no sign-in at {settings.url} is kept",
-            _NOT_BY_A_KEY
-            if settings.reader_key()
-            else f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)",
-            ExitCode.SIGN_IN,
-        )
-    now = options.now()
-    if profile.ended(now) or profile.access_token == refused:
-        kept = settings.credentials
-        profile = kept.renewed(settings.profile_name, now, _renew, refused) or profile
-    return profile.access_token
-
-
-def _renew(kept: Profile) -> Profile:
-    """Get new tokens for a sign-in whose access token has ended."""
-    from hwci.client import Client, calls
-    from hwci.client.errors import HwciError
-
-    assert kept.refresh_token is not None, "without one there is nothing to renew with"
-    began = options.now()
-    try:
-        with Client(kept.url, retries=RETRIES) as client:
-            answer = client.send(calls.refresh(kept.refresh_token))
-    except HwciError as fault:
-        message = explain(fault, "Your sign-in could not be renewed")
-        if _unused(fault):
-            raise UnusedError(message) from fault
-        raise ExplainedError(replace(message, fix=SIGN_IN_FIX)) from fault
-    return profile_of(kept.url, kept.email, answer, began, kept.device_token)
-
-
-def _unused(fault: "HwciError") -> bool:
-    """Return whether the server surely did not look at the token. A 503 counts if it is hwci's own,
-    with a request id: that of a proxy may come from a connection that broke after the request.
-    """
-    from hwci.client.errors import AnswerShapeError, ApiError, ConnectionFailedError
-
-    if isinstance(fault, ApiError):
-        busy = fault.status_code == HTTPStatus.SERVICE_UNAVAILABLE and fault.request_id is not None
-        return busy or fault.status_code == HTTPStatus.TOO_MANY_REQUESTS
-    if isinstance(fault, ConnectionFailedError):
-        return not fault.sent
-    return not isinstance(fault, AnswerShapeError)
-
-
-def profile_of(
-    url: str, email: str, tokens: "TokenPair", began: datetime, device_token: str | None
-) -> Profile:
-    """Return what is kept of a sign-in that was requested at `began`."""
-    assert tokens.refresh_token is not None, "only a browser asks for a cookie in its place"
-    return Profile(
-        url=url,
-        email=email,
-        access_token=tokens.access_token,
-        refresh_token=tokens.refresh_token,
-        expires_at=(began + timedelta(seconds=tokens.expires_in)).timestamp(),
-        device_token=device_token,
-    )
+    token: Token | None = settings.token()
+    if token is not None:
+        settings.url_for_key("HWCI_TOKEN is not used")
+    else:
+        token = settings.session
+    return Client(settings.url, token=token, reader_key=reader_key, retries=RETRIES)
 
 
 # Commands of a signed-in person: their shared flags, and the connection that they get

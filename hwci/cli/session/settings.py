@@ -7,18 +7,23 @@ profile is never shown to another server than the one that gave it.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hwci.cli.session.credentials import Credentials, Profile, default_credentials
-from hwci.client.explained import NO_URL, NO_URL_FIX, not_empty, wrong_usage
+from hwci.cli.terminal.errors import report
+from hwci.client.explained import NO_URL, NO_URL_FIX, ErrorMessage, not_empty, wrong_usage
+from hwci.client.session_file import SessionFile, own_session_file
 
 if TYPE_CHECKING:
     from hwci.bench.box_key import BoxCredential
+    from hwci.client.session import Session
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 KEY_FILE = "HWCI_CI_KEY_FILE"
 SECRET_BYTES_MAX = 64 * 1024
+RETRIES = 1
+"""A person waits for the answer, and can try again; a CI job is more patient."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +52,13 @@ class Settings:
     """The server is the default, to try hwci with, and gets no key."""
 
     @property
-    def credentials(self) -> Credentials:
-        """The file of sign-ins."""
-        return default_credentials(self.environ)
+    def session(self) -> "Session":
+        """The kept sign-in: that of the profile that is named, else that of the server. A job with
+        a token asks for none, and needs no file.
+        """
+        from hwci.client.session import Session
 
-    @property
-    def profile_name(self) -> str:
-        """The profile that is named, else that of the server: a job with a token reads no file."""
-        return self.named or self.credentials.of_server(self.url)
+        return Session(self.url, kept_sign_ins(self.environ), profile=self.named, retries=RETRIES)
 
     def ci_key(self) -> str | None:
         """Read the CI key: only the commands that report need one."""
@@ -67,11 +71,6 @@ class Settings:
     def token(self) -> str | None:
         """Read the token of the environment."""
         return secret("HWCI_TOKEN", self.environ)
-
-    def profile(self) -> Profile | None:
-        """Read the kept sign-in; one of another server is none."""
-        kept = self.credentials.profiles().get(self.profile_name)
-        return kept if kept is not None and kept.url == self.url else None
 
     def url_for_key(self, failed: str) -> str:
         """Return the address, for a command that shows it a key or a token of its environment."""
@@ -92,9 +91,9 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     explicit = flags.profile or env.get("HWCI_PROFILE")
     named, said_url = explicit, flags.url or env.get("HWCI_URL")
     if not said_url:
-        credentials = default_credentials(env)
-        named = explicit or credentials.current()
-        kept = credentials.profiles().get(named or "")
+        sign_ins = kept_sign_ins(env)
+        named = explicit or sign_ins.current()
+        kept = sign_ins.profiles().get(named or "")
         said_url = None if kept is None else kept.url
     return Settings(
         url=(said_url or DEFAULT_URL).rstrip("/"),
@@ -104,6 +103,19 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
         explicit=bool(explicit),
         guessed=not said_url,
     )
+
+
+def kept_sign_ins(environ: Mapping[str, str]) -> SessionFile:
+    """Return the file of this user's sign-ins."""
+    return SessionFile(own_session_file(environ), _warn_of_others)
+
+
+@cache
+def _warn_of_others(path: Path, mode: int) -> None:
+    what = f"Others can read the sign-ins in {path}"
+    cause = f"the mode of the file is {mode:04o}"
+    fix = f"Run: chmod 600 {path}. If strangers use this machine, sign in again"
+    report(ErrorMessage(what, cause, fix), "warning")
 
 
 def secret(name: str, environ: Mapping[str, str]) -> str | None:
@@ -135,7 +147,7 @@ def box_credential(
 
 
 def _from_file(name: str, environ: Mapping[str, str]) -> str:
-    from hwci.ci.bounded import read_whole
+    from hwci.client.bounded import read_whole
 
     path = environ.get(name, "")
     if not path:

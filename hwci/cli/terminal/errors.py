@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from hwci.cli.terminal.render import note
-from hwci.client.explained import ErrorMessage, ExplainedError
+from hwci.client.explained import ErrorMessage, ExplainedError, explained
 
 
 def report(message: ErrorMessage, word: str = "error") -> None:
@@ -34,7 +34,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with explained():
+                return super().invoke(ctx)
         except ExplainedError as fault:
             report(fault.message)
             raise typer.Exit(fault.message.code) from fault

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A session that is kept: by threads and processes at once, through crashes and lost answers."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hwci.client import AsyncClient, Client, Session, calls
+from hwci.client.errors import SessionEndedError, SessionFileError, UnauthorizedError
+from hwci.client.session import ARRIVES_WITHIN_S
+from hwci.client.session_file import Profile, SessionFile
+from hwci.server.storage.sqlite.connections import open_reader
+from tests.support.answering import Answer, answering
+from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
+from tests.support.sign_ins import put
+
+KEPT = Profile("https://kept.example", "ada@example.org", "kept-token", "refresh", 4e9)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    folder = tmp_path_factory.mktemp("server")
+    with running_in_thread(folder, auth_rate_limit="1000/minute") as running:
+        yield running
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "sessions.json"
+
+
+def known() -> tuple[str, str]:
+    return EMAIL, PASSWORD
+
+
+def begun(server: RunningServer, path: Path) -> Session:
+    """Return a session that has begun, and whose owner is not asked again."""
+    Session(server.url, path, login=known).token()
+    return Session(server.url, path)
+
+
+def change(session: Session, **changed: object) -> Profile:
+    kept = session.kept()
+    assert kept is not None
+    put(session.file, session.name, replace(kept, **changed))  # type: ignore[arg-type]
+    return kept
+
+
+def refreshed(server: RunningServer) -> int:
+    reader = open_reader(server.database)
+    ((count,),) = reader.rows("SELECT count(*) FROM refresh_token WHERE used_at IS NOT NULL")
+    reader.close()
+    return int(count)
+
+
+def test_a_session_begins_once_and_lasts(server: RunningServer, path: Path) -> None:
+    asked: list[str] = []
+
+    def login() -> tuple[str, str]:
+        asked.append("login")
+        return known()
+
+    for _ in range(2):
+        session = Session(server.url, path, login=login)
+        with Client(server.url, token=session) as client:
+            assert client.send(calls.me()).user.email == EMAIL
+        before = change(session, expires_at=0.0)
+        session.token()
+        kept = session.kept()
+        assert kept is not None
+        assert kept.refresh_token != before.refresh_token
+        assert kept.device_token == before.device_token is not None
+
+    assert asked == ["login"]
+
+
+def test_threads_renew_a_session_once(server: RunningServer, path: Path) -> None:
+    session = begun(server, path)
+    change(session, expires_at=0.0)
+    before = refreshed(server)
+
+    with Client(server.url, token=session) as client, ThreadPoolExecutor(8) as pool:
+        emails = list(pool.map(lambda _: client.send(calls.me()).user.email, range(24)))
+
+    assert emails == [EMAIL] * 24
+    assert refreshed(server) == before + 1
+
+
+def test_tasks_renew_a_session_once(server: RunningServer, path: Path) -> None:
+    session = begun(server, path)
+    change(session, expires_at=0.0)
+    before = refreshed(server)
+
+    async def ask() -> list[str]:
+        async with AsyncClient(server.url, token=session) as client:
+            answers = await asyncio.gather(*(client.send(calls.me()) for _ in range(8)))
+        return [answer.user.email for answer in answers]
+
+    assert asyncio.run(ask()) == [EMAIL] * 8
+    assert refreshed(server) == before + 1
+
+
+def test_a_token_that_is_refused_before_its_time_is_replaced(
+    server: RunningServer, path: Path
+) -> None:
+    session = begun(server, path)
+
+    async def follow() -> None:
+        async with (
+            AsyncClient(server.url, token=session) as client,
+            client.follow(server.org_id),
+        ):
+            pass
+
+    async def ask() -> None:
+        async with AsyncClient(server.url, token=session) as client:
+            await client.send(calls.me())
+
+    with Client(server.url, token=session) as client:
+        change(session, access_token="of-another-key")
+        client.send(calls.me())
+        change(session, access_token="of-another-key")
+        with client.follow(server.org_id):
+            pass
+    change(session, access_token="of-another-key")
+    asyncio.run(ask())
+    change(session, access_token="of-another-key")
+    asyncio.run(follow())
+
+
+def test_a_token_that_stays_refused_is_an_error(path: Path) -> None:
+    put(SessionFile(path), "default", KEPT)
+    renewed = {"accessToken": "kept-token", "refreshToken": "r2", "tokenType": "Bearer"}
+    pair = Answer(200, json.dumps({**renewed, "expiresIn": 900}).encode())
+    refusal = Answer(401)
+    with answering(refusal, pair) as other:
+        session = Session(other.url, path)
+        put(session.file, "default", replace(KEPT, url=other.url))
+        with pytest.raises(UnauthorizedError), Client(other.url, token=session) as client:
+            client.send(calls.me())
+        assert len(other.received) == 2
+
+
+LOST = [Answer(reset=True), Answer(500)]
+
+
+@pytest.mark.parametrize("answer", LOST)
+def test_a_renewal_whose_answer_was_lost_is_not_sent_again(path: Path, answer: Answer) -> None:
+    with answering(answer) as lossy:
+        session = Session(lossy.url, path)
+        put(session.file, "default", replace(KEPT, url=lossy.url, expires_at=0.0))
+        for why in ("could not be renewed", "was being renewed, and no answer was kept"):
+            with pytest.raises(SessionEndedError, match=why):
+                session.token()
+        assert len(lossy.received) == 1
+
+
+def test_a_crash_within_a_renewal_does_not_lose_the_session_of_a_program(
+    server: RunningServer, path: Path
+) -> None:
+    session = begun(server, path)
+    change(session, expires_at=0.0, refresh_token=None)  # as a kill after the request leaves it
+
+    with pytest.raises(SessionEndedError, match="Sign in again"):
+        session.token()
+    again = Session(server.url, path, login=known)
+    with Client(server.url, token=again) as client:
+        assert client.send(calls.me()).user.email == EMAIL
+        assert session.token() == again.token()
+
+
+def test_a_sign_in_is_shown_to_its_own_server_only(server: RunningServer, path: Path) -> None:
+    put(SessionFile(path), "default", KEPT)
+
+    with pytest.raises(SessionEndedError, match="'default' keeps no sign-in at"):
+        Session(server.url, path, profile="default").token()
+    assert Session("https://kept.example/", path).token() == "kept-token"
+
+
+def test_what_fails_in_the_login_of_a_program_is_its_own(path: Path) -> None:
+    def login() -> tuple[str, str]:
+        raise FileNotFoundError("password.txt")
+
+    with pytest.raises(FileNotFoundError):
+        Session("https://kept.example", path, login=login).token()
+
+
+def test_an_ended_session_has_ended_at_the_server(server: RunningServer, path: Path) -> None:
+    session = begun(server, path)
+    token = session.token()
+
+    assert session.end()
+    assert not session.end()
+    with Client(server.url, token=token) as client, pytest.raises(UnauthorizedError):
+        client.send(calls.me())
+    with pytest.raises(SessionEndedError, match="You are not signed in"):
+        session.token()
+
+
+def test_a_token_is_renewed_before_it_ends_on_its_way(path: Path) -> None:
+    put(SessionFile(path), "default", replace(KEPT, refresh_token=None))
+    session = Session(KEPT.url, path)
+    assert session.token() == "kept-token"
+
+    change(session, expires_at=time.time() + ARRIVES_WITHIN_S - 1)
+    with pytest.raises(SessionEndedError):
+        session.token()
+
+
+def test_a_file_that_others_can_read_is_used_with_a_warning(path: Path) -> None:
+    put(SessionFile(path), "default", KEPT)
+    path.chmod(0o644)
+
+    with pytest.warns(UserWarning, match="its mode is 0644"):
+        assert Session(KEPT.url, path).token() == "kept-token"
+
+
+# The file
+
+
+def test_a_store_of_sign_ins_is_its_owners_alone(path: Path) -> None:
+    store = SessionFile(path)
+    put(store, "default", KEPT)
+    put(store, "work", KEPT)
+
+    assert store.path.parent.stat().st_mode & 0o777 == 0o700
+    modes = {file.name: file.stat().st_mode & 0o777 for file in store.path.parent.iterdir()}
+    assert modes == {"sessions.json": 0o600, "sessions.lock": 0o600}
+    assert set(store.profiles()) == {"default", "work"}
+
+
+def test_a_forgotten_profile_leaves_the_others(path: Path) -> None:
+    store = SessionFile(path)
+    put(store, "default", KEPT)
+    put(store, "work", KEPT)
+
+    with store.changing() as file:
+        file.drop("default")
+
+    assert set(store.profiles()) == {"work"}
+
+
+def test_a_damaged_store_is_named_and_left_alone(path: Path) -> None:
+    store = SessionFile(path)
+    store.path.parent.mkdir()
+    store.path.write_text("{half")
+    store.path.chmod(0o600)
+
+    with pytest.raises(SessionFileError, match=r"sessions\.json"):
+        put(store, "default", KEPT)
+
+    assert store.path.read_text() == "{half"
+
+
+def test_sign_ins_at_the_same_time_all_stay(path: Path) -> None:
+    names = [f"profile-{number}" for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: put(SessionFile(path), name, KEPT), names))
+
+    assert set(SessionFile(path).profiles()) == set(names)
+
+
+def test_a_store_of_a_newer_hwci_is_named_and_left_alone(path: Path) -> None:
+    store = SessionFile(path)
+    store.path.parent.mkdir()
+    newer = '{"format": 2, "sign-ins": []}'
+    store.path.write_text(newer)
+    store.path.chmod(0o600)
+
+    for use in (store.profiles, lambda: put(store, "default", KEPT)):
+        with pytest.raises(SessionFileError, match="newer hwci") as caught:
+            use()
+        assert "they have format 2, and this one knows 1" in caught.value.reason
+    assert store.path.read_text() == newer
+
+
+def test_fields_that_another_version_added_stay(path: Path) -> None:
+    store = SessionFile(path)
+    put(store, "default", KEPT)
+    content = json.loads(store.path.read_text())
+    content["theme"] = "dark"
+    content["profiles"]["default"]["org"] = "Acme"
+    store.path.write_text(json.dumps(content))
+
+    put(store, "default", replace(KEPT, access_token="new"))
+    put(store, "work", KEPT)
+
+    after = json.loads(store.path.read_text())
+    assert after["theme"] == "dark"
+    assert after["profiles"]["default"]["org"] == "Acme"
+    assert store.profiles()["default"].access_token == "new"
+
+
+def test_a_store_that_cannot_be_read_or_written_names_the_cause(tmp_path: Path, path: Path) -> None:
+    store = SessionFile(path)
+    store.path.mkdir(parents=True)
+    with pytest.raises(SessionFileError, match="cannot be read") as caught:
+        store.profiles()
+    assert caught.value.reason == "Is a directory"
+
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SessionFileError, match="cannot be written") as caught:
+        put(SessionFile(tmp_path / "file" / "sessions.json"), "default", KEPT)
+    assert "XDG_CONFIG_HOME" in caught.value.fix
