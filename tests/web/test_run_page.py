@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 
 from hwci.cli.terminal.tables import duration
 from hwci.engine.facts import run_record_id
-from tests.support.asking import ask, ci_key
 from tests.support.running import report
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, sign, site
@@ -340,30 +339,3 @@ def test_what_the_harness_wrote_of_a_failure_is_shown_as_text(own: Site) -> None
     expect(own.page.locator(".message")).to_have_text(said)
     own.page.get_by_role("link", name="boot", exact=True).click()
     expect(own.page.locator(".facts .message")).to_have_text(said)
-
-
-def test_commits_files_and_pull_requests_lead_to_the_site_of_the_repository(own: Site) -> None:
-    site = "https://git.example/{repo}"
-    links = {
-        "commit": f"{site}/commit/{{sha}}",
-        "file": f"{site}/{{sha}}/{{path}}",
-        "pull": f"{site}/pull/{{number}}",
-    }
-    commit = {"sha": "a" * 40, "subject": "Fix boot (#71)", "files": ["src/a b?.c"]}
-    own.benches.report(run_id=4444, changes={"base_sha": None, "commits": [commit]})
-    [run] = own.benches.listed("&branch=main")
-    product = {"repo_key": run["repoKey"], "suite": run["suite"], "links": links}
-    paths = {"firmware_paths": ["src/**"], "harness_paths": [], "merge_trigger": True}
-    key = ci_key(own.server.ci_key)
-    body = {**product, **paths}
-    assert ask(own.server.url, "PUT", "/api/ci/suite-config", key, json_body=body).status == 204
-
-    own.open(f"runs/{run['id']}")
-    page = f"https://git.example/{run['repoKey']}"
-    commits = own.page.get_by_role("link", name=f"Open commit {'a' * 40}")
-    expect(commits.first).to_have_attribute("href", f"{page}/commit/{'a' * 40}")
-    pull = own.page.get_by_role("link", name="Open pull request 71")
-    expect(pull).to_have_attribute("href", f"{page}/pull/71")
-    own.page.get_by_role("button", name="1 file").click()
-    file = own.page.get_by_role("link", name="src/a b?.c")
-    expect(file).to_have_attribute("href", f"{page}/{'a' * 40}/src/a%20b%3F.c")

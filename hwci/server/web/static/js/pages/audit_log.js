@@ -4,6 +4,7 @@
 
 import { addressOf } from "../address.js";
 import { html } from "../html.js";
+import { useProducts } from "../parts/links.js";
 import { Empty, Waiting } from "../parts/notice.js";
 import { isAdmin } from "../parts/roles.js";
 import { PagedTable } from "../parts/table.js";
@@ -12,6 +13,7 @@ import { deedOf, thingOf } from "./audit_log/words.js";
 
 /** The page. */
 export function AuditLog({ address, orgId, organization }) {
+  useProducts(orgId, organization?.ciMetricsEnabled === true); // while CI Metrics is off, the API refuses
   return html`
     <div class="page-head"><h1>Audit log</h1><${ExactTimes} /></div>
     <section class="part">${shown(address, orgId, organization)}</section>

@@ -4,7 +4,7 @@
 import { change } from "../address.js";
 import { ago, moment, short } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
-import { CommitLink } from "./links.js";
+import { CommitLink, PullLink } from "./links.js";
 
 const COPIED_MILLISECONDS = 1500;
 const MINUTE_MILLISECONDS = 60_000;
@@ -92,9 +92,13 @@ function copiedBySelection(text, button) {
   return done;
 }
 
-/** A commit's first line, as the report has it. */
-export function Subject({ text }) {
-  return text || html`<span class="quiet">no subject: the report has an empty one</span>`;
+/**
+ * A commit's first line, as the report has it. `repo`: its repository, whose site has the pull request that the line
+ * names; left out within a button.
+ */
+export function Subject({ text, repo }) {
+  if (!text) return html`<span class="quiet">no subject: the report has an empty one</span>`;
+  return html`${text}<${PullLink} repo=${repo} subject=${text} />`;
 }
 
 // A long name may break after these, without a hyphen that would be copied.

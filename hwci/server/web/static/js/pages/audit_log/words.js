@@ -14,7 +14,7 @@ const named = ({ details }) => details.name;
 const failure = ({ target, details }, orgId) => html`
   <a href=${addressOf("failure", { orgId, failureId: target })}><${LongName} name=${details.testId} /></a>
   <span class="under">${details.suite} · ${details.repoKey}</span>
-  <span class="under">${details.boxKey} · ${details.branch} · <${Sha} sha=${details.sha} /></span>
+  <span class="under">${details.boxKey} · ${details.branch} · <${Sha} sha=${details.sha} repo=${details.repoKey} /></span>
   <span class="under">${classText(details.classBefore)} → ${classText(details.classAfter)}</span>
   ${details.note && html`<span class="under">${details.note}</span>`}
   ${details.issue && html`<span class="under"><${Outside} href=${details.issue}>${details.issue}<//></span>`}`;

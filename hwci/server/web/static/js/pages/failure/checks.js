@@ -6,6 +6,7 @@
 import { addressOf } from "../../address.js";
 import { counted, short } from "../../format.js";
 import { html } from "../../html.js";
+import { CommitLink, FileLink } from "../../parts/links.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Sha } from "../../parts/values.js";
 import { RunLink } from "../../parts/words.js";
@@ -88,22 +89,27 @@ function Answer({ passes, decided }) {
 
 function LookedAt({ check, evidence, story, orgId, show }) {
   const { commit, file, pattern, run } = check;
+  const repo = evidence.failure.repoKey;
   if (!commit && !run) return null;
   return html`<p class="looked quiet">
-    ${commit && html`<span>commit <${CommitLink} sha=${commit} ...${{ evidence, story, orgId, show }} /></span>`}
-    ${file && html`<span>file <code>${file}</code>${pattern && html` by pattern <code>${pattern}</code>`}</span>`}
+    ${commit && html`<span>commit <${Place} sha=${commit} ...${{ evidence, story, orgId, show }} /></span>`}
+    ${file && html`<span>file <${FileLink} ...${{ repo, sha: commit, path: file }} />
+      ${pattern && html` by pattern <code>${pattern}</code>`}</span>`}
     ${run && html`<span><${RunLink} run=${run} orgId=${orgId} /> on ${run.boxKey}</span>`}
   </p>`;
 }
 
-function CommitLink({ sha, story, evidence, orgId, show }) {
+/** A commit, which leads to its place on the line. */
+function Place({ sha, story, evidence, orgId, show }) {
   const commit = story.find((one) => one.sha === sha);
-  if (!commit) return html`<${Sha} sha=${sha} repo=${evidence.failure.repoKey} />`;
+  const repo = evidence.failure.repoKey;
+  if (!commit) return html`<${Sha} ...${{ sha, repo }} />`;
   const address = addressOf("failure", { orgId, failureId: evidence.failure.id }, { commit: sha });
   const follow = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in another tab
     event.preventDefault();
     show(sha);
   };
-  return html`<a href=${address} onClick=${follow}><code>${short(sha)}</code> ${commit.change?.subject ?? ""}</a>`;
+  return html`<a href=${address} onClick=${follow}><code>${short(sha)}</code> ${commit.change?.subject ?? ""}</a>
+    <${CommitLink} ...${{ repo, sha }} />`;
 }

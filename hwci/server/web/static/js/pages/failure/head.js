@@ -113,7 +113,7 @@ function firstFailure(first, orgId) {
 function brokenBy(range, repo) {
   if (!range) return html`<span class="quiet">unknown</span>`;
   const [{ sha, subject }] = range.commits;
-  if (range.commits.length === 1) return html`<${Sha} sha=${sha} repo=${repo} /> <${Subject} text=${subject} />`;
+  if (range.commits.length === 1) return html`<${Sha} sha=${sha} repo=${repo} /> <${Subject} text=${subject} repo=${repo} />`;
   return html`one of ${counted(range.commits.length, "firmware commit")}, <${Sha} sha=${range.from} repo=${repo} />
     ${" "}to <${Sha} sha=${range.to} repo=${repo} />`;
 }

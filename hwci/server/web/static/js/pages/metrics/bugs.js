@@ -39,7 +39,7 @@ function brokenBy({ repoKey: repo, brokenBy: range }) {
 }
 
 function Commit({ commit, repo }) {
-  return html`<${Sha} sha=${commit.sha} repo=${repo} /> <${Subject} text=${commit.subject} />`;
+  return html`<${Sha} sha=${commit.sha} repo=${repo} /> <${Subject} text=${commit.subject} repo=${repo} />`;
 }
 
 function fixedBy({ repoKey: repo, fix }) {

@@ -3,7 +3,7 @@
 
 import { count, counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
-import { FileLink, PullLink } from "../../parts/links.js";
+import { FileLink } from "../../parts/links.js";
 import { Empty } from "../../parts/notice.js";
 import { Section } from "../../parts/section.js";
 import { Sha, Subject, Time } from "../../parts/values.js";
@@ -36,7 +36,7 @@ function Commit({ repo, commit: { sha, subject, committedAt, files, filesTruncat
   const id = useId();
   return html`<li>
     <div class="commit-line"><${Sha} sha=${sha} repo=${repo} />
-      ${" "}<span class="subject-text"><${Subject} text=${subject} /><${PullLink} ...${{ repo, subject }} /></span>
+      ${" "}<span class="subject-text"><${Subject} text=${subject} repo=${repo} /></span>
       ${committedAt && html`<span class="quiet"><${Time} at=${committedAt} /></span>`}</div>
     <button type="button" class="fold" aria-expanded=${open ? "true" : "false"} aria-controls=${id}
       onClick=${() => setOpen(!open)}>${filesText(files.length, filesTruncated)}</button>

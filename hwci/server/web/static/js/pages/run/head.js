@@ -43,7 +43,7 @@ function facts(run) {
     ["Box", run.boxKey],
     ["Workflow", run.workflow],
     ["Run id", html`<${Outside} href=${run.ciUrl}>${run.runId}<//> <span class="under">attempt ${count(run.runAttempt)}</span>`],
-    ...(run.ciRun === null ? [] : [["CI number", run.ciRun]]),
+    ...(run.ciRun === null ? [] : [["CI number", html`<${Outside} href=${run.ciUrl}>${run.ciRun}<//>`]]),
     ["Trigger", run.trigger],
     ["Hardware", hello(run)],
     ["Started", html`<${Time} at=${run.startedAt} />`],
