@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci init`: write the first `hwci.toml` of a repository, and print a job for its CI and the
-next command. What is guessed is decided in `hwci.ci.new_project`.
+next command. What is guessed is decided in `hwci.ci.new_project`, the job in `hwci.ci.new_job`.
 """
 
 from pathlib import Path
@@ -37,7 +37,8 @@ def init(
 
       hwci init --suite sensor-fw --url https://hwci.example.org
     """
-    from hwci.ci.new_project import ci_job, guess
+    from hwci.ci.new_job import ci_job
+    from hwci.ci.new_project import guess
     from hwci.ci.reporting import tracked_files
 
     root, files, remote = tracked_files(command_context().folder(), NOT_WRITTEN)
