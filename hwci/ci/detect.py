@@ -78,6 +78,7 @@ def find_job(
         system=system.name if system else None,
         title=system.title if system else NO_SYSTEM,
         fields=in_order(found),
+        name=found["job"].value if "job" in found and "run_id" not in env.set_by_people else None,
         before_sha=_commit(found.get("before_sha")),
         previous_sha=_read(system, "previous_sha", env, checkout) if system else None,
         succeeded_sha=_read(system, "succeeded_sha", env, checkout) if system else None,
@@ -279,9 +280,12 @@ def _read(
 
 def _of_product(said: _Fields, found: _Fields, project: Project | None) -> _Fields:
     """Make a run id for each product of a CI run, the same in each attempt: two that are tested on
-    one box would otherwise replace each other's reports.
+    one box would otherwise replace each other's reports. One that a person sets has the CI's number
+    beside it, too.
     """
     run_id, suite = said.get("run_id"), found.get("suite")
+    if run_id is not None and "run_id" in found and found["run_id"].value != run_id.value:
+        return {"ci_run": run_id, **said}
     several = project is not None and len({item.suite for item in project.products}) > 1
     if not several or run_id is None or suite is None:
         return said

@@ -45,6 +45,11 @@ def product_run_id(run_id: int, suite: str) -> int:
     return hashed_run_id(f"{run_id} of {suite}")
 
 
+def job_run_id(run_id: int, job: str) -> int:
+    """Return the run id of a job in a CI run of which another job reports as the same box."""
+    return hashed_run_id(f"{run_id} of job {job}")
+
+
 def matches_branch(branch: str, names: Sequence[str]) -> bool:
     """Return whether a branch is one of `names`, in which `*` matches any text."""
     return any(branch == name or fnmatchcase(branch, name) for name in names)
@@ -69,6 +74,11 @@ class Job:
 
     merge_branches: Sourced[tuple[str, ...]]
     """The branches on which a push is a merge."""
+
+    name: str | None = None
+    """What tells this job from the others of a build that has one number for all of them, the same
+    in each attempt; None if unknown, or the run id tells them apart.
+    """
 
     before_sha: Sourced[str] | None = None
     """Where the branch stood before the push that started this; never a hash of zeros."""

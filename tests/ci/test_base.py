@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from hwci.ci.detect import find_job
-from hwci.ci.job import Sourced, product_run_id
+from hwci.ci.job import Sourced, job_run_id, product_run_id
 from hwci.ci.reporting.base import find_base
 from hwci.ci.systems.api import ApiError, get_json
 from hwci.client.store import PastRuns
@@ -99,6 +99,18 @@ def test_a_run_is_remembered_by_the_number_of_its_product(title: str) -> None:
 
     assert found == (Sourced(NEWER, title), ())
     assert other[0].value is None
+
+
+@pytest.mark.parametrize("title", ["GitHub's API", "Azure's API"])
+def test_a_run_is_remembered_by_the_number_of_this_job(title: str) -> None:
+    """Where another job of that build had come to this box before."""
+    api = APIS[title]
+    name = find_job({}, api.environ, None, None).name
+    assert name is not None
+
+    found = find_after(title, api.failed, {job_run_id(api.newer, name): (NEWER, True)})
+
+    assert found == (Sourced(NEWER, title), ())
 
 
 @pytest.mark.parametrize("title", APIS)

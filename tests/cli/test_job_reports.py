@@ -170,7 +170,68 @@ def test_two_jobs_of_one_number_on_one_box_are_warned_that_one_replaces_the_othe
     assert (first.code, again.code, other.code) == (0, 0, 0)
     assert "replaces" not in first.err + again.err
     assert "warning: The report of b replaces one of other tests: same run 77" in other.err
+    assert "set HWCI_RUN_ID to a number of its own for each" in other.err
+    assert "${{ github.run_id }}${{ strategy.job-index }}" in other.err
     assert "replaces one of product local" in in_ci(*run, "two.xml", "--suite", "s").err
+
+
+JOBS = [
+    ("github-push", "GITHUB_JOB", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"),
+    ("azure-ci", "SYSTEM_JOBIDENTIFIER", "BUILD_BUILDID", "SYSTEM_JOBATTEMPT"),
+]
+
+
+@pytest.mark.parametrize(("name", "job", "build", "attempt"), JOBS)
+def test_jobs_of_a_build_on_one_box_have_run_ids_of_their_own(
+    in_ci: Command, checkout: Path, name: str, job: str, build: str, attempt: str
+) -> None:
+    environ = recorded(name) | {"HWCI_SHA": git(checkout, "rev-parse", "HEAD")}
+    run = ("report-run", "--junit", "one.xml", "--no-changes")
+
+    def sent(**changed: str) -> None:
+        assert in_ci(*run, "--strict", **environ | changed).code == 0
+
+    def ids(**changed: str) -> tuple[int, int | None]:
+        report = body(in_ci(*run, "--dry-run", **environ | changed))
+        return report["run_id"], report.get("ci_run")
+
+    number = int(environ[build])
+    soak, first, third = {job: "Bench.soak.long"}, {attempt: "1"}, {attempt: "3"}
+    assert ids(**soak) == (number, None), "a dry run takes no number"
+    sent(**first)
+    sent(**first, **soak)
+
+    assert ids(**first) == ids(**third) == (number, None)
+    own, shown = ids(**first, **soak)
+    assert own != number == shown
+    assert ids(**third, **soak) == (own, number)
+    assert len({own, number, ids(**{job: "Bench.soak.short"})[0]}) == 3
+    assert ids(**soak, HWCI_BOX="bench-2") == (number, None)
+    assert ids(**soak, **{build: "7"}) == (7, None)
+
+
+def test_a_retry_keeps_the_run_id_that_an_earlier_version_gave(
+    in_ci: Command, checkout: Path
+) -> None:
+    environ = recorded("github-push") | {"HWCI_SHA": git(checkout, "rev-parse", "HEAD")}
+    run = ("report-run", "--junit", "one.xml", "--no-changes")
+    earlier = environ | {"GITHUB_JOB": "", "GITHUB_RUN_ATTEMPT": "1"}  # it knew no jobs
+    assert in_ci(*run, "--strict", **earlier).code == 0
+
+    assert in_ci(*run, "--strict", **environ).code == 0
+
+    assert body(in_ci(*run, "-n", **environ))["run_id"] == int(environ["GITHUB_RUN_ID"])
+
+
+def test_a_run_id_that_a_person_sets_has_that_of_the_ci_beside_it(
+    in_ci: Command, checkout: Path
+) -> None:
+    assert checkout.exists()
+    environ = recorded("github-push") | {"HWCI_RUN_ID": "195432109871"}
+
+    report = body(in_ci("report-run", "--junit", "one.xml", "--no-changes", "-n", **environ))
+
+    assert (report["run_id"], report["ci_run"]) == (195432109871, 19543210987)
 
 
 def test_changes_are_left_out_when_nobody_wants_them(in_ci: Command, checkout: Path) -> None:

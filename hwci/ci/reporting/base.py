@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hwci.ci.fields import BY_NAME
-from hwci.ci.job import Job, Sourced, product_run_id
+from hwci.ci.job import Job, Sourced, job_run_id, product_run_id
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
 from hwci.ci.systems.earlier import EarlierRun, Ending
@@ -63,11 +63,15 @@ class _Search:
         return run.ending(), sha
 
     def _known(self, run: EarlierRun) -> Iterator[ReportedRun | None]:
-        """Return what this machine remembers of a run, by the CI's number and by its product's."""
+        """Return what this machine remembers of a run, by the CI's number, by that of its product,
+        and by those of this job.
+        """
         if self.past.series is not None:
-            for run_id in run.run_ids:
-                yield self.past.reported(run_id)
-                yield self.past.reported(product_run_id(run_id, self.past.series.suite))
+            for number in run.run_ids:
+                for run_id in (number, product_run_id(number, self.past.series.suite)):
+                    yield self.past.reported(run_id)
+                    if self.job.name is not None:
+                        yield self.past.reported(job_run_id(run_id, self.job.name))
 
     def _has_numbers_of_its_own(self) -> bool:
         """Return whether a person numbers the runs: then this machine knows earlier ones, which the

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from hwci.ci.job import Job, Sourced
 from hwci.ci.reporting import bodies, clock, summary
+from hwci.ci.reporting.apart import set_apart
 from hwci.ci.reporting.base import NOBODY, past_runs
 from hwci.ci.reporting.bodies import missing_error
 from hwci.ci.reporting.context import (
@@ -134,7 +135,8 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     results = results_of(context, request.files, request.before, messages=request.messages)
     # A run that no CI counts is named by its start.
     started_at = context.job.value("started_at") or results.started_at() or command.clock()
-    context = replace(context, job=context.job.with_run_id(started_at))
+    job = set_apart(context.job.with_run_id(started_at), claim=sending.to is not None)
+    context = replace(context, job=job)
     command.warn(*results.uncounted(context.job))
     past, replacing = past_runs(context.job), None  # as long as this run is not among them
     if sending.to is not None and request.asks_git:
@@ -194,7 +196,7 @@ def check_run(
     # The run itself shows its end. One that no CI counts is named by its start, as in its report.
     flags = replace(flags, ended_at=started_at, conclusion="success")
     context = job_context(flags, command)
-    job = context.job.with_run_id(started_at)
+    job = set_apart(context.job.with_run_id(started_at), claim=True)
     if missing := missing_of_run(job, files, ran=True):
         raise missing_error("report", missing)
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
@@ -325,7 +327,9 @@ def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[st
     store = bench_store(command.environ)
     return tuple(
         f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "
-        f"{report.run_attempt} and box. If they are of two jobs, set a --run-id of its own for each"
+        f"{report.run_attempt} and box. If they are of two jobs, set HWCI_RUN_ID to a number of its"
+        " own for each, the same in every attempt; in a matrix of GitHub: "
+        "${{ github.run_id }}${{ strategy.job-index }}"
         for report in reports
         if store is not None and (other := store.replaced(report)) is not None
     )

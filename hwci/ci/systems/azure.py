@@ -160,6 +160,7 @@ AZURE = System(
         "workflow": (variable("BUILD_DEFINITIONNAME"),),
         "run_id": (variable("BUILD_BUILDID", RUN_ID),),
         "run_attempt": (variable("SYSTEM_JOBATTEMPT", ATTEMPT),),
+        "job": (variable("SYSTEM_JOBIDENTIFIER"),),
         "sha": (
             variable("SYSTEM_PULLREQUEST_SOURCECOMMITID", commit),
             variable("BUILD_SOURCEVERSION", commit),

@@ -282,6 +282,8 @@ GITHUB = System(
         "workflow": (variable("GITHUB_WORKFLOW"),),
         "run_id": (variable("GITHUB_RUN_ID", RUN_ID),),
         "run_attempt": (variable("GITHUB_RUN_ATTEMPT", ATTEMPT),),
+        # The same for all of a matrix, and for each call of a workflow.
+        "job": (variable("GITHUB_JOB"),),
         "sha": (
             where(_is_merged, _of_pull("merge_commit_sha", read=commit)),
             where(_event_is(*_PULLS), _of_pull("head", "sha", read=commit)),

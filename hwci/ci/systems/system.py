@@ -45,7 +45,8 @@ Condition = Callable[[JobEnvironment], bool]
 @dataclass(frozen=True, slots=True)
 class System:
     """A CI system. `readers`: by field, and by `default_branch`, `before_sha`, `previous_sha`,
-    `succeeded_sha`, `pushed_shas`, `queued` and `batched`.
+    `succeeded_sha`, `pushed_shas`, `queued`, `batched`, and `job`: its name, where the jobs of a
+    build share its number.
     """
 
     name: str

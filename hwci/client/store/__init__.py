@@ -5,13 +5,14 @@ bench remembers of its runs (ADR 0033). `BenchStore` is all that others need of 
 
 from hwci.client.store.bench import ASKED_MAX_S, BenchStore, bench_store, fingerprint_of, no_place
 from hwci.client.store.file import StoreError
-from hwci.client.store.memory import PastRuns, ReportedRun, RunSeries
+from hwci.client.store.memory import JobOfBuild, PastRuns, ReportedRun, RunSeries
 from hwci.client.store.pending import UNKNOWN, PendingReport
 
 __all__ = [
     "ASKED_MAX_S",
     "UNKNOWN",
     "BenchStore",
+    "JobOfBuild",
     "PastRuns",
     "PendingReport",
     "ReportedRun",

@@ -32,7 +32,7 @@ from hwci.client._protocol import usable
 from hwci.client.files import locked, state_home
 from hwci.client.store import memory
 from hwci.client.store.file import StoreError, StoreFile
-from hwci.client.store.memory import PastRuns, RunSeries, facts_of
+from hwci.client.store.memory import JobOfBuild, PastRuns, RunSeries, facts_of
 from hwci.client.store.pending import LISTED, UNKNOWN, PendingReport, call_of
 from hwci.client.store.takeover import OlderFolders, Taken, older_identity
 from hwci.wire.reports import RunReport
@@ -248,6 +248,16 @@ class BenchStore(StoreFile):
             with suppress(StoreError):
                 known = self.read(lambda db: memory.past_runs(db, series)) or known
         return self._older.with_runs_of(known)
+
+    def run_id_of(self, job: JobOfBuild, own: int, *, claim: bool) -> int:
+        """Return the run id of a job: `own` if another job has the number of its build on this box.
+        `claim`: it is remembered.
+        """
+        with suppress(StoreError):
+            if claim:
+                return self.write(lambda db: memory.claim_run_id(db, job, own))
+            return self.read(lambda db: memory.run_id_of(db, job, own)) or job.number
+        return job.number
 
     def replaced(self, report: RunReport) -> str | None:
         """Return what else a report would replace: other tests or another product."""

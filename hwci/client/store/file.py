@@ -39,6 +39,9 @@ SCHEMA = (
     """CREATE TABLE IF NOT EXISTS known (
         identity TEXT PRIMARY KEY, number INTEGER NOT NULL, tests TEXT NOT NULL,
         product TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS jobs (
+        number INTEGER PRIMARY KEY, build TEXT NOT NULL, job TEXT NOT NULL,
+        run_id INTEGER NOT NULL, UNIQUE (build, job))""",
     """CREATE TABLE IF NOT EXISTS reports (
         number INTEGER PRIMARY KEY, state TEXT NOT NULL, identity TEXT NOT NULL,
         path TEXT NOT NULL, name TEXT NOT NULL, repo_key TEXT, run_id INTEGER,
@@ -51,7 +54,8 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS reports_by_run ON reports (run)",
 )
 """`runs`: the runs of this bench, in their order; `tested` null: no report of it was sent yet.
-`known`: what was sent under an identity. `reports`: what the server does not have.
+`known`: what was sent under an identity. `jobs`: the run ids of jobs that share a number, in the
+order in which they came. `reports`: what the server does not have.
 """
 
 
@@ -184,7 +188,7 @@ def _readable_rows(file: Path) -> list[tuple[str, sqlite3.Row]]:
     rows = []
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
         db.row_factory = sqlite3.Row
-        for table in ("runs", "known", "reports"):
+        for table in ("runs", "known", "jobs", "reports"):
             ids: set[int] = set()
             for way in ("ASC", "DESC"):
                 with suppress(sqlite3.Error):

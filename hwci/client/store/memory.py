@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a bench remembers of its runs: which commit was tested last, which changes the first attempt
-of a run reported (semantics, 5.1 and 6.6), and which tests it reported under which identity: two
-jobs with the same number on the same box replace each other's reports without notice (spec, "Run
-report"; semantics, 1.5).
+of a run reported (semantics, 5.1 and 6.6), which run id each job of a build has, and which tests it
+reported under which identity: two jobs with the same number on the same box replace each other's
+reports without notice (spec, "Run report"; semantics, 1.5).
 
 A run counts while a report of it waits or once one was sent; what a server refused counts nowhere.
 Reporting works without this memory. It holds hashes, first lines and paths, and is private to its
@@ -28,6 +28,9 @@ SERIES_KEPT = 1_000
 """Series, those with the newest runs: each branch of each product is one."""
 KNOWN_KEPT = 2_000
 """Identities of which the tests are remembered, the newest."""
+
+JOBS_KEPT = 2_000
+"""Jobs of which the run id is remembered, the newest."""
 
 _COUNTS = "(runs.tested IS NOT NULL OR reports.number IS NOT NULL)"
 _RUNS = "runs LEFT JOIN reports ON reports.run = runs.id AND reports.state = 'waiting'"
@@ -56,6 +59,23 @@ class ReportedRun(NamedTuple):
     run_id: int
     sha: str
     hello_ok: bool
+
+
+class JobOfBuild(NamedTuple):
+    """A job that reports as a box, in a build whose number is that of all its jobs."""
+
+    repo_key: str
+    box_key: str
+    number: int
+    name: str
+
+    @property
+    def digests(self) -> tuple[str, str]:
+        """The build on this box, and the job: their names may be anything."""
+        build = "\0".join((self.repo_key, self.box_key, str(self.number)))
+        texts = (build.encode(errors="surrogatepass"), self.name.encode(errors="surrogatepass"))
+        first, second = (hashlib.sha256(text).hexdigest()[:32] for text in texts)
+        return first, second
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +180,25 @@ def know(db: sqlite3.Connection, identity: str, number: int, tests: str, product
         "(SELECT number FROM known ORDER BY number DESC LIMIT 1 OFFSET ?)",
         (KNOWN_KEPT,),
     )
+
+
+def run_id_of(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
+    """Return the run id of a job: what it has, else the number of the build if no other job of it
+    came before on this box, else `own`.
+    """
+    build, name = job.digests
+    rows = db.execute("SELECT job, run_id FROM jobs WHERE build = ?", (build,)).fetchall()
+    known = {row["job"]: row["run_id"] for row in rows}
+    return int(known.get(name, own if known else job.number))
+
+
+def claim_run_id(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
+    """Return the run id of a job, and remember it for its further attempts."""
+    run_id = run_id_of(db, job, own)
+    row = (*job.digests, run_id)
+    db.execute("INSERT OR IGNORE INTO jobs (build, job, run_id) VALUES (?, ?, ?)", row)
+    db.execute("DELETE FROM jobs WHERE number <= (SELECT max(number) FROM jobs) - ?", (JOBS_KEPT,))
+    return run_id
 
 
 def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
