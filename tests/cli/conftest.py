@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
-from typer.testing import CliRunner
 
 from hwci.ci.systems import SYSTEMS
-from hwci.cli.main import app
+from tests.support.commands import invoked
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.scene import play
 
@@ -42,9 +41,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setattr(time, "sleep", lambda _: None)  # no test waits between two tries
 
     def run(*arguments: str, stdin: str | bytes = "", **env: str | None) -> Answer:
-        result = CliRunner().invoke(app, list(arguments), input=stdin, env=env)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
+        result = invoked(arguments, stdin, env)
         return Answer(result.exit_code, result.stdout, result.stderr)
 
     return run

@@ -10,17 +10,34 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
+import typer.testing
 from aiohttp.log import access_logger
-from typer.testing import CliRunner
+from typer.main import get_command
 
 from hwci.cli.main import app
 
 HWCI = (sys.executable, "-m", "hwci")
 ROOT = Path(__file__).parents[2]
+
+# The runner builds all commands anew for each call, which takes ten times as long as most of them.
+typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
+
+
+def invoked(
+    arguments: Sequence[str], stdin: str | bytes, env: Mapping[str, str | None]
+) -> typer.testing.Result:
+    """Run the command in this process until it ends, `env` laid over the environment."""
+    result = typer.testing.CliRunner().invoke(
+        app, list(arguments), input=stdin, env=env, prog_name="hwci"
+    )
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
 
 
 def _is_set(name: str) -> bool:
@@ -40,15 +57,7 @@ def hwci(
     """Run the command in this process until it ends."""
     unset = {name: None for name in os.environ if _is_set(name)}
     with contextlib.chdir(folder), _same_log():
-        result = CliRunner().invoke(
-            app,
-            list(arguments),
-            input=stdin,
-            env=unset | environment(folder) | variables,
-            prog_name="hwci",
-        )
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
+        result = invoked(arguments, stdin, unset | environment(folder) | variables)
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 
