@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from hwci.client import Client, calls
+from hwci.wire.runs import RunAnswer
 from tests.cli.test_exec import Bench, shell
 from tests.support.running import RunningServer
 
@@ -73,9 +74,12 @@ class LiveBench(Bench):
         self.started.terminate()
         self.started.communicate(timeout=60)
 
+    def runs(self) -> Sequence[RunAnswer]:
+        return list(self.person.items(calls.list_runs(self.org, box_key=self.name)))
+
     def shown(self) -> dict[str, str | None]:
         """Return the tests of the run."""
-        for run in self.person.items(calls.list_runs(self.org, box_key=self.name)):
+        for run in self.runs():
             found = self.person.send(calls.get_run(self.org, run.id))
             return {test.id: test.outcome and str(test.outcome) for test in found.items}
         return {}
@@ -160,7 +164,7 @@ def test_a_live_run_that_takes_no_tests_is_one_note_and_changes_nothing_else(
     lines = f"{wait.format('go')}; {write}; {wait.format('end')}"
 
     started = live.begin("--junit=r.xml", *shell(lines))
-    while not list(live.person.items(calls.list_runs(live.org, box_key=live.name))):
+    while not live.runs():
         time.sleep(0.05)
     live.lose_key()
     live.touch("go")
