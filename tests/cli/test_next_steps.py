@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands that the program prints as the next step work as they stand."""
 
+import ast
 import re
 import shlex
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
+import typer
+
+import hwci
 from tests.cli.conftest import Answer, Command
+from tests.cli.test_help import COMMANDS
 from tests.cli.test_init import repository
 from tests.support.running import RunningServer, new_organization
 
@@ -68,3 +76,70 @@ def test_a_port_that_is_taken_names_another(
 
     assert done.code == 1
     assert f"--port {port + 1}" in done.err
+
+
+# Every command that a message tells people to run, wherever in the program the message is made.
+
+VALUE = "\0"
+"""Stands for a value that the program puts into a message."""
+SAMPLES = ("7", "7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52")
+NAMED = {"ROLE": "admin"}
+TOLD = re.compile(r"(?P<before>^  |: |\()hwci (?P<rest>[^`\n;,)]+)", re.MULTILINE)
+PART = re.compile(rf"--[a-z-]+|[A-Z]+|{VALUE}|enable|owner|pending")
+"""What belongs to a command within a sentence: flags, names of values, values, choices."""
+
+
+class Told(NamedTuple):
+    """A command in a message: the file, its words, the command, what is given to it."""
+
+    file: str
+    words: str
+    name: str
+    given: list[str]
+
+
+def messages(tree: ast.Module) -> Iterator[str]:
+    """Yield the strings of a module that are no help; what is put into them is a `VALUE`."""
+    formats = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    parts = {id(part) for one in formats for part in one.values}
+    for one in formats:
+        yield "".join(
+            str(part.value) if isinstance(part, ast.Constant) else VALUE for part in one.values
+        )
+    plain = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    texts = (str(one.value) for one in plain if id(one) not in parts)
+    yield from (text for text in texts if "For example:" not in text)
+
+
+def told() -> Iterator[Told]:
+    """Yield what messages tell people to run: a line of its own, or after a colon or a bracket."""
+    for path in sorted(Path(hwci.__file__).parent.rglob("*.py")):
+        for message in messages(ast.parse(path.read_text())):
+            for found in TOLD.finditer(message):
+                words = re.sub(rf"(?<=\S){VALUE}+", "", found["rest"]).rstrip(".").split()
+                length = max((n for n in (1, 2, 3) if " ".join(words[:n]) in COMMANDS), default=0)
+                given = words[length:]
+                if found["before"] != "  ":
+                    given = list(takewhile(PART.fullmatch, given))
+                yield Told(path.name, found[0], " ".join(words[:length]), given)
+
+
+def is_taken(one: Told) -> bool:
+    """Return whether the command is there, and takes what is given to it."""
+    if one.given == ["--help"]:
+        return one.name in COMMANDS
+    for sample in SAMPLES:
+        given = [sample if word == VALUE else NAMED.get(word, word) for word in one.given]
+        try:
+            COMMANDS[one.name].make_context(one.name, given)
+        except (KeyError, typer.TyperException):
+            continue
+        return True
+    return False
+
+
+def test_every_command_in_a_message_is_there_and_takes_what_is_given() -> None:
+    found = list(told())
+
+    assert len(found) > 50
+    assert [one for one in found if not is_taken(one)] == []

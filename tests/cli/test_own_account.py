@@ -215,14 +215,14 @@ def test_a_user_is_disabled_and_enabled_again(
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
         f"{email} is disabled; 1 session ended.",
-        "CI keys and boxes that they made go on working: hwci keys revoke ends a key.",
+        "CI keys and boxes that they made go on working: `hwci keys revoke` ends a key.",
     ]
     assert cli("whoami").code == 4
     assert sign_in(cli, server, email) == 4
     refused = admin(cli, server, "reset-password", "--email", email)
     assert refused.code == 1
     assert refused.err.splitlines()[1] == (
-        f"cause: {email} is disabled; enable them first: hwci admin enable-user"
+        f"cause: {email} is disabled; enable them first: hwci admin enable-user --email {email}"
     )
     enabled = admin(cli, server, "enable-user", "--email", email)
     assert enabled.err == f"{email} may sign in.\n"

@@ -112,7 +112,7 @@ def disable_user(*, email: Email, database: Database = None) -> None:
     """
     ended = _switch(email, database, enabled=False)
     note(f"{email} is disabled; {ended} session{'' if ended == 1 else 's'} ended.")
-    note("CI keys and boxes that they made go on working: hwci keys revoke ends a key.")
+    note("CI keys and boxes that they made go on working: `hwci keys revoke` ends a key.")
 
 
 def enable_user(*, email: Email, database: Database = None) -> None:

@@ -138,7 +138,8 @@ class Operator:
             user = _user(writer, command.email)
             if user.disabled_at is not None:
                 raise ConflictError(
-                    f"{user.email} is disabled; enable them first: hwci admin enable-user"
+                    f"{user.email} is disabled; enable them first:"
+                    f" hwci admin enable-user --email {user.email}"
                 )
             writer.set_reset(user.id, token_digest(token), now + limits.RESET_LINK_LIFETIME)
             _record_of_user(writer, user, "password.reset_link", now)

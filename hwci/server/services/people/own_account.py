@@ -29,7 +29,7 @@ from hwci.wire.queries import PageQuery
 
 _NO_PASSWORD = (
     "This account has no password: you sign in through a provider. The operator of this service"
-    " can give it one: hwci admin reset-password"
+    " can give it one: hwci admin reset-password --email EMAIL"
 )
 _WRONG = "Should be the password that you have now"
 _NO_LINK = (
