@@ -486,6 +486,18 @@ def test_more_than_a_thousand_tests_go_in_parts_and_it_says_so(
     assert second.startswith("Reported 2,001 tests (0 failed) on big in 3 reports to ")
 
 
+def test_the_id_of_a_part_is_not_shown(in_ci: Command, tmp_path: Path) -> None:
+    (tmp_path / "many.xml").write_text(junit(*(f"n{number}" for number in range(1_001))))
+    in_ci("report-run", *HEAD, "--box", "big", "--junit", "many.xml", HWCI_URL=unused_url())
+
+    waiting = json.loads(in_ci("spool", "list", "--json").out)
+
+    assert [(one["name"], one["runId"]) for one in waiting] == [
+        ("big part 1 of 2", 4711),
+        ("big part 2 of 2", 4711),
+    ]
+
+
 def whole_body(size: int, **fields: object) -> str:
     """Return a body with this many tests."""
     tests = [

@@ -293,7 +293,7 @@ def test_runs_of_one_box_are_distinguished(in_ci: Command) -> None:
     in_ci("merge-announce", "--body", "-", stdin=ANNOUNCED, HWCI_URL=unused_url())
 
     rows = json.loads(in_ci("spool", "list", "--json").out)
-    names = ("kind", "run_id", "run_attempt", "sha")
+    names = ("kind", "runId", "runAttempt", "sha")
     assert [tuple(row[name] for name in names) for row in rows] == [
         ("run", 7, 1, "a" * 40),
         ("run", 7, 2, "a" * 40),

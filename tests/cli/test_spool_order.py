@@ -73,7 +73,7 @@ class Bench:
 
     def listed(self) -> list[tuple[str, int]]:
         _, out, _ = self.run("spool", "list", "--json")
-        return [(item["state"], item["run_id"]) for item in json.loads(out)]
+        return [(item["state"], item["runId"]) for item in json.loads(out)]
 
     def has(self, run_id: int) -> str:
         """Return the outcome that the server has of a run."""

@@ -354,7 +354,11 @@ def test_a_wait_is_shown_with_its_cause_and_the_time_left(
     store: BenchStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, result = Clock(monkeypatch), list[str]()
-    answers = (ITS_OWN, ITS_OWN, Answer(204))
+    full = Answer(
+        429,
+        json.dumps({"statusCode": 429, "error": "Too Many Requests", "message": "Full"}).encode(),
+    )
+    answers = (Answer(204), ITS_OWN, full, full, Answer(204))
     with answering(*answers) as server, Client(server.url, ci_key=KEY, retries=0) as client:
 
         def pause(seconds: float) -> None:
@@ -363,9 +367,10 @@ def test_a_wait_is_shown_with_its_cause_and_the_time_left(
 
         dispatch = Dispatch(client, store, Patience(), sleep=pause)
         result.append(dispatch.progress())
-        dispatch.send([keep(store, address=server.url, run_id=1)])
+        dispatch.send([keep(store, address=server.url, run_id=number) for number in (1, 2)])
 
     assert result[0] == f"0 of 0 sent. No answer from {server.url} yet. Trying for 120 s more …"
     why = "503 Service Unavailable: The disk is full"
-    assert result[1] == f"0 of 1 sent. {why}. Trying for 120 s more …"
-    assert result[2] != result[1]
+    assert result[1] == f"1 of 2 sent. {why}. Trying for 120 s more …"
+    assert result[2].startswith("1 of 2 sent. 429 Too Many Requests: Full; its HWCI_RATE_LIMIT is")
+    assert dispatch.progress().startswith("2 of 2 sent. Trying for ")

@@ -11,7 +11,7 @@ import typer
 
 from hwci import client as hwci_client
 from hwci.cli.session import ids
-from hwci.cli.session.connection import Connection, connected, listing
+from hwci.cli.session.connection import Connection, connected, listing, named_values
 from hwci.cli.session.prompts import asked, invite_token, new_password, password_in, secret_line
 from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options, tables
@@ -70,7 +70,11 @@ def register(
     word = new_password("--password-stdin", from_stdin=password_stdin)
     invitation = invite_token(from_stdin=invite_token_stdin)
     began = options.now()
-    with explained("The registration failed"), Client(settings.url, retries=RETRIES) as client:
+    with (
+        explained("The registration failed"),
+        Client(settings.url, retries=RETRIES) as client,
+        named_values(),
+    ):
         answer = client.send(calls.register(address, word, name, organization, invitation))
     _keep(settings, answer, began)
     note(f"Registered at {settings.url} as {answer.user.email}; you are signed in.")

@@ -204,10 +204,16 @@ def install_command(server: Connection) -> str | None:
 
 
 def _products(texts: list[str] | None) -> "list[KeyProduct] | None":
+    from pydantic import ValidationError
+
     from hwci.wire.accounts import KeyProduct
 
     named = (options.scope_of(text, None) for text in texts or ())
-    return [KeyProduct(repo_key=repo or "", suite=suite or "") for repo, suite in named] or None
+    try:
+        return [KeyProduct(repo_key=repo or "", suite=suite or "") for repo, suite in named] or None
+    except ValidationError as fault:
+        cause = "; ".join(one["msg"] for one in fault.errors())
+        raise wrong_usage("--product is not understood", cause, "Correct it") from fault
 
 
 def keys_layout(view: tables.View) -> "tables.Layout[CiKeyAnswer]":

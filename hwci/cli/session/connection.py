@@ -95,19 +95,12 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
     """Yield a connection with the token of `HWCI_TOKEN` or of the profile; what `HWCI_READER_KEY`
     may read is read with it.
     """
-    from hwci.client.errors import InvalidCallError, SessionEndedError
+    from hwci.client.errors import SessionEndedError
 
     settings = resolve(flags)
-    with explained(), _client(settings) as client:
+    with explained(), _client(settings) as client, named_values():
         try:
             yield Connection(client, settings)
-        except InvalidCallError as fault:
-            if any(issue.path[0] != "query" for issue in fault.issues):
-                raise
-            said = [
-                f"{_flag_of(str(one.path[-1]))}: {_in_flags(one.message)}" for one in fault.issues
-            ]
-            raise wrong_usage("A flag is not understood", "; ".join(said), "Correct it") from fault
         except SessionEndedError as fault:
             if settings.session.kept() is not None:
                 raise
@@ -116,9 +109,22 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
             raise ExplainedError(replace(explain(fault), fix=fix)) from fault
 
 
+@contextmanager
+def named_values() -> Iterator[None]:
+    """Name a value that a call of the block does not take as the command names it."""
+    from hwci.client.errors import InvalidCallError
+
+    try:
+        yield
+    except InvalidCallError as fault:
+        said = [f"{_named(one.path)}: {_in_flags(one.message)}" for one in fault.issues]
+        raise wrong_usage("A value is not understood", "; ".join(said), "Correct it") from fault
+
+
 _FLAGS = {
     "repo_key": "repo",
     "suite": "product",
+    "products": "product",
     "box_key": "box",
     "hello_ok": "hello",
     "test_id": "test",
@@ -129,8 +135,18 @@ _FLAGS = {
 """Parameters of the API that are flags of another name."""
 
 
+_BODY_FLAGS = {"issue", "note", "products"}
+"""Fields of a body that are flags, as all parameters are."""
+
+
 def _flag_of(parameter: str) -> str:
     return f"--{_FLAGS.get(parameter, parameter).replace('_', '-')}"
+
+
+def _named(path: "Sequence[str | int]") -> str:
+    """Return the name of a value that a call does not take: a flag, or what an argument is."""
+    place, name = str(path[0]), str(path[min(1, len(path) - 1)])
+    return _flag_of(name) if place == "query" or name in _BODY_FLAGS else name.replace("_", " ")
 
 
 def _in_flags(message: str) -> str:

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the kept sign-ins look like in a terminal. It prints nothing."""
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
-
 from hwci.cli.terminal import tables
+from hwci.wire.base import Answer
 
 
-class Row(BaseModel):
+class Row(Answer):
     """A profile, without its tokens."""
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
 
     name: str
     url: str

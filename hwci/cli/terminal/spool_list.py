@@ -6,16 +6,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
 from hwci.cli.terminal.tables import Column, Layout, View, when
 from hwci.client.store import UNKNOWN, PendingReport, fingerprint_of
+from hwci.wire.base import Answer, Time
 from hwci.wire.hashes import short
 
 STATES = ("waiting", "unreadable", "refused", "superseded")
 
 
-class SpooledReport(BaseModel):
+class SpooledReport(Answer):
     """A report that is still here. `name`: its box, or the product or commit of an announcement.
     `tries`: those that failed. `number`: what names it; the name of its file where that cannot be
     read. `unreadable`: a file of an older hwci that cannot be opened, is damaged, or a newer
@@ -31,7 +32,7 @@ class SpooledReport(BaseModel):
     run_attempt: int | None
     sha: str | None
     address: str
-    created_at: datetime
+    created_at: Time
     tries: int
     reason: str
     file: Path
@@ -102,6 +103,6 @@ def layout(view: View) -> Layout[SpooledReport]:
             Column("Tries", lambda row: str(row.tries), right=True),
             Column("Why", lambda row: row.reason),
         ],
-        " ".join(SpooledReport.model_fields),
+        " ".join(map(to_camel, SpooledReport.model_fields)),
         "Nothing waits, and nothing was refused.",
     )

@@ -17,7 +17,7 @@ from math import inf, isinf
 from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
 from hwci.client._sync import Client
-from hwci.client.errors import ApiError, ConnectionFailedError, HwciError
+from hwci.client.errors import ApiError, ConnectionFailedError, HwciError, RateLimitedError
 from hwci.client.store import ASKED_MAX_S, BenchStore, PendingReport, StoreError
 
 REFUSALS = frozenset({400, 404, 409, 413, 415})
@@ -175,10 +175,17 @@ class Dispatch:
 
     def progress(self) -> str:
         """Return how far the sending is, why it waits, and how long it will."""
-        why = self._last or f"No answer from {self._client.address} yet"
         left = min(self._ends, self._unheard_ends()) - time.monotonic()
         on = "" if isinf(left) or left <= 0 else f" for {left:.0f} s more"
-        return f"{len(self.outcome.sent):,} of {self._total:,} sent. {why}. Trying{on} …"
+        return f"{len(self.outcome.sent):,} of {self._total:,} sent. {self._why()}Trying{on} …"
+
+    def _why(self) -> str:
+        """Return what the sending waits for, unless it goes on."""
+        if isinstance(self._last, RateLimitedError):
+            return f"{self._last}; its HWCI_RATE_LIMIT is for all requests of one address. "
+        if self._last is None and self.outcome.sent:
+            return ""
+        return f"{self._last or f'No answer from {self._client.address} yet'}. "
 
     def is_over(self) -> bool:
         """Return whether the deadline has passed; one of 0 never has."""

@@ -98,6 +98,7 @@ class PendingReport:
         part = report.part_of
         name = f"{report.box_key} part {part.part} of {part.parts}" if part else report.box_key
         built = cls.of_body(name, report_run(report), vars(report))
+        built = replace(built, run_id=part.run_id) if part else built
         return replace(built, facts=facts_of(report)) if remember else built
 
     @classmethod

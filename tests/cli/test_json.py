@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON that commands write has one style (contract, "Command line")."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.cli.test_help import COMMANDS
+from tests.support.running import PASSWORD, RunningServer
+from tests.support.scene import REPORTS
+
+FIRST = "first"
+"""Stands for the id of the first item that a list shows."""
+CALLS = {
+    "admin audit verify": "--database hwci.db",
+    "admin check": "--database hwci.db",
+    "admin create-user": "--email new@example.org --password-stdin --database hwci.db --create",
+    "boxes create": "json-bench",
+    "boxes install-token": "json-bench",
+    "boxes list": "",
+    "doctor": "",
+    "env": "",
+    "failures confirm": f"{FIRST} --days 3650",
+    "failures dismiss": f"{FIRST} --days 3650",
+    "failures list": "--days 3650 --label resolved",
+    "failures reset": f"{FIRST} --days 3650",
+    "failures show": f"{FIRST} --days 3650",
+    "invitations list": "",
+    "keys create": "json",
+    "keys list": "",
+    "members invite": "json@example.org",
+    "members invited": "",
+    "members list": "",
+    "metrics": "--days 3650",
+    "orgs audit-log": "",
+    "orgs create": "Json",
+    "orgs list": "",
+    "orgs show": "",
+    "products": "",
+    "profiles list": "",
+    "runs list": "",
+    "runs show": FIRST,
+    "sessions list": "",
+    "spool list": "",
+    "suite-config list": "",
+    "whoami": "",
+}
+"""The arguments of each command with --json, in the order in which they are called."""
+OTHERS = {
+    "invitations accept",  # needs a second person
+    "members role",
+    "sessions end",
+    "suite-config check",  # needs a checkout: test_suite_config.py
+    "suite-config plan",
+    "runs watch",  # a line for each event, as it comes: test_watch.py
+}
+
+
+def names(value: Any) -> Iterator[str]:
+    """Yield the names of all fields, but those of a report, of details and of variables."""
+    if isinstance(value, dict):
+        yield from value
+        for name, inner in value.items():
+            yield from () if name in {"fields", "details", "isSet"} else names(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from names(inner)
+
+
+def blanks(line: str) -> int:
+    """Return how far a line is indented."""
+    return len(line) - len(line.lstrip(" "))
+
+
+def test_each_command_with_json_is_known_here() -> None:
+    with_json = {name for name, one in COMMANDS.items() if "json" in {p.name for p in one.params}}
+
+    assert with_json == CALLS.keys() | OTHERS
+
+
+@pytest.mark.usefixtures("busy_server")
+@pytest.mark.parametrize("name", CALLS)
+def test_json_has_the_names_of_the_api_one_indentation_and_one_end(
+    signed_in: Command, in_ci: Command, server: RunningServer, name: str
+) -> None:
+    if name.startswith("admin") and name != "admin create-user":
+        signed_in("admin", "migrate", "--database", "hwci.db")
+        signed_in(*f"admin create-user {CALLS['admin create-user']}".split(), stdin=f"{PASSWORD}\n")
+    if name == "spool list":
+        body = REPORTS[0].model_dump_json(exclude_unset=True)
+        in_ci("report-run", "--body", "-", stdin=body, HWCI_URL="http://127.0.0.1:9")
+    own = {"HWCI_ORG": str(server.org_id), "stdin": f"{PASSWORD}\n"}
+    arguments = CALLS[name].replace(FIRST, _first(signed_in, name, own)).split()
+
+    code, out, err = signed_in(*name.split(), *arguments, "--json", **own)
+
+    assert code == 0 or name == "doctor", err
+    value = json.loads(out)
+    assert list(map(blanks, out.split("\n"))) == list(
+        map(blanks, f"{json.dumps(value, indent=2)}\n".split("\n"))
+    )
+    assert [one for one in names(value) if not re.fullmatch("[a-z][a-zA-Z0-9]*", one)] == []
+
+
+def _first(signed_in: Command, name: str, own: dict[str, str]) -> str:
+    if FIRST not in CALLS[name]:
+        return ""
+    group = name.split(maxsplit=1)[0]
+    listed = signed_in(group, "list", *CALLS[f"{group} list"].split(), "--json", **own).out
+    return str(json.loads(listed)["items"][0]["id"])
