@@ -84,7 +84,7 @@ def lines(page: Page) -> Iterator[str]:
     for row in page.real_bugs.items:
         broken = "unknown" if row.broken_by is None else row.broken_by[-1].subject
         yield f"{failure(row)}  broken by: {broken}"
-    yield "\nResolved by a bench or harness change"
+    yield "\nResolved by a bench or harness change, ambiguous or dismissed"
     for row in page.other_failures.items:
         reason = row.shown.reason
         yield f"{failure(row)}  {'' if reason is None else REASONS[reason].text}"

@@ -28,7 +28,7 @@ FOUND = """async (runOnly) => {
 }"""
 SIZES = ((1280, 900), (360, 740))
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-OTHER = "Resolved by a bench or harness change"
+OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
 NO_ID = "00000000-0000-4000-8000-000000000000"
 # What leaves no row of the lists, and what they can be asked for by links.
 EMPTIED = "?testId=none&branch=none&sha=12&runs.page=9&audit.page=9"

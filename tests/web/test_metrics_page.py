@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 from tests.web.conftest import Dashboard, module
 from tests.web.live import site
 
-OTHER = "Resolved by a bench or harness change"
+OTHER = "Resolved by a bench or harness change, ambiguous or dismissed"
 PLACES = "cells => cells.map(cell => cell.getBoundingClientRect().left)"
 # What is told for a moment stays, however long a test takes to look.
 NEVER_AFTER_A_COPY = """

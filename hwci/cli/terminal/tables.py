@@ -218,14 +218,14 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
     """Resolved failures that were not, each with its reason."""
     return Layout(
         "other-failures",
-        "Resolved by a bench or harness change",
+        "Resolved by a bench or harness change, ambiguous or dismissed",
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
             Column("Status", lambda row: row.status, spare=True),
         ],
         _RESOLVED_KEYS,
-        "No failure of the period was resolved by a change of the bench or the harness.",
+        "No resolved failure of the period was anything but a real firmware bug.",
     )
 
 

@@ -304,7 +304,7 @@ _METRICS = (
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", READER, Metrics.other_failures,
-        "Resolved by a bench or harness change", metrics=True
+        "Resolved by a bench or harness change, ambiguous or dismissed", metrics=True
     ),
     Route(
         "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", READER, Metrics.flakiest_tests,

@@ -9,8 +9,8 @@ import { OTHER_CLASSES, classBadge, className } from "../../parts/words.js";
 import { failureColumns, verdictColumn } from "./failure_columns.js";
 import { reviewColumns } from "./review.js";
 
-const NONE = "No failure of this period was resolved by anything but firmware. What still fails is pending, above.";
-const TITLE = "Resolved by a bench or harness change";
+const NONE = "No resolved failure of this period was anything but a real firmware bug. What still fails is pending, above.";
+const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
 
 /** The table, collapsed until its title is clicked. */
 export function OtherFailures({ address, base, scope, several, page, orgId, reviews }) {
