@@ -77,8 +77,9 @@ def main() -> int:
             for night in range(len(NIGHTS)):
                 client.send(calls.report_run(report(night)))
             print(f"reported {len(NIGHTS)} runs of {REPOSITORY} on {STATION}")
+            org_id = client.send(calls.own_reader_key()).organization.id
             asked = calls.flakiest_tests(
-                os.environ["HWCI_ORG"], days=30, repo_key=REPOSITORY, suite=SUITE, as_of=AS_OF
+                org_id, days=30, repo_key=REPOSITORY, suite=SUITE, as_of=AS_OF
             )
             tests = list(client.items(asked))
     except HwciError as error:

@@ -20,6 +20,7 @@ class Credential(Enum):
     CI_KEY = "a CI key"
     BOX_KEY = "a box key"
     TOKEN = "an access token"
+    READER_KEY = "a reader key"
     READER = "an access token or a reader key"
 
 

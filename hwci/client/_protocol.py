@@ -167,7 +167,7 @@ def _credential_header(needed: Credential, credentials: Credentials) -> Mapping[
         return {"X-API-Key": usable(credentials.box_key, needed)}
     if needs_token(needed, credentials):
         return {"Authorization": f"{_BEARER}{usable(credentials.token, needed)}"}
-    if needed is Credential.READER:
+    if needed in {Credential.READER, Credential.READER_KEY}:
         return {"X-API-Key": usable(credentials.reader_key, needed)}
     return {}
 

@@ -228,6 +228,13 @@ def list_reader_keys(
     return listing(path, ListPage[accounts.ReaderKeyAnswer], page, limit)
 
 
+def own_reader_key() -> Call[accounts.OwnReaderKey]:
+    """Ask which organization and products the reader key of this client reads. Servers before this
+    one do not show it.
+    """
+    return Call("GET", "/api/reader-key", accounts.OwnReaderKey, 200, Credential.READER_KEY)
+
+
 def revoke_reader_key(org_id: Id, key_id: Id) -> Call[None]:
     """Revoke a reader key, at once; again changes nothing."""
     return Call("DELETE", f"{org_path(org_id)}/reader-keys/{segment(key_id)}", None, 204)

@@ -280,6 +280,24 @@ class ReaderKeyAnswer(CiKeyAnswer):
     products: Sequence[BoundProduct]
 
 
+class KeyOrganization(Answer):
+    """The organization that a reader key reads."""
+
+    id: UUID
+    name: str
+    ci_metrics_enabled: bool
+
+
+class OwnReaderKey(Answer):
+    """Answer of `GET /api/reader-key`: what the key of the request reads. `products` empty: all of
+    the organization.
+    """
+
+    name: str
+    organization: KeyOrganization
+    products: Sequence[BoundProduct]
+
+
 class Actor(Answer):
     """The person who did something."""
 

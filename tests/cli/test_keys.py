@@ -2,8 +2,9 @@
 import json
 import re
 
+from hwci.client import Client, RunReport, calls
 from tests.cli.conftest import Command
-from tests.support.running import RunningServer
+from tests.support.running import ORGANIZATION, RunningServer, report
 
 MERGE = [
     "merge-announce",
@@ -55,13 +56,9 @@ def test_a_reader_key_reads_without_a_sign_in_until_it_is_revoked(
 ) -> None:
     made = signed_in("keys", "create", "--reader", "wall display", "--json")
     key = json.loads(made.out)
-    by_key = {
-        "HWCI_URL": server.url,
-        "HWCI_ORG": str(server.org_id),
-        "HWCI_READER_KEY": key["apiKey"],
-    }
+    by_key = {"HWCI_URL": server.url, "HWCI_READER_KEY": key["apiKey"]}
 
-    assert f"keep it as HWCI_READER_KEY, beside HWCI_ORG={server.org_id}" in made.err
+    assert "keep it as HWCI_READER_KEY where you read" in made.err
     for words in READ:
         assert cli(*words, "--json", **by_key).code == 0
     elsewhere = cli("members", "list", **by_key)
@@ -86,6 +83,80 @@ def test_a_reader_key_of_a_product_asks_for_that_product(
     assert refused.code == 4
     assert "This reader key reads some products only; name one" in refused.err
     assert "reader of acme/firmware:hardware" in signed_in("keys", "list").out
+
+
+def test_a_reader_key_has_its_organization_and_takes_no_other(
+    signed_in: Command, cli: Command, server: RunningServer
+) -> None:
+    key = signed_in("keys", "create", "--reader", "wall display").out.strip()
+    by_key = {"HWCI_URL": server.url, "HWCI_READER_KEY": key}
+
+    for org in ({}, {"HWCI_ORG": ORGANIZATION}, {"HWCI_ORG": str(server.org_id)}):
+        assert cli("runs", "list", **by_key, **org).code == 0
+    other = cli("runs", "list", "--org", "Acme", **by_key)
+    assert other.code == 2
+    assert "does not read an organization named 'Acme'" in other.err
+    assert f"cause: it reads {ORGANIZATION} ({server.org_id})" in other.err
+
+
+def test_whoami_shows_what_a_reader_key_reads(
+    signed_in: Command, cli: Command, server: RunningServer
+) -> None:
+    one = ["--product", "acme/firmware:hardware"]
+    key = signed_in("keys", "create", "--reader", *one, "wall display").out.strip()
+    by_key = {"HWCI_URL": server.url, "HWCI_READER_KEY": key}
+
+    shown = cli("whoami", **by_key)
+    first, second = shown.out.splitlines()
+    assert first == (
+        f"Reader key wall display of {ORGANIZATION} ({server.org_id}) at {server.url},"
+        " CI Metrics on"
+    )
+    assert (shown.code, second) == (0, "  reads acme/firmware:hardware")
+    assert json.loads(cli("whoami", "--json", **by_key).out) == {
+        "name": "wall display",
+        "organization": {
+            "id": str(server.org_id),
+            "name": ORGANIZATION,
+            "ciMetricsEnabled": True,
+        },
+        "products": [{"repoKey": "acme/firmware", "suite": "hardware"}],
+    }
+    both = signed_in("whoami", HWCI_READER_KEY=key).out.splitlines()
+    assert both[0] == first
+    assert f"owner of {ORGANIZATION}" in both[-1]
+
+
+def test_a_bound_key_finds_its_failures_and_runs_by_the_first_digits_of_their_ids(
+    signed_in: Command, cli: Command, server: RunningServer
+) -> None:
+    product = {"repo_key": "acme/lamp", "suite": "lamp"}
+    with Client(server.url, ci_key=server.ci_key) as client:
+        failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1}
+        body = report(run_id=71, **product, tests=[{**failed, "verdict": "device"}])
+        client.send(calls.report_run(RunReport.model_validate(body)))
+    scope = ("--product", "acme/lamp:lamp")
+    bound = ("--product", "acme/none:none", *scope)
+    key = signed_in("keys", "create", "--reader", *bound, "lamp").out.strip()
+    by_key = {"HWCI_URL": server.url, "HWCI_READER_KEY": key}
+
+    for thing in ("failures", "runs"):
+        listed = json.loads(cli(thing, "list", *scope, "--json", **by_key).out)
+        whole = listed["items"][0]["id"]
+        shown = cli(thing, "show", whole[:8], "--json", **by_key)
+        assert (shown.code, whole in shown.out) == (0, True)
+
+
+def test_another_key_in_place_of_a_reader_key_is_named(
+    signed_in: Command, cli: Command, server: RunningServer
+) -> None:
+    key = signed_in("keys", "create", "for ci").out.strip()
+
+    refused = cli("metrics", HWCI_URL=server.url, HWCI_READER_KEY=key)
+
+    assert refused.code == 4
+    assert "X-API-Key holds another key than a reader key (rdr_…)" in refused.err
+    assert "fix: Check HWCI_READER_KEY: a reader key begins with rdr_" in refused.err
 
 
 def test_a_reader_key_that_reports_is_told_so(signed_in: Command) -> None:

@@ -26,6 +26,7 @@ class By(Enum):
     READER = "member or reader key"
     ADMIN = "admin"
     FOLLOWER = "member or reader key, by the header or the first frame"
+    READER_KEY = "reader key"
     CI = "CI key"
     BOX = "box key"
 
@@ -154,6 +155,7 @@ ROWS = {
     f"DELETE {ORG}/ci-keys/{{keyId}}": Row(By.ADMIN, 204, "key"),
     f"POST {ORG}/reader-keys": Row(By.ADMIN, 201, body=name),
     f"GET {ORG}/reader-keys": LIST,
+    "GET /api/reader-key": Row(By.READER_KEY, 200),
     f"DELETE {ORG}/reader-keys/{{keyId}}": Row(By.ADMIN, 204, "reader key"),
     f"GET {ORG}/boxes": LIST,
     f"POST {ORG}/boxes": Row(By.ADMIN, 201, body=name),

@@ -17,7 +17,7 @@ from tests.server.tenants import OURS, found, sign_in_of, tell
 from tests.support.asking import Header, ask, bearer, ci_key
 from tests.support.running import RunningServer
 
-MACHINES = {By.CI: "CI key", By.BOX: "box key"}
+MACHINES = {By.CI: "CI key", By.BOX: "box key", By.READER_KEY: "reader key"}
 
 
 class Held(NamedTuple):

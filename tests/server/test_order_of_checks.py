@@ -11,7 +11,7 @@ import pytest
 from hwci.server.http.route import Call, Route, Who
 from hwci.server.routes.table import ROUTES
 from hwci.server.services.access import Member, Person, Viewer
-from hwci.server.storage.records import Box, CiKey, User
+from hwci.server.storage.records import Box, CiKey, ReaderKey, User
 from tests.server.tenants import CONFIGURATION
 from tests.support.asking import Header, Reply, ask, bearer, ci_key
 from tests.support.benches import Benches
@@ -31,7 +31,7 @@ def named(route: Route) -> str:
 
 BEARER = of(Who.USER, Who.MEMBER, Who.READER, Who.ADMIN)
 IN_ORG = of(Who.MEMBER, Who.READER, Who.ADMIN)
-KEYS = of(Who.CI_KEY, Who.BOX)
+KEYS = of(Who.CI_KEY, Who.BOX, Who.READER_KEY)
 each_bearer = pytest.mark.parametrize("route", BEARER, ids=named)
 each_in_org = pytest.mark.parametrize("route", IN_ORG, ids=named)
 each_key = pytest.mark.parametrize("route", KEYS, ids=named)
@@ -61,7 +61,15 @@ def send_query(server: RunningServer, route: Route, query: str) -> Reply:
     """Send a query with a body that passes, where the route takes one: it is looked at first."""
     path = path_of(route, server.org_id) + query
     body = CONFIGURATION if route.body else None
-    return ask(server.url, route.method, path, bearer(server.token), json_body=body)
+    return ask(server.url, route.method, path, credential(server, route), json_body=body)
+
+
+def credential(server: RunningServer, route: Route) -> Header:
+    if route.who is not Who.READER_KEY:
+        return bearer(server.token)
+    path, named = f"/api/orgs/{server.org_id}/reader-keys", {"name": "wall"}
+    made = ask(server.url, "POST", path, bearer(server.token), json_body=named)
+    return ci_key(made.json["apiKey"])
 
 
 @pytest.fixture(scope="module")
@@ -375,6 +383,7 @@ CALLERS: dict[Who, set[object]] = {
     Who.READER: {Viewer},
     Who.FOLLOWER: set(),
     Who.ADMIN: {Member},
+    Who.READER_KEY: {ReaderKey},
     Who.CI_KEY: {CiKey},
     Who.BOX: {Box},
 }

@@ -153,6 +153,31 @@ def test_a_bound_key_is_told_what_to_name(server: RunningServer, tenant: Tenant)
     assert tell(server.url, "GET", f"{tenant.path}/products", ci_key(other))["total"] == 0
 
 
+def test_a_key_is_shown_what_it_reads(server: RunningServer, tenant: Tenant) -> None:
+    key = made(server, tenant, products=[OWN])["apiKey"]
+
+    shown = tell(server.url, "GET", "/api/reader-key", ci_key(key))
+
+    assert (shown["name"], shown["products"]) == ("wall display", [OWN])
+    assert shown["organization"]["id"] == tenant.org_id
+    assert tell(server.url, "GET", "/api/reader-key", ci_key(tenant.reader_key))["products"] == []
+
+
+def test_a_key_in_the_wrong_place_is_told_the_right_one(
+    server: RunningServer, tenant: Tenant
+) -> None:
+    path = f"{tenant.path}/runs"
+
+    as_token = ask(server.url, "GET", path, bearer(tenant.reader_key)).error
+    of_ci = ask(server.url, "GET", path, ci_key(tenant.ci_key)).error
+    elsewhere = ask(server.url, "GET", f"{tenant.path}/members", ci_key(tenant.reader_key)).error
+
+    assert (as_token[0], of_ci[0], elsewhere[0]) == (401, 401, 401)
+    assert "send it in X-API-Key, without Authorization" in as_token[1]
+    assert "a reader key (rdr_…) reads metrics, failures and runs" in of_ci[1]
+    assert "for all else send Authorization: Bearer with an access token" in elsewhere[1]
+
+
 def test_a_reader_key_reports_nothing(server: RunningServer, tenant: Tenant) -> None:
     refused = ask(
         server.url,

@@ -103,7 +103,7 @@ def expected(caller: Caller, request: Request) -> int:
     row, by = request.row, request.row.by
     if by is By.ANYONE:
         return row.granted
-    if by in {By.CI, By.BOX}:
+    if by in {By.CI, By.BOX, By.READER_KEY}:
         return of_a_machine(caller, request)
     if by is By.FOLLOWER and caller.credential in {*KEYS, "nobody"}:
         return row.granted  # the first frame has to sign in
@@ -114,9 +114,12 @@ def expected(caller: Caller, request: Request) -> int:
     return row.granted if by is By.USER else of_a_person(caller, request)
 
 
+MACHINES = {By.CI: "ci_key", By.BOX: "box_key", By.READER_KEY: "reader_key"}
+
+
 def of_a_machine(caller: Caller, request: Request) -> int:
     row = request.row
-    if caller.credential != {By.CI: "ci_key", By.BOX: "box_key"}[row.by]:
+    if caller.credential != MACHINES[row.by]:
         return 401
     if row.by is By.CI and caller.tenant == OFF:
         return 403

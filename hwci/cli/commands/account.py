@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hwci.client import Client
     from hwci.client.session_file import Profile
-    from hwci.wire.accounts import SessionAnswer, SignedIn
+    from hwci.wire.accounts import OwnReaderKey, SessionAnswer, SignedIn
 
 password = typer.Typer(no_args_is_help=True, help="Your password: change.")
 sessions = typer.Typer(no_args_is_help=True, help="Your sessions: list, end.")
@@ -181,16 +181,30 @@ def logout(profile: options.Profile = None) -> None:
 
 @connected(org=False)
 def whoami(server: Connection, json: options.Json = False) -> None:
-    """Show who is signed in, where, and in which organizations.
+    """Show who is signed in, where, and in which organizations; and what HWCI_READER_KEY reads.
 
     For example:
 
       hwci whoami --json
     """
-    me = server.send(hwci_client.calls.me())
+    from hwci.client.errors import SessionEndedError
+
+    key = server.reader_key
+    try:
+        me = server.send(hwci_client.calls.me())
+    except SessionEndedError:
+        if key is None:
+            raise
+        if json:
+            emit_json(key)
+        else:
+            _write_key(key, server.settings.url)
+        return
     if json:
         emit_json(me)
         return
+    if key is not None:
+        _write_key(key, server.settings.url)
     name, email = me.user.name, me.user.email
     write(f"{f'{name} <{email}>' if name else email} at {server.settings.url}")
     for org in me.organizations:
@@ -198,6 +212,14 @@ def whoami(server: Connection, json: options.Json = False) -> None:
         write(f"  {org.role} of {org.name} ({org.id}), CI Metrics {state}")
     if me.invitations:
         note(f"Invitations that wait for you: {me.invitations}. See them: hwci invitations list")
+
+
+def _write_key(key: "OwnReaderKey", url: str) -> None:
+    org = key.organization
+    state = "on" if org.ci_metrics_enabled else "off"
+    write(f"Reader key {key.name} of {org.name} ({org.id}) at {url}, CI Metrics {state}")
+    for product in key.products:
+        write(f"  reads {product.repo_key}:{product.suite}")
 
 
 @password.command("change")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci failures`: list failures with their labels, show one with its evidence, review it."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import UUID
 
@@ -207,8 +208,12 @@ def _is_ambiguous(server: Connection, org_id: UUID, failure_id: UUID) -> bool:
 
 def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:
     """Complete an abbreviated id from the failures of the period, all read as of one instant."""
-    call = client.calls.list_failures(
-        org_id, days=days, as_of=options.now(), limit=limits.PAGE_LIMIT_MAX
+    call = partial(
+        client.calls.list_failures,
+        org_id,
+        days=days,
+        as_of=options.now(),
+        limit=limits.PAGE_LIMIT_MAX,
     )
     named = ids.Named(
         "failure",
@@ -216,4 +221,4 @@ def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:
         f"of the last {days} days",
         "Look further back with --days, or use",
     )
-    return ids.complete(text, named, lambda: [item.id for item in server.items(call)])
+    return ids.complete(text, named, lambda: [item.id for item in server.readable(call)])

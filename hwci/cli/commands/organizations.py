@@ -181,7 +181,7 @@ def create_key(
     made: CreatedCiKey  # that of a reader key is one, too
     if reader:
         made = server.send(client.calls.create_reader_key(org_id, name, _products(product)))
-        use = f"HWCI_READER_KEY, beside HWCI_ORG={org_id}, where you read"
+        use = "HWCI_READER_KEY where you read"
     else:
         made = server.send(client.calls.create_ci_key(org_id, name))
         use = "HWCI_CI_KEY in your CI"

@@ -6,6 +6,7 @@ events are received is decided in `hwci.client.following`.
 import sys
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
@@ -177,7 +178,8 @@ def show_run(
 def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
     """Complete an abbreviated id from the latest runs."""
     named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Use")
-    listed = server.items(client.calls.list_runs(org_id, limit=limits.PAGE_LIMIT_MAX))
+    call = partial(client.calls.list_runs, org_id, limit=limits.PAGE_LIMIT_MAX)
+    listed = server.readable(call)
     return ids.complete(text, named, lambda: [run.id for run in islice(listed, LATEST)])
 
 

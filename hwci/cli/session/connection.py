@@ -6,8 +6,9 @@ that is meant; and the flags that the commands of a signed-in person share.
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -27,14 +28,18 @@ if TYPE_CHECKING:
     from hwci.cli.terminal.tables import Layout
     from hwci.client import Call, Client
     from hwci.client._protocol import Token
-    from hwci.wire.accounts import OwnOrganization
+    from hwci.wire.accounts import OwnOrganization, OwnReaderKey
     from hwci.wire.base import ListPage
 
 T = TypeVar("T")
 
 _NOT_BY_A_KEY = (
-    "A reader key reads metrics, failures and runs of the organization whose id is in HWCI_ORG"
-    " (or --org); for anything else sign in: hwci login"
+    "A reader key reads metrics, failures and runs; for anything else sign in: hwci login. A server"
+    " of an earlier version needs the id of the organization: HWCI_ORG, or --org"
+)
+_READER_KEY_FIX = (
+    "Check HWCI_READER_KEY: a reader key begins with rdr_; `hwci keys create --reader NAME` makes"
+    " one, `hwci keys list` shows those that work"
 )
 
 
@@ -53,14 +58,57 @@ class Connection:
         """Return the items of all pages of a list."""
         return self.client.items(call)
 
-    def org_id(self) -> UUID:
-        """Find the organization that is meant: by id, by name, or the only one."""
+    @cached_property
+    def reader_key(self) -> "OwnReaderKey | None":
+        """What the reader key of the environment reads; None without one, or if the server is of a
+        version that does not show it.
+        """
         from hwci.client import calls
+        from hwci.client.errors import NotFoundError
+
+        if self.settings.reader_key() is None:
+            return None
+        try:
+            return self.client.send(calls.own_reader_key())
+        except NotFoundError:
+            return None
+
+    def org_id(self) -> UUID:
+        """Find the organization that is meant: by id, by name, that of the reader key, or the only
+        one.
+        """
+        from hwci.client import calls
+        from hwci.client.errors import SessionEndedError
 
         wanted = self.settings.org
         if wanted is not None and (org_id := uuid_in(wanted)) is not None:
             return org_id
-        return _choose(wanted, self.client.send(calls.me()).organizations)
+        key = self.reader_key
+        if key is not None and wanted in {None, key.organization.name}:
+            return key.organization.id
+        try:
+            return _choose(wanted, self.client.send(calls.me()).organizations)
+        except SessionEndedError as fault:
+            if key is None:
+                raise
+            raise wrong_usage(
+                f"The reader key does not read an organization named {wanted!r}",
+                f"it reads {key.organization.name} ({key.organization.id})",
+                "Correct --org or HWCI_ORG, or leave it out",
+            ) from fault
+
+    def readable(self, listed: "Callable[..., Call[ListPage[T]]]") -> Iterator[T]:
+        """Return the items of a list of all that may be read. A reader key that is bound to
+        products lists one after the other: it has to name them.
+        """
+        from hwci.client.errors import NotFoundError
+
+        if self.reader_key is None or not self.reader_key.products:
+            yield from self.items(listed())
+            return
+        for product in self.reader_key.products:
+            with suppress(NotFoundError):  # nothing was reported of it yet
+                yield from self.items(listed(repo_key=product.repo_key, suite=product.suite))
 
 
 def uuid_in(text: str) -> UUID | None:
@@ -95,12 +143,16 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
     """Yield a connection with the token of `HWCI_TOKEN` or of the profile; what `HWCI_READER_KEY`
     may read is read with it.
     """
-    from hwci.client.errors import SessionEndedError
+    from hwci.client.errors import SessionEndedError, UnauthorizedError
 
     settings = resolve(flags)
     with explained(), _client(settings) as client, named_values():
         try:
             yield Connection(client, settings)
+        except UnauthorizedError as fault:
+            if settings.reader_key() is None or "X-API-Key" not in fault.message:
+                raise
+            raise ExplainedError(replace(explain(fault), fix=_READER_KEY_FIX)) from fault
         except SessionEndedError as fault:
             if settings.session.kept() is not None:
                 raise

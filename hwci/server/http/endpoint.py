@@ -32,7 +32,7 @@ from hwci.server.http.responses import answer, error_answer, metrics_answer, req
 from hwci.server.http.route import Answered, Call, Route, Who
 from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
-from hwci.server.storage.records import CiKey
+from hwci.server.storage.records import Box, CiKey, ReaderKey
 from hwci.wire import limits
 from hwci.wire.errors import Issue, issues_of, shown
 from hwci.wire.nearest import hint
@@ -45,13 +45,14 @@ Model = TypeVar("Model", bound=Query)
 _CALLER_LEFT = "You closed the connection before the answer was there; ask again, and keep it open"
 
 
+_MACHINES = {Who.CI_KEY, Who.BOX, Who.READER_KEY}
+
+
 async def admit(call: Call) -> None:
     """Authentication (401, body unread) → membership (404) → role or feature (403)."""
     access, route = call.services.access, call.route
-    if route.who is Who.CI_KEY:
-        call.caller = await access.ci_key(api_key(call.request))
-    elif route.who is Who.BOX:
-        call.caller = await access.box(api_key(call.request))
+    if route.who in _MACHINES:
+        call.caller = await _machine(call, api_key(call.request))
     elif route.who is Who.USER:
         call.caller = await access.person(bearer_token(call.request))
     elif route.who in {Who.READER, Who.FOLLOWER} and (key := reader_key(call.request)) is not None:
@@ -67,6 +68,17 @@ async def admit(call: Call) -> None:
         )
     if route.who is Who.FOLLOWER:
         require_own_origin(call.request)
+
+
+async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:
+    access = call.services.access
+    if call.route.who is Who.CI_KEY:
+        return await access.ci_key(key)
+    if call.route.who is Who.BOX:
+        return await access.box(key)
+    found = await access.own_reader_key(key)
+    call.services.keys.note_use(found)
+    return found
 
 
 async def take_body(call: Call) -> None:

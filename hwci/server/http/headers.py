@@ -15,12 +15,27 @@ from hwci.wire import limits
 _SCHEME = "bearer "
 
 
+_NO_TOKEN = "Send one header Authorization: Bearer with an access token"
+_NO_KEY_FOR_THIS = (
+    "The key in X-API-Key does not open this: a reader key (rdr_…) reads metrics, failures and"
+    " runs; for all else send Authorization: Bearer with an access token"
+)
+_KEY_AS_TOKEN = (
+    "Authorization holds a reader key; send it in X-API-Key, without Authorization. It reads"
+    " metrics, failures and runs"
+)
+
+
 def bearer_token(request: web.Request) -> str:
     """Return the access token. Raises `UnauthenticatedError`."""
     values = request.headers.getall(hdrs.AUTHORIZATION, [])
     if len(values) != 1 or not values[0].lower().startswith(_SCHEME):
-        raise UnauthenticatedError("Send one header Authorization: Bearer with an access token")
-    return values[0][len(_SCHEME) :].strip()
+        keyed = not values and "X-API-Key" in request.headers
+        raise UnauthenticatedError(_NO_KEY_FOR_THIS if keyed else _NO_TOKEN)
+    token = values[0][len(_SCHEME) :].strip()
+    if token.startswith(limits.READER_KEY_PREFIX):
+        raise UnauthenticatedError(_KEY_AS_TOKEN)
+    return token
 
 
 def reader_key(request: web.Request) -> str | None:

@@ -29,8 +29,8 @@ this room has written or is still writing (cookies, redirects, streams).
 """
 Handler = Callable[..., Awaitable[Answered]]
 """Each parameter is filled by its type: `Call`; who calls (`Member`, `Person`, `User`, `Viewer`,
-`CiKey`, `Box`); `UUID | None` for the ids of the path after the organization's; the body; the
-query.
+`ReaderKey`, `CiKey`, `Box`); `UUID | None` for the ids of the path after the organization's; the
+body; the query.
 """
 LIMITED = "/api/"
 """Requests to what stands under it count against the limits; static files and health do not."""
@@ -45,6 +45,7 @@ class Who(Enum):
     READER = "member or reader key"
     FOLLOWER = "member or reader key, by the header or by the first frame"
     ADMIN = "owner or admin"
+    READER_KEY = "reader key"
     CI_KEY = "CI key"
     BOX = "box key"
 
@@ -54,7 +55,7 @@ class Who(Enum):
         person, key = 'Bearer realm="hwci"', 'ApiKey realm="hwci"'
         if self in {Who.READER, Who.FOLLOWER}:
             return f"{person}, {key}"
-        return key if self in {Who.CI_KEY, Who.BOX} else person
+        return key if self in {Who.READER_KEY, Who.CI_KEY, Who.BOX} else person
 
 
 class OwnLimit(Enum):
@@ -145,6 +146,7 @@ class Route:
             Who.READER: {401, 404, 403},
             Who.FOLLOWER: {401, 404, 403},
             Who.ADMIN: {401, 404, 403},
+            Who.READER_KEY: {401},
             Who.CI_KEY: {401, 403},
             Who.BOX: {401},
         }[self.who]

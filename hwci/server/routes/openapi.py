@@ -32,6 +32,7 @@ _SECURITY: dict[Who, list[Json]] = {
     Who.ANYONE: [],
     Who.READER: [*_BEARER, {"readerKey": []}],
     Who.FOLLOWER: [*_BEARER, {"readerKey": []}, {}],
+    Who.READER_KEY: [{"readerKey": []}],
     Who.CI_KEY: [{"ciKey": []}],
     Who.BOX: [{"boxKey": []}],
 }

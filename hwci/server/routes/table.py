@@ -199,6 +199,10 @@ _ORGANIZATIONS = (
         "List reader keys, never their value"
     ),
     Route(
+        "GET", "/api/reader-key", Who.READER_KEY, Keys.own_reader_key,
+        "Show what the reader key of the request reads"
+    ),
+    Route(
         "DELETE", "/api/orgs/{orgId}/reader-keys/{keyId}", ADMIN, Keys.revoke_reader_key,
         "Revoke a reader key at once", status=204
     ),

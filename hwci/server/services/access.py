@@ -38,6 +38,10 @@ def require_may_give(own: Role, given: Role) -> None:
 _NO_KEY = "X-API-Key is not a CI key that works; create a new one"
 _READS_ONLY = "X-API-Key is a reader key, which reads and reports nothing; report with a CI key"
 _NO_READER_KEY = "X-API-Key is not a reader key that works; create a new one"
+_NO_READER = (
+    "X-API-Key holds another key than a reader key (rdr_…), and only these read; create one with"
+    " hwci keys create --reader NAME"
+)
 _NAME_A_PRODUCT = (
     "This reader key reads some products only; name one of them with repoKey and suite"
     " (a stream: with the runId of one of its runs)"
@@ -173,9 +177,7 @@ class Access:
             NotFoundError: it is another organization's: the same answer as for none.
             ForbiddenError: CI Metrics is off.
         """
-        digest = key_digest(presented, limits.READER_KEY_PREFIX)
-        if digest is None:
-            raise UnauthenticatedError(_NO_READER_KEY)
+        digest = _reader_digest(presented)
 
         def admit(reader: Reader) -> ReaderKey:
             key, organization = _live_key(reader, ReaderKey, digest, _NO_READER_KEY)
@@ -186,6 +188,15 @@ class Access:
             return key
 
         return await self._storage.read(admit, short=True)
+
+    async def own_reader_key(self, presented: str) -> ReaderKey:
+        """Return the reader key that was presented. Raises `UnauthenticatedError`."""
+        digest = _reader_digest(presented)
+
+        def find(reader: Reader) -> ReaderKey:
+            return _live_key(reader, ReaderKey, digest, _NO_READER_KEY)[0]
+
+        return await self._storage.read(find, short=True)
 
     async def box(self, presented: str) -> Box:
         """Return the box whose key was presented. Raises as `live_box`."""
@@ -213,6 +224,15 @@ def live_box(reader: Reader, digest: bytes) -> Box:
     if box is None or box.key_digest is None or not same_digest(box.key_digest, digest):
         raise UnauthenticatedError(_NO_BOX_KEY)
     return box
+
+
+def _reader_digest(presented: str) -> bytes:
+    if not presented.startswith(limits.READER_KEY_PREFIX):
+        raise UnauthenticatedError(_NO_READER)
+    digest = key_digest(presented, limits.READER_KEY_PREFIX)
+    if digest is None:
+        raise UnauthenticatedError(_NO_READER_KEY)
+    return digest
 
 
 def live_ci_key(reader: Reader, digest: bytes) -> CiKey:

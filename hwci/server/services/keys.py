@@ -73,6 +73,16 @@ class Keys(Service):
         """List the organization's reader keys."""
         return await self._list(ReaderKey, member, query, wire.ReaderKeyAnswer.model_validate)
 
+    async def own_reader_key(self, key: ReaderKey) -> wire.OwnReaderKey:
+        """Show a reader key what it reads."""
+        found = await self._storage.read(lambda reader: reader.organization(key.org_id), short=True)
+        assert found is not None, "the key of none was not let in"
+        return wire.OwnReaderKey(
+            name=key.name,
+            organization=wire.KeyOrganization.model_validate(found),
+            products=[wire.BoundProduct.model_validate(product) for product in key.products],
+        )
+
     async def revoke_ci_key(self, member: Member, key_id: UUID | None) -> None:
         """Revoke a key at once; a second time changes nothing. Raises `NotFoundError`."""
         await self._revoke(CiKey, member, key_id)
