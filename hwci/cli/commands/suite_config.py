@@ -249,7 +249,7 @@ def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[Reclas
         tables.Column("ID", lambda row: str(row.id)[: tables.ID_SHOWN], whole=True),
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
-        tables.Column("Branch", lambda row: row.branch),
+        tables.Column("Branch", lambda row: row.branch, spare=True),
         tables.Column("Commit", lambda row: short(row.sha), whole=True),
         tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at)),
         tables.Column("Class now", lambda row: _class(row.before)),

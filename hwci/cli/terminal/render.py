@@ -22,7 +22,7 @@ from hwci.wire import limits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-    from rich.console import Console, RenderableType
+    from rich.console import Console, JustifyMethod, RenderableType
     from rich.table import Table
 
     from hwci.cli.terminal.tables import Layout
@@ -215,28 +215,24 @@ def unicode_fits() -> bool:
 
 
 def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
-    """Lay rows out for people."""
+    """Lay rows out for people: as a table, or one below the other where a line is too short."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     cells = [[safe(cell) for cell in layout.shown(row)] for row in rows]
     width = console().width
     widths = _widths(layout, cells, width)
-    fits = sum(widths.values()) + _BETWEEN * len(widths) <= width
+    if widths is None:
+        return _records(layout, cells, width)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for at, letters in widths.items():
         column = layout.columns[at]
-        table.add_column(
-            Text(safe(column.header)),
-            justify="right" if column.right else "left",
-            no_wrap=column.whole,
-            width=letters if fits else column.width,
-            min_width=letters if column.whole else None,
-            overflow="fold",
-        )
+        header = Text(_broken(safe(column.header), letters))
+        justify: JustifyMethod = "right" if column.right else "left"
+        table.add_column(header, justify=justify, width=letters, overflow="fold")
     for line in cells:
-        table.add_row(*(Text(line[at]) for at in widths))
+        table.add_row(*(Text(_broken(line[at], letters)) for at, letters in widths.items()))
     left_out = [one.header for at, one in enumerate(layout.columns) if at not in widths]
     if left_out:
         names = ", ".join(left_out)
@@ -244,26 +240,65 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
     return table
 
 
+def _records(layout: "Layout[Row]", cells: Iterable[Sequence[str]], width: int) -> "Table":
+    """Lay rows out one below the other, with a line for each cell that is not empty."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, _BETWEEN, 0, 0))
+    room = width - max(len(column.header) for column in layout.columns) - 2 * _BETWEEN
+    for line in cells:
+        for column, text in zip(layout.columns, line, strict=True):
+            if text:
+                table.add_row(Text(safe(column.header), style="bold"), Text(_broken(text, room)))
+        table.add_row()
+    return table
+
+
 _BETWEEN = 2  # letters
+_SENTENCE = 16
+"""As many letters of several words stand in one line, if the words are shorter."""
+_PIECE = re.compile(r"\s*\S+?(?=\s|$|(?<=[/:._-])[^\W\d_])")
+"""What stays in one line: a word, or a part of it that ends in a sign before a letter."""
 
 
-def _widths(layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int) -> dict[int, int]:
-    """Return the columns to draw, by place, each with its letters in a line.
+def _broken(text: str, letters: int) -> str:
+    """Break a text into lines of so many letters, between its pieces."""
+    lines = [""]
+    for piece in _PIECE.findall(text):
+        if lines[-1] and len(lines[-1]) + len(piece) > letters:
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return "\n".join(lines)
 
-    Spare columns are left out, from the right, before a word is broken. What is left of the line
+
+def _widths(
+    layout: "Layout[Row]", cells: Sequence[Sequence[str]], width: int
+) -> dict[int, int] | None:
+    """Return the columns to draw, by place, each with its letters in a line; None where they need
+    more than a line has.
+
+    Spare columns are left out, from the right, before a name is broken. What is left of the line
     goes to the columns that need least more to hold each cell in one line.
     """
-    least, wanted = {}, {}
+    pieces, least, wanted = {}, {}, {}
     for at, column in enumerate(layout.columns):
         texts = [column.header, *(line[at] for line in cells)]
         longest = max(map(len, texts))
+        word = max((len(word) for text in texts for word in text.split()), default=0)
+        piece = max((len(one.strip()) for text in texts for one in _PIECE.findall(text)), default=0)
         fixed = column.width if width < WITHOUT_TERMINAL else None
         wanted[at] = fixed or longest
-        word = max((len(word) for text in texts for word in text.split()), default=0)
-        least[at] = longest if column.whole else fixed or min(word, NAME_LETTERS)
+        pieces[at] = longest if column.whole else fixed or piece
+        least[at] = max(pieces[at], min(word, NAME_LETTERS), min(longest, fixed or _SENTENCE))
     spare = [at for at, column in enumerate(layout.columns) if column.spare]
     while (room := width - sum(least.values()) - _BETWEEN * len(least)) < 0 and spare:
         del least[spare.pop()]
+    if room < 0:
+        least = {at: pieces[at] for at in least}
+        room = width - sum(least.values()) - _BETWEEN * len(least)
+    if room < 0:
+        return None
     missing = sorted((wanted[at] - letters, at) for at, letters in least.items())
     for index, (more, at) in enumerate(missing):
         given = max(0, min(more, room // (len(missing) - index)))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables where a line is short: no word of them is broken, and no line is longer (contract,
+"Command line"). What is read through a pipe has whole lines.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from hwci.client import Client, calls
+from hwci.engine.vocabulary import Role
+from hwci.wire.reports import RunReport
+from tests.cli.conftest import Command
+from tests.cli.test_help import COMMANDS
+from tests.support.running import RunningServer, running_in_thread
+from tests.support.scene import report
+
+COLUMNS = 80
+LONG = "bring-up-of-revision-c"
+REPO, SUITE = f"acme/firmware-{LONG}", f"sensor-node-{LONG}"
+BOX = f"bench-{LONG}-in-the-basement"
+TEST = f"tests.hil.{LONG}.test_everything_works[uart1-{'x' * 10}]"
+TABLES = {
+    "boxes list": "",
+    "env": "",
+    "failures list": "",
+    "failures show": "ID",
+    "invitations list": "",
+    "keys list": "",
+    "members invited": "",
+    "members list": "",
+    "metrics": "",
+    "orgs audit-log": "",
+    "orgs list": "",
+    "products": "",
+    "profiles list": "",
+    "runs list": "",
+    "runs show": "ID",
+    "sessions list": "",
+    "spool list": "",
+    "suite-config list": "",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server where everything has a long name."""
+    with running_in_thread(tmp_path_factory.mktemp("server")) as running:
+        with Client(running.url, token=running.token) as person:
+            person.send(calls.create_ci_key(running.org_id, f"Key of the team for {LONG}"))
+            person.send(calls.create_box(running.org_id, BOX))
+            person.send(calls.invite(running.org_id, f"{LONG}@firmware.example.org", Role.MEMBER))
+            person.send(calls.create_org(f"Organization of the team for {LONG}"))
+        with Client(running.url, ci_key=running.ci_key) as job:
+            for number, outcome in enumerate(("pass", "fail")):
+                job.send(calls.report_run(long_report(number, outcome)))
+        yield running
+
+
+def long_report(number: int, outcome: str) -> RunReport:
+    plain = report(number, "abcdef12"[number] * 40, {TEST: outcome})
+    return plain.model_copy(
+        update={"repo_key": REPO, "suite": SUITE, "box_key": BOX, "branch": f"feature/{LONG}"}
+    )
+
+
+def test_each_command_that_prints_a_table_is_known_here() -> None:
+    with_output = {
+        name for name, one in COMMANDS.items() if "output" in {item.name for item in one.params}
+    }
+
+    assert with_output <= TABLES.keys()
+
+
+def pieces(text: str) -> set[str]:
+    """Return the words without lines that are drawn; a long name may be broken after a sign."""
+    return set(re.split(r"[\s\u2500-\u257f]+|(?<=[/:._-])(?=[A-Za-z])", text))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
+    signed_in: Command, in_ci: Command, server: RunningServer, name: str
+) -> None:
+    if name == "spool list":
+        body = long_report(7, "fail").model_dump_json(exclude_unset=True)
+        in_ci("report-run", "--body", "-", stdin=body, HWCI_URL="http://127.0.0.1:9")
+    own = {"HWCI_ORG": str(server.org_id)}
+    command = name.split()
+    if TABLES[name]:
+        listed = signed_in(command[0], "list", "-o", "csv", **own).out
+        command.append(listed.splitlines()[1].partition(",")[0])
+
+    narrow = signed_in(*command, **own, COLUMNS=str(COLUMNS))
+    piped = signed_in(*command, **own, COLUMNS="")
+
+    assert (narrow.code, piped.code) == (0, 0), narrow.err
+    shown = narrow.out.splitlines()
+    assert [line for line in shown if len(line) > COLUMNS] == []
+    assert pieces(narrow.out) - pieces(piped.out) == set()
