@@ -34,6 +34,16 @@ KEEPS_NOTHING = """
 """
 
 
+QUICK_HAND = """new MutationObserver((_, seen) => {
+  const field = document.querySelector("[type=password]");
+  if (!field) return;
+  seen.disconnect();
+  field.focus();
+}).observe(document, { childList: true, subtree: true })"""
+"""Goes to the password as soon as it is there, before the first paint."""
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))"
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with running_in_thread(tmp_path_factory.mktemp("server")) as found:
@@ -44,6 +54,16 @@ def fill(page: Page, email: str, password: str) -> None:
     page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+@pytest.mark.own_tab
+@pytest.mark.parametrize("path", ["/sign-in", "/setup#token"])
+def test_who_types_at_once_stays_in_the_field(page: Page, server: RunningServer, path: str) -> None:
+    page.add_init_script(QUICK_HAND)
+    page.goto(server.url + path)
+    page.evaluate(PAINTED)
+
+    assert page.evaluate("document.activeElement.type") == "password"
 
 
 def test_the_page_begins_in_its_first_field_and_works_by_keyboard(

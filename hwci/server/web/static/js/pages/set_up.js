@@ -3,7 +3,7 @@
 // address after "#", which no browser sends anywhere. The operator decides who may register.
 
 import { addressOf, go } from "../address.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { keepInvitation } from "../invitation.js";
 import { mark } from "../mark.js";
 import { Field, NEW_PASSWORD, faultsOf } from "../parts/field.js";
@@ -31,7 +31,7 @@ export function SetUp() {
   const [fault, setFault] = useState(null);
   const [busy, setBusy] = useState(false);
   const form = useRef(null);
-  useEffect(() => form.current.elements[0].focus(), []);
+  useLayoutEffect(() => form.current.elements[0].focus(), []); // as on the sign-in page
   useEffect(() => {
     setFault(null);
     if (!token) return;

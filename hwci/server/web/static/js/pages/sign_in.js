@@ -4,7 +4,7 @@
 import { addressOf, change, go, oursOnly } from "../address.js";
 import { getOpenly } from "../api.js";
 import { forget, given } from "../cookies.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { invitation } from "../invitation.js";
 import { signIn, watchSession } from "../session.js";
 import { keepWanted, takeWanted } from "../wanted.js";
@@ -17,7 +17,8 @@ export function SignIn({ address }) {
   const [fault, setFault] = useState(() => refusedWords(address));
   const [busy, setBusy] = useState(false);
   const [first, password] = [useRef(null), useRef(null)];
-  useEffect(() => first.current.focus(), []);
+  // Before the first paint: later, it would take the focus from a field that someone has begun to fill.
+  useLayoutEffect(() => first.current.focus(), []);
   const [kept] = useState(takeWanted); // a provider that refused led back here
   const next = oursOnly(address.query.get("next")) ?? kept ?? (invitation() ? addressOf("invitations") : "/");
   // Signed in here, or in another tab.

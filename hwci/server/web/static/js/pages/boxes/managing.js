@@ -3,7 +3,7 @@
 // removal cannot: only a new install gives the box a key again.
 
 import { patch, remove } from "../../api.js";
-import { html, useEffect, useRef, useState } from "../../html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.js";
 import { Deed } from "../../parts/deed.js";
 
 /**
@@ -53,7 +53,7 @@ function Renaming({ box, rename, close }) {
   const [fault, setFault] = useState(null);
   const [busy, setBusy] = useState(false);
   const field = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the first paint: nothing is typed yet
     field.current.focus();
     field.current.select();
   }, []);
