@@ -281,7 +281,7 @@ def _widths(
     Spare columns are left out, from the right, before a name is broken. What is left of the line
     goes to the columns that need least more to hold each cell in one line.
     """
-    pieces, least, wanted = {}, {}, {}
+    pieces, names, roomy, wanted = {}, {}, {}, {}
     for at, column in enumerate(layout.columns):
         texts = [column.header, *(line[at] for line in cells)]
         longest = max(map(len, texts))
@@ -290,14 +290,17 @@ def _widths(
         fixed = column.width if width < WITHOUT_TERMINAL else None
         wanted[at] = fixed or longest
         pieces[at] = longest if column.whole else fixed or piece
-        least[at] = max(pieces[at], min(word, NAME_LETTERS), min(longest, fixed or _SENTENCE))
+        names[at] = max(pieces[at], min(word, fixed or NAME_LETTERS))
+        roomy[at] = max(names[at], min(longest, fixed or _SENTENCE))
     spare = [at for at, column in enumerate(layout.columns) if column.spare]
-    while (room := width - sum(least.values()) - _BETWEEN * len(least)) < 0 and spare:
-        del least[spare.pop()]
-    if room < 0:
-        least = {at: pieces[at] for at in least}
-        room = width - sum(least.values()) - _BETWEEN * len(least)
-    if room < 0:
+    kept = list(roomy)
+    while spare and sum(roomy[at] + _BETWEEN for at in kept) > width:
+        kept.remove(spare.pop())
+    for needed in (roomy, names, pieces):
+        least = {at: needed[at] for at in kept}
+        if (room := width - sum(least.values()) - _BETWEEN * len(least)) >= 0:
+            break
+    else:
         return None
     missing = sorted((wanted[at] - letters, at) for at, letters in least.items())
     for index, (more, at) in enumerate(missing):
