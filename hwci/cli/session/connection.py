@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NOT_BY_A_KEY = (
-    "A reader key reads metrics, failures and runs; for anything else sign in: hwci login. A server"
-    " of an earlier version needs the id of the organization: HWCI_ORG, or --org"
+    "A reader key reads metrics, failures and runs (on a server of an earlier version with the id"
+    " of its organization in HWCI_ORG); for anything else sign in: hwci login"
 )
 _READER_KEY_FIX = (
     "Check HWCI_READER_KEY: a reader key begins with rdr_; `hwci keys create --reader NAME` makes"
