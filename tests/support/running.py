@@ -15,7 +15,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -27,6 +29,7 @@ from hwci.server.clock import system_clock
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
+from hwci.server.storage.sqlite.connections import open_writer
 from tests.support.held_port import held_port
 from tests.support.pending import RUN
 
@@ -118,6 +121,9 @@ async def _at_own_address(settings: Settings) -> AsyncIterator[Settings]:
 
 def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = True) -> UUID:
     """Create a user and an organization of theirs, as an operator does, server or no server."""
+    if not database.exists():
+        database.touch(0o600)
+        database.write_bytes(_empty())
     made = operate(
         str(database),
         CreateUser(email=email, password=PASSWORD, name=NAME, organization=ORGANIZATION),
@@ -126,6 +132,15 @@ def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = T
     assert made.org_id is not None
     operate(str(database), SetCiMetrics(org_id=made.org_id, enabled=ci_metrics))
     return made.org_id
+
+
+@cache
+def _empty() -> bytes:
+    """Return an empty database: to make its tables takes as long as to start a server."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "hwci.db"
+        open_writer(path).close()
+        return path.read_bytes()
 
 
 async def _add_members(database: Path, org_id: UUID, now: datetime) -> None:

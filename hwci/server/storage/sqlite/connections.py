@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from sqlite3 import Cursor
 from typing import Any
@@ -33,6 +33,7 @@ _MASKS = 2048  # a mask of 5,000 tests is 640 bytes
 _STATEMENTS = 256
 _STEPS_BETWEEN_LOOKS = 50_000  # of SQLite's machine, a few milliseconds
 _SOUND = (3, 51, 3)
+_SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
 
 
 class Connection:
@@ -242,11 +243,16 @@ def _refuse_another_schema(connection: Connection, path: Path) -> None:
     Raises:
         StorageError: a build between two releases made them, or someone changed them by hand.
     """
-    expected = Database(memory=True)
-    MIGRATIONS.apply(expected)
-    statement = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
-    if set(connection.rows(statement)) != set(expected.conn.execute(statement).fetchall()):
+    if set(connection.rows(_SCHEMA)) != _our_schema():
         raise StorageError(
             f"The tables of {path} are not those of this hwci",
             "open it with the build that made it",
         )
+
+
+@cache
+def _our_schema() -> frozenset[tuple[str, str, str]]:
+    """Return what all steps make of an empty database."""
+    database = Database(memory=True)
+    MIGRATIONS.apply(database)
+    return frozenset(database.conn.execute(_SCHEMA).fetchall())
