@@ -16,15 +16,24 @@ endef
 # Tests start hundreds of processes; each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick soak check lint types contracts js clocks docs screenshots mutation clean
+# One half of the work beside another, and what each printed in one piece.
+BESIDE := $(MAKE) --no-print-directory --jobs 2 --output-sync
+
+.PHONY: demo test outside-browser in-browser quick soak check lint types contracts js clocks docs screenshots mutation clean
 
 ## Run the main job: a server with ninety days of history, its address, a sign-in, the metrics.
 demo: $(SERVER)
 	$(BIN)/hwci demo
 
-## Pass all tests: checks first, then every test; those in a browser in a process of their own.
+## Pass all tests: checks first, then every test. Those in a browser wait for it more than half of
+## their time, in which the others run; each half is shown when it ends.
 test: check
+	$(BESIDE) outside-browser in-browser
+
+outside-browser: $(STAMP)
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile -q --ignore=tests/web
+
+in-browser: $(STAMP)
 	$(BIN)/pytest -n 2 --dist loadfile -q tests/web
 
 ## Pass the tests that need no process, server or browser, in under a minute. ROOM=engine: of one room.
@@ -41,7 +50,8 @@ clocks: $(STAMP)
 	$(BIN)/python -m tests.clocks
 
 ## Everything that can be said without running: lint, types, import contracts.
-check: lint types contracts
+check: $(STAMP)
+	$(BESIDE) lint types contracts
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
