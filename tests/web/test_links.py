@@ -20,7 +20,7 @@ GOOD, BROKE, FIX = ("a" * 40, "b" * 40, "c" * 40)
 RUNS = (
     (1, GOOD, "pass", None, "Begin"),
     (2, BROKE, "fail", GOOD, "Break boot (#71)"),
-    (3, FIX, "pass", BROKE, "Fix boot (#72)"),
+    (3, FIX, "pass", BROKE, "Fix boot for #12 (#72)"),
 )
 REPO = "acme/firmware"
 SITE = f"https://git.example/{REPO}"
@@ -130,6 +130,7 @@ def test_what_broke_a_test_leads_to_its_pull_request(page: Page, told: Told, hom
     page.goto(f"{home}/failures/{told.bug}")
     pull = page.locator(".facts").get_by_role("link", name="Open pull request 71")
     expect(pull).to_have_attribute("href", f"{SITE}/pull/71")
+    expect(page.locator(".line").get_by_role("link", name="Open pull request 72")).to_be_visible()
 
 
 def test_what_a_check_found_leads_to_commit_and_file(page: Page, told: Told, home: str) -> None:
@@ -138,5 +139,6 @@ def test_what_a_check_found_leads_to_commit_and_file(page: Page, told: Told, hom
 
     commit = check.get_by_role("link", name="Open commit")
     expect(commit).to_have_attribute("href", f"{SITE}/commit/{BROKE}")
+    expect(check.get_by_role("link", name="Open pull request 71")).to_be_visible()
     file = check.get_by_role("link", name=FILE)
     expect(file).to_have_attribute("href", f"{SITE}/{BROKE}/{FILE_WRITTEN}")

@@ -6,7 +6,9 @@ import { useAll } from "../asking.js";
 import { html } from "../html.js";
 import { Outside } from "./outside.js";
 
-const PULL = /(?:#|!|\bPR )(\d+)\b/; // as GitHub, GitLab and Azure write it into the subject of a merge
+// As GitHub, GitLab and Azure write it into the subject of a merge; of one squashed by GitHub it stands at the end.
+const PULL = /(?:#|!|\bPR )(\d+)\b/;
+const SQUASHED = /\(#(\d+)\)$/;
 let templates = new Map(); // by repository, of the organization that was asked about last
 
 /** Ask for the known products, as `useAll`; from then on links of their repositories are known. */
@@ -29,7 +31,7 @@ export function FileLink({ repo, sha, path }) {
 
 /** The pull request that a subject names. */
 export function PullLink({ repo, subject }) {
-  const number = PULL.exec(subject)?.[1];
+  const number = (SQUASHED.exec(subject) ?? PULL.exec(subject))?.[1];
   const href = number && filled(repo, "pull", { number });
   return href ? html` <${Outside} href=${href} label=${`Open pull request ${number}`}>↗<//>` : null;
 }

@@ -6,7 +6,7 @@
 import { addressOf } from "../../address.js";
 import { counted, short } from "../../format.js";
 import { html } from "../../html.js";
-import { CommitLink, FileLink } from "../../parts/links.js";
+import { CommitLink, FileLink, PullLink } from "../../parts/links.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Sha } from "../../parts/values.js";
 import { RunLink } from "../../parts/words.js";
@@ -104,12 +104,13 @@ function Place({ sha, story, evidence, orgId, show }) {
   const commit = story.find((one) => one.sha === sha);
   const repo = evidence.failure.repoKey;
   if (!commit) return html`<${Sha} ...${{ sha, repo }} />`;
+  const subject = commit.change?.subject ?? "";
   const address = addressOf("failure", { orgId, failureId: evidence.failure.id }, { commit: sha });
   const follow = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in another tab
     event.preventDefault();
     show(sha);
   };
-  return html`<a href=${address} onClick=${follow}><code>${short(sha)}</code> ${commit.change?.subject ?? ""}</a>
-    <${CommitLink} ...${{ repo, sha }} />`;
+  return html`<a href=${address} onClick=${follow}><code>${short(sha)}</code> ${subject}</a>
+    <${CommitLink} ...${{ repo, sha }} /><${PullLink} ...${{ repo, subject }} />`;
 }
