@@ -8,16 +8,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pydantic import ValidationError
 
 from hwci.bench.box_key import BoxCredential
 from hwci.ci.job import Job
-from hwci.ci.reporting import RunRequest, TestsSoFar, placed
-from hwci.client import Client, calls
+from hwci.ci.reporting import RunRequest, placed
 from hwci.client.errors import AnswerShapeError, HwciError
-from hwci.wire.runs import RunHead
+
+if TYPE_CHECKING:
+    from hwci.ci.reporting.tests_so_far import TestsSoFar
+    from hwci.client import Client
+    from hwci.wire.runs import RunHead
 
 EVERY_S = 60.0
 FEED_S = 5.0
@@ -57,6 +61,9 @@ def live_run(
         notify(no_live_run(f"this machine is box {credential.name}, and the run is of {named}"))
         yield
         return
+    from hwci.ci.reporting.tests_so_far import TestsSoFar
+    from hwci.wire.runs import RunHead
+
     fields = {name: job.value(name) for name in _HEAD if job.value(name) is not None}
     try:
         head = RunHead(**fields)
@@ -85,11 +92,13 @@ def no_live_run(why: str) -> str:
 
 def _stay_open(
     credential: BoxCredential,
-    head: RunHead,
-    tests: TestsSoFar,
+    head: "RunHead",
+    tests: "TestsSoFar",
     stop: threading.Event,
     notify: Callable[[str], None],
 ) -> None:
+    from hwci.client import Client, calls
+
     try:
         client = Client(credential.url, box_key=credential.key, timeout=_TRY_S, retries=0)
     except HwciError as fault:
@@ -119,8 +128,10 @@ def _behind(why: str) -> str:
     return f"note: The live run is not kept up: {why}. The report will have every test."
 
 
-def _feed(client: Client, run: UUID, tests: TestsSoFar, stop: threading.Event) -> None:
+def _feed(client: "Client", run: UUID, tests: "TestsSoFar", stop: threading.Event) -> None:
     """Send what the files show, as they change, until the next heartbeat is due."""
+    from hwci.client import calls
+
     until = time.monotonic() + EVERY_S
     while not stop.is_set() and time.monotonic() < until:
         began = time.monotonic()

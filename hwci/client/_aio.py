@@ -21,6 +21,7 @@ from hwci.client._address import on_the_way, parse_address, proxy_of
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import (
     ANSWER_BYTES_MAX,
+    SILENCE_SECONDS,
     Credentials,
     NoAnswer,
     Request,
@@ -35,7 +36,7 @@ from hwci.client._protocol import (
     retry_delay,
 )
 from hwci.client._writing import Id
-from hwci.client.following import SILENCE_SECONDS, Follower
+from hwci.client.following import Follower
 from hwci.wire.base import ListPage
 from hwci.wire.runs import RunEvent
 

@@ -57,6 +57,9 @@ BACKOFF_MAX_S = 8.0
 RETRY_AFTER_MAX_S = 120.0
 """The client does not wait for a server that asks for a longer pause."""
 _PAGE_BYTES, _TITLE_MAX = 4096, 80
+MEDIA = "text/event-stream"
+SILENCE_SECONDS = 45.0
+"""The server sends something every 15 seconds: after this much silence a stream is dead."""
 ANSWER_BYTES_MAX = 2 * RUN_REPORT_BYTES
 """No answer of the server is longer; another program may send one without end."""
 

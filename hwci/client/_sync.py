@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from itertools import count
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 from uuid import uuid4
 
 from hwci.client._address import on_the_way, parse_address, proxy_of
@@ -24,6 +24,8 @@ from hwci.client._call import Call
 from hwci.client._connections import Connections, Route, route_to
 from hwci.client._protocol import (
     ANSWER_BYTES_MAX,
+    MEDIA,
+    SILENCE_SECONDS,
     Credentials,
     NoAnswer,
     Request,
@@ -37,9 +39,11 @@ from hwci.client._protocol import (
     retry_delay,
 )
 from hwci.client._writing import Id
-from hwci.client.following import MEDIA, SILENCE_SECONDS, Follower
 from hwci.wire.base import ListPage
-from hwci.wire.runs import RunEvent
+
+if TYPE_CHECKING:
+    from hwci.client.following import Follower
+    from hwci.wire.runs import RunEvent
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -77,8 +81,8 @@ class Following:
 
     def __init__(
         self,
-        follower: Follower,
-        dial: Callable[[Follower], _Line | Response | NoAnswer],
+        follower: "Follower",
+        dial: "Callable[[Follower], _Line | Response | NoAnswer]",
         retries: int,
         sleep: Callable[[float], None],
     ) -> None:
@@ -99,7 +103,7 @@ class Following:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> RunEvent:
+    def __next__(self) -> "RunEvent":
         while not self._follower.events:
             self._go_on()
         return self._follower.events.popleft()
@@ -237,10 +241,12 @@ class Client:
         Raises:
             InvalidCallError: an id is malformed.
         """
+        from hwci.client.following import Follower
+
         follower = Follower(org_id, run_id, last_event_id)
         return Following(follower, self._dial, self._retries, self._sleep)
 
-    def _dial(self, follower: Follower) -> _Line | Response | NoAnswer:
+    def _dial(self, follower: "Follower") -> _Line | Response | NoAnswer:
         request_id = uuid4().hex
         return self._signed(lambda: follower.request(self._credentials, request_id), self._begun)
 

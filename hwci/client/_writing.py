@@ -7,13 +7,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
-from hwci.client._call import Call
 from hwci.client.errors import InvalidCallError
 from hwci.wire.errors import issues_of
 from hwci.wire.nearest import hint
-from hwci.wire.queries import PageQuery
 
-T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 Id = UUID | str
 
@@ -26,11 +23,6 @@ def segment(value: Id) -> str:
 def org_path(org_id: Id) -> str:
     """Write the path of an organization."""
     return f"/api/orgs/{segment(org_id)}"
-
-
-def listing(path: str, answer: type[T], page: int, limit: int) -> Call[T]:
-    """Ask for a page of a list."""
-    return Call("GET", path, answer, 200, query=query_of(PageQuery, page=page, limit=limit))
 
 
 def query_of(model: type[BaseModel], **fields: object) -> tuple[tuple[str, str], ...]:

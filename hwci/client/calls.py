@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, TypeVar, Unpack
 
-from pydantic import BaseModel
-
-from hwci.client._call import Call, Credential, Method
-from hwci.client._writing import Id, body_of, listing, org_path, query_of, segment, written
+from hwci.client import calls_of_ci
+from hwci.client._call import Call, Credential
+from hwci.client._writing import Id, body_of, org_path, query_of, segment, written
 from hwci.engine.vocabulary import FailureClass, Label, Role, RunStatus
 from hwci.wire import accounts, boxes, limits, reports, runs, sso
 from hwci.wire.accounts import SignedIn
@@ -50,6 +49,11 @@ from hwci.wire.queries import (
 from hwci.wire.wheels import WheelAnswer
 
 T = TypeVar("T")
+
+
+def _listing(path: str, answer: type[T], page: int, limit: int) -> Call[T]:
+    """Ask for a page of a list."""
+    return Call("GET", path, answer, 200, query=query_of(PageQuery, page=page, limit=limit))
 
 
 # Accounts: sign-in, single sign-on as far as a program takes part in it, password and sessions
@@ -145,7 +149,7 @@ def list_sessions(
     page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[accounts.SessionAnswer]]:
     """List the caller's sessions, newest first."""
-    return listing(_SESSIONS, ListPage[accounts.SessionAnswer], page, limit)
+    return _listing(_SESSIONS, ListPage[accounts.SessionAnswer], page, limit)
 
 
 def end_session(session_id: Id) -> Call[None]:
@@ -176,7 +180,7 @@ def list_orgs(
     page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[accounts.OrganizationAnswer]]:
     """List the caller's organizations."""
-    return listing("/api/orgs", ListPage[accounts.OrganizationAnswer], page, limit)
+    return _listing("/api/orgs", ListPage[accounts.OrganizationAnswer], page, limit)
 
 
 def create_org(name: str) -> Call[accounts.OrganizationAnswer]:
@@ -201,7 +205,7 @@ def list_ci_keys(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[accounts.CiKeyAnswer]]:
     """List the CI keys, never their values."""
-    return listing(f"{org_path(org_id)}/ci-keys", ListPage[accounts.CiKeyAnswer], page, limit)
+    return _listing(f"{org_path(org_id)}/ci-keys", ListPage[accounts.CiKeyAnswer], page, limit)
 
 
 def revoke_ci_key(org_id: Id, key_id: Id) -> Call[None]:
@@ -225,7 +229,7 @@ def list_reader_keys(
 ) -> Call[ListPage[accounts.ReaderKeyAnswer]]:
     """List the reader keys, never their values."""
     path = f"{org_path(org_id)}/reader-keys"
-    return listing(path, ListPage[accounts.ReaderKeyAnswer], page, limit)
+    return _listing(path, ListPage[accounts.ReaderKeyAnswer], page, limit)
 
 
 def own_reader_key() -> Call[accounts.OwnReaderKey]:
@@ -245,7 +249,7 @@ def audit_log(
 ) -> Call[ListPage[accounts.AuditEntryAnswer]]:
     """List who did what, newest first."""
     path = f"{org_path(org_id)}/audit-log"
-    return listing(path, ListPage[accounts.AuditEntryAnswer], page, limit)
+    return _listing(path, ListPage[accounts.AuditEntryAnswer], page, limit)
 
 
 _RECEIVED = "/api/invites"
@@ -255,7 +259,7 @@ def list_members(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[accounts.MemberAnswer]]:
     """List the members."""
-    return listing(_members(org_id), ListPage[accounts.MemberAnswer], page, limit)
+    return _listing(_members(org_id), ListPage[accounts.MemberAnswer], page, limit)
 
 
 def change_member(org_id: Id, user_id: Id, role: Role) -> Call[accounts.MemberAnswer]:
@@ -281,7 +285,7 @@ def list_sent_invites(
     org_id: Id, page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[accounts.SentInvite]]:
     """List the open invitations of an organization."""
-    return listing(_sent(org_id), ListPage[accounts.SentInvite], page, limit)
+    return _listing(_sent(org_id), ListPage[accounts.SentInvite], page, limit)
 
 
 def withdraw_invite(org_id: Id, invite_id: Id) -> Call[None]:
@@ -294,7 +298,7 @@ def list_invites(
     page: int = 1, limit: int = limits.PAGE_LIMIT_DEFAULT
 ) -> Call[ListPage[accounts.ReceivedInvite]]:
     """List one's own open invitations."""
-    return listing(_RECEIVED, ListPage[accounts.ReceivedInvite], page, limit)
+    return _listing(_RECEIVED, ListPage[accounts.ReceivedInvite], page, limit)
 
 
 def accept_invite(
@@ -601,23 +605,8 @@ def _failure(org_id: Id, failure_id: Id) -> str:
     return f"{org_path(org_id)}/ci-failures/{segment(failure_id)}"
 
 
-# What CI reports. Each call may be repeated: the server knows its identity (spec, rule 3)
+# What CI reports
 
-
-def announce_merge(body: reports.MergeAnnouncement) -> Call[None]:
-    """Announce a merge."""
-    return _ci("POST", "/api/ci/merge-announce", body)
-
-
-def report_run(body: reports.RunReport) -> Call[None]:
-    """Report one attempt of a run on one box."""
-    return _ci("POST", "/api/ci/run-report", body)
-
-
-def put_suite_config(body: reports.SuiteConfiguration) -> Call[None]:
-    """Send which files of a product are its firmware and which its harness."""
-    return _ci("PUT", "/api/ci/suite-config", body)
-
-
-def _ci(method: Method, path: str, body: BaseModel) -> Call[None]:
-    return Call(method, path, None, 204, credential=Credential.CI_KEY, body=written(body))
+announce_merge = calls_of_ci.announce_merge
+report_run = calls_of_ci.report_run
+put_suite_config = calls_of_ci.put_suite_config

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import (
+    MEDIA,
     Credentials,
     NoAnswer,
     Request,
@@ -29,9 +30,6 @@ from hwci.engine.vocabulary import RunEventType
 from hwci.wire.errors import Issue
 from hwci.wire.runs import RunEvent, StreamQuery
 
-MEDIA = "text/event-stream"
-SILENCE_SECONDS = 45.0
-"""The server sends something every 15 seconds: after this much silence the line is dead."""
 RESUMES = 60
 """Tries in a row to resume a stream that had begun: some minutes."""
 LAST_EVENT_ID = "Last-Event-ID"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.ci.reporting import TestsSoFar, times_of
 from hwci.ci.reporting import tests_so_far as module
+from hwci.ci.reporting import times_of
+from hwci.ci.reporting.tests_so_far import TestsSoFar
 from hwci.wire import limits
 
 State = tuple[str, str | None, int | None]

@@ -282,12 +282,15 @@ def test_a_field_that_breaks_its_rule_is_named_with_its_source(in_ci: Command) -
     assert "HWCI_BOX" not in of_file.err
 
 
-def test_a_report_from_ci_imports_neither_the_server_nor_aiohttp(checkout: Path) -> None:
+def test_a_report_from_ci_imports_no_server_no_aiohttp_and_none_of_the_other_calls(
+    checkout: Path,
+) -> None:
     script = (
         "import sys; from hwci.cli.main import app\n"
         "try: app(sys.argv[1:])\n"
         "finally: print([name for name in sys.modules"
-        " if name.partition('.')[0] in ('aiohttp', 'asyncio') or name == 'hwci.server'],"
+        " if name.partition('.')[0] in ('aiohttp', 'asyncio')"
+        " or name in ('hwci.server', 'hwci.client.calls', 'hwci.wire.queries')],"
         " file=sys.stderr)"
     )
     command = ("report-run", "--box", "b", "--junit", "one.xml")

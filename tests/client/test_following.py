@@ -14,7 +14,8 @@ from uuid import UUID
 import pytest
 
 from hwci.client import AsyncClient, Client, _aio, _sync, errors
-from hwci.client.following import RESUMES, SILENCE_SECONDS
+from hwci.client._protocol import SILENCE_SECONDS
+from hwci.client.following import RESUMES
 from tests.support.answering import Answer, answering, unused_url
 from tests.support.soak import rounds
 from tests.support.streaming import RUN, breaking, streaming

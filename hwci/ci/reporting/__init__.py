@@ -28,7 +28,6 @@ from hwci.ci.reporting.context import (
 from hwci.ci.reporting.merge import announce_merges
 from hwci.ci.reporting.results import placed, times_of
 from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
-from hwci.ci.reporting.tests_so_far import TestsSoFar
 
 __all__ = [
     "PROJECT_FILE",
@@ -42,7 +41,6 @@ __all__ = [
     "PathCheck",
     "RunRequest",
     "Sending",
-    "TestsSoFar",
     "announce_merges",
     "check_repository",
     "check_run",

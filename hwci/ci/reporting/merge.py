@@ -17,7 +17,7 @@ from hwci.ci.reporting import bodies, clock
 from hwci.ci.reporting.bodies import OF_MERGE, missing_error
 from hwci.ci.reporting.context import PEOPLE, CommandContext, JobContext, JobFlags, job_context
 from hwci.ci.reporting.run import Done, Sending
-from hwci.client import calls
+from hwci.client import calls_of_ci
 from hwci.client.delivery.sending import deliver
 from hwci.client.store import PendingReport
 from hwci.engine.patterns import PathList
@@ -46,7 +46,7 @@ def announce_merges(
     )
     if sending.to is None or not merges:
         _warn_of_times(merges, None, command)
-        return Done(bodies=tuple(calls.announce_merge(one).body or b"" for one in merges))
+        return Done(bodies=tuple(calls_of_ci.announce_merge(one).body or b"" for one in merges))
     delivered = deliver(
         sending.to,
         [PendingReport.of(one) for one in merges],

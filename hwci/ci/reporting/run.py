@@ -31,7 +31,7 @@ from hwci.ci.reporting.results import Results, missing_of_run, placed, results_o
 from hwci.ci.reporting.under_test import UnderTest, under_test
 from hwci.ci.results.model import BoxResults
 from hwci.ci.systems.api import get_json
-from hwci.client import calls
+from hwci.client import calls_of_ci
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
 from hwci.client.explained import ErrorMessage, ExplainedError, counted, not_empty
 from hwci.client.store import PastRuns, PendingReport, bench_store
@@ -369,7 +369,7 @@ def _dry_run(reports: Sequence[RunReport], command: CommandContext) -> Done:
 
 
 def _bodies(reports: Sequence[RunReport]) -> tuple[bytes, ...]:
-    return tuple(calls.report_run(report).body or b"" for report in reports)
+    return tuple(calls_of_ci.report_run(report).body or b"" for report in reports)
 
 
 def _send(

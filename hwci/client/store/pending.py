@@ -19,7 +19,7 @@ from zlib import crc32
 
 from hwci.client._call import Call, Credential
 from hwci.client._protocol import packed
-from hwci.client.calls import announce_merge, report_run
+from hwci.client.calls_of_ci import announce_merge, report_run
 from hwci.client.store.file import StoreError
 from hwci.client.store.memory import RunFacts, facts_of
 from hwci.wire.reports import MergeAnnouncement, RunReport
