@@ -260,6 +260,7 @@ class FullHistory:
                 report.workflow,
                 item.verdict,
                 report.ci_run_id,
+                report.ci_run,
             ),
             last_started_at=runs[-1].report.started_at,
             passed=later > 0 and passes[later - 1].sha == key.sha,
@@ -324,6 +325,7 @@ class FullHistory:
                     report.branch,
                     report.sha,
                     carried,
+                    report.ci_run,
                 )
         return changes
 
@@ -349,6 +351,7 @@ class FullHistory:
                 report.ci_run_id,
                 report.sha,
                 Sighting(report.suite, report.hello_ok, bool(report.tests)),
+                report.ci_run,
             )
             for sha in {report.sha, *report.covers_shas}:
                 found[report.repo_key, sha].append(run)
@@ -372,6 +375,7 @@ def _lane_run(ran: Ran) -> LaneRun:
         verdict=item.verdict,
         duration_s=item.duration_s,
         message=item.message,
+        ci_run=report.ci_run,
     )
 
 

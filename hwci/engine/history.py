@@ -69,7 +69,8 @@ class ReportOrder(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class FailingRun:
     """The first failing run of a failure. `ci_run_id` is the run as CI knows it (for a part of a
-    larger report: `part_of.run_id`); `run_id` is the report's own and orders ties.
+    larger report: `part_of.run_id`); `run_id` is the report's own and orders ties. `ci_run`: here
+    and below, the number that the CI shows for people, where it is another.
     """
 
     started_at: datetime
@@ -78,6 +79,7 @@ class FailingRun:
     workflow: str
     verdict: Verdict
     ci_run_id: int
+    ci_run: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,7 @@ class SightedRun(NamedTuple):
     ci_run_id: int
     sha: str
     sighting: Sighting
+    ci_run: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,7 @@ class RunChanges:
     branch: str
     sha: str
     changes: Changes
+    ci_run: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,7 @@ class LaneRun:
     verdict: Verdict
     duration_s: float
     message: str | None = None
+    ci_run: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

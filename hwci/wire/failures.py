@@ -43,12 +43,15 @@ class FailureOfLane(Answer):
 
 
 class RunOnBox(Answer):
-    """A run on one box. `run_record_id`: its record in the list of runs."""
+    """A run on one box. `run_record_id`: its record in the list of runs. `ci_run`: the number that
+    the CI shows, where `run_id` is another; an older server does not send it.
+    """
 
     started_at: Time
     run_id: int
     run_attempt: int
     run_record_id: UUID
+    ci_run: int | None = None
 
 
 def box_run(
@@ -59,6 +62,7 @@ def box_run(
         "started_at": run.started_at,
         "run_id": run.ci_run_id,
         "run_attempt": run.run_attempt,
+        "ci_run": run.ci_run,
         "run_record_id": run_record_id(org_id, repo_key, run.ci_run_id, run.run_attempt, box_key),
     }
 
@@ -72,6 +76,7 @@ class FirstFailure(Answer):
     run_id: int
     run_attempt: int
     run_record_id: UUID
+    ci_run: int | None = None
 
 
 class CommitSubject(Answer):

@@ -301,6 +301,17 @@ def test_what_the_evidence_leaves_out_is_counted(signed_in: Command) -> None:
     )
 
 
+def test_a_run_of_the_evidence_has_the_number_that_its_ci_shows(signed_in: Command) -> None:
+    shown = signed_in("failures", "show", ids(signed_in)["i2c"], "--json").out
+    derived = re.sub('"ciRun": null', '"ciRun": 4242', shown)
+    assert derived != shown
+
+    found = FailureEvidence.model_validate_json(derived)
+
+    text = "\n".join(part.plain for part in evidence.sections(found, options.now()))
+    assert "run 4242 attempt 1 on" in text
+
+
 def test_an_id_is_a_uuid_or_eight_digits_of_one_in_the_period(signed_in: Command) -> None:
     bug = ids(signed_in)["i2c"]
 

@@ -205,6 +205,7 @@ def test_jobs_of_a_build_on_one_box_have_run_ids_of_their_own(
     own, shown = ids(**first, **soak)
     assert own != number == shown
     assert ids(**third, **soak) == (own, number)
+    assert str(own) in in_ci("env", **environ | soak).out
     assert len({own, number, ids(**{job: "Bench.soak.short"})[0]}) == 3
     assert ids(**soak, HWCI_BOX="bench-2") == (number, None)
     assert ids(**soak, **{build: "7"}) == (7, None)

@@ -75,6 +75,7 @@ class Report:
     covers: tuple[str, ...]
     changes: Changes | None
     part_of: tuple[int, int, int] | None  # run_id, part, parts
+    ci_run: int | None
 
     @property
     def order(self) -> Order:
@@ -160,6 +161,7 @@ def read_report(body: Json) -> Report:
         covers=tuple(sha.lower() for sha in body.get("covers_shas") or []),
         changes=None if changes is None else read_changes(changes),
         part_of=None if part is None else (part["run_id"], part["part"], part["parts"]),
+        ci_run=body.get("ci_run"),
     )
 
 

@@ -51,6 +51,7 @@ def first_failure(group: Group) -> Json:
         "runId": report.shown_run_id,
         "runAttempt": report.attempt,
         "runRecordId": (report.repo, report.run_id, report.attempt, report.box),
+        "ciRun": report.ci_run,
     }
 
 
@@ -112,6 +113,7 @@ def checked_row(merge: Announcement, first: Report) -> Json:
             "runId": first.shown_run_id,
             "runAttempt": first.attempt,
             "runRecordId": (first.repo, first.shown_run_id, first.attempt, first.box),
+            "ciRun": first.ci_run,
             "suite": first.suite,
             "boxKey": first.box,
             "sha": first.sha,

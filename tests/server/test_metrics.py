@@ -317,6 +317,7 @@ def test_a_failure_shows_what_its_answer_rests_on(told: RunningServer) -> None:
 
 def test_every_run_of_the_evidence_leads_to_its_record_in_parts_or_whole(tmp_path: Path) -> None:
     failed = run("b", 9, {"boot": "fail"}, "src/boot.c")
+    failed["ci_run"] = 71
     second = {**failed, "run_id": 3, "part_of": {"run_id": 9, "part": 2, "parts": 2}}
     first = {**failed, "tests": RUNS[1]["tests"], "part_of": {**second["part_of"], "part": 1}}
     fixed = run("c", 10, {"boot": "pass"}, "src/boot.c")
@@ -335,6 +336,9 @@ def test_every_run_of_the_evidence_leads_to_its_record_in_parts_or_whole(tmp_pat
 
     assert records == {(9, 9), (10, 10)}
     assert {one["runId"] for one in shown} == {one["runId"] for one in checked} == {9, 10}
+    numbers = {(one["runId"], one["ciRun"]) for one in (*shown, *checked)}
+    assert numbers == {(9, 71), (10, None)}
+    assert found["resolved"]["firstFailure"]["ciRun"] == 71
 
 
 def test_a_failure_of_another_organization_is_404(told: RunningServer) -> None:

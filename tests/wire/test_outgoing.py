@@ -187,7 +187,8 @@ def test_a_real_bug_has_the_keys_of_the_contract() -> None:
 
     assert set(row) == RESOLVED_KEYS
     assert set(row["firstFailure"]) == {
-        *("sha", "startedAt", "workflow", "runId", "runAttempt", "runRecordId")
+        *("sha", "startedAt", "workflow", "runId", "runAttempt", "runRecordId"),
+        "ciRun",
     }
     assert row["brokenBy"] == {
         "from": SHA,

@@ -16,6 +16,7 @@ from hwci.ci.git.history import DeepeningRepository
 from hwci.ci.git.repository import GitError, Repository
 from hwci.ci.job import Job, Sourced
 from hwci.ci.project import Project, ProjectFileError, find_project
+from hwci.ci.reporting.apart import set_apart
 from hwci.ci.reporting.base import past_runs
 from hwci.ci.reporting.bodies import missing_fields
 from hwci.ci.reporting.under_test import base_of
@@ -240,7 +241,7 @@ class JobDescription:
 def describe_job(command: CommandContext) -> JobDescription:
     """Return the description of this job, with since when a report would count changes."""
     context = look_around(JobFlags(), command)
-    job = context.job
+    job = set_apart(context.job, claim=False)
     base, notes = base_of(job, past_runs(job), get_json)
     fields = {**job.fields, "base_sha": base}
     if (product := job.product()) is not None:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render, tables
-from hwci.cli.terminal.tables import CLASS_WORDS, ago, broken_by, counted, moment, when
+from hwci.cli.terminal.tables import (
+    CLASS_WORDS,
+    ago,
+    broken_by,
+    counted,
+    moment,
+    run_number,
+    when,
+)
 from hwci.engine.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction, Verdict
 from hwci.wire.hashes import short
 
@@ -295,7 +303,7 @@ def _check(number: int, question: str, passes: str, check: CheckAnswer) -> Itera
     if check.decided:
         yield f"   {check.reason_text}"
     places = [
-        f"run {check.run.run_id} attempt {check.run.run_attempt} on {check.run.box_key}"
+        f"run {run_number(check.run)} attempt {check.run.run_attempt} on {check.run.box_key}"
         if check.run
         else "",
         f"commit {short(check.commit)}" if check.commit else "",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
-from hwci.cli.terminal.tables import Column, Layout, View, counted, moment, when
+from hwci.cli.terminal.tables import Column, Layout, View, counted, moment, run_number, when
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.wire.hashes import short
 
@@ -27,8 +27,8 @@ STATUS_WORDS = {
 
 
 def _number(run: RunAnswer) -> str:
-    """Return the number by which people know a run in their CI, and its attempt."""
-    return f"{run.run_id if run.ci_run is None else run.ci_run} ({run.run_attempt})"
+    """Return the number of a run, and its attempt."""
+    return f"{run_number(run)} ({run.run_attempt})"
 
 
 def runs(view: View) -> Layout[RunAnswer]:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer
+    from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
     from hwci.wire.metrics import CheckedMergeAnswer, FlakyTestAnswer, UncheckedMerge
+    from hwci.wire.runs import RunAnswer
 
 Row = TypeVar("Row", bound="BaseModel")
 
@@ -48,6 +49,11 @@ _UNITS = (
 same (format.js)."""
 _MINUTE, _TENTH = 60, Decimal("0.1")
 _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
+
+
+def run_number(run: RunAnswer | RunOnBox) -> int:
+    """Return the number by which people know a run in their CI."""
+    return run.run_id if run.ci_run is None else run.ci_run
 
 
 class View(NamedTuple):
@@ -329,7 +335,7 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
             Column("ID", lambda row: str(row.first_run.run_record_id)[:ID_SHOWN], whole=True),
             Column(
                 "Run",
-                lambda row: f"{row.first_run.run_id} ({row.first_run.run_attempt})",
+                lambda row: f"{run_number(row.first_run)} ({row.first_run.run_attempt})",
                 right=True,
             ),
             Column("Box", lambda row: row.first_run.box_key),

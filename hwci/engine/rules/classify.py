@@ -30,6 +30,7 @@ class CheckedRun(NamedTuple):
     run_id: int
     run_attempt: int
     box_key: str
+    ci_run: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class BeforeFix(NamedTuple):
 
 def _checked(run: RunChanges) -> CheckedRun:
     order = run.order
-    return CheckedRun(order.started_at, run.ci_run_id, order.run_attempt, order.box_key)
+    return CheckedRun(order.started_at, run.ci_run_id, order.run_attempt, order.box_key, run.ci_run)
 
 
 def _counted(count: int, noun: str) -> str:
@@ -126,7 +127,8 @@ def _verdict_is(verdict: Verdict) -> Callable[[Group], Answer]:
     def answer(group: Group) -> Answer:
         first = group.first.first
         box = group.first.key.lane.box_key
-        run = CheckedRun(first.started_at, first.ci_run_id, first.run_attempt, box)
+        at, number = first.started_at, first.ci_run_id
+        run = CheckedRun(at, number, first.run_attempt, box, first.ci_run)
         return Answer(first.verdict is verdict, Finding(_BLAMED[first.verdict], run))
 
     return answer

@@ -19,8 +19,11 @@ from hwci.server.storage.sqlite.answers import Answers
 
 _RUN = (
     "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,"
-    " (SELECT r.ci_run_id FROM report r WHERE r.org_id = w.org_id AND r.repo_key = w.repo_key"
-    " AND r.run_id = w.run_id AND r.run_attempt = w.run_attempt AND r.box_key = w.box_key)"
+    + ", ".join(
+        f" (SELECT r.{number} FROM report r WHERE r.org_id = w.org_id AND r.repo_key = w.repo_key"
+        " AND r.run_id = w.run_id AND r.run_attempt = w.run_attempt AND r.box_key = w.box_key)"
+        for number in ("ci_run_id", "ci_run")
+    )
 )
 _RUN_IS = "w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?"
 
@@ -92,11 +95,12 @@ class ChangesAnswers(Answers):
         return row is not None
 
     def _run_changes(self, row: tuple[Any, ...]) -> RunChanges:
-        at, run_id, run_attempt, box_key, workflow, branch, sha, number, ci_run_id = row
+        at, run_id, run_attempt, box_key, workflow, branch, sha, number, ci_run_id, ci_run = row
         if number not in self._read_changes:
             self._read_changes[number] = reports.load_changes(self._connection, self._org, number)
         order = ReportOrder(codec.from_micros(at), run_id, run_attempt, box_key)
-        return RunChanges(order, ci_run_id, workflow, branch, sha, self._read_changes[number])
+        changes = self._read_changes[number]
+        return RunChanges(order, ci_run_id, workflow, branch, sha, changes, ci_run)
 
     def config(self, product: Product) -> SuiteConfig | None:
         return self._configs.get(product)

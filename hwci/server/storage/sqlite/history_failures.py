@@ -32,7 +32,11 @@ _FAILURE = (
     "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
     " f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
     " f.first_verdict, f.first_ci_run_id, f.last_started_at,"
-    " f.place_at, f.place_way, f.place_position, f.passed, f.next_pass"
+    " f.place_at, f.place_way, f.place_position, f.passed, f.next_pass,"
+    " (SELECT r.ci_run FROM product p CROSS JOIN report r ON r.org_id = p.org_id"
+    " AND r.repo_key = p.repo_key AND r.run_id = f.first_run_id"
+    " AND r.run_attempt = f.first_run_attempt AND r.box_key = f.box_key"
+    " WHERE p.org_id = f.org_id AND p.id = f.product_id)"
 )
 _FAILING = (
     "FROM json_each(?) j CROSS JOIN item i INDEXED BY item_failing"
@@ -159,7 +163,7 @@ class FailureAnswers(Answers):
         rows = self._connection.rows(
             "SELECT r.template_id, p.tests, r.durations, r.started_at,"
             " r.ci_run_id, r.run_attempt, r.workflow, r.branch,"
-            " i.outcome, i.attempts, i.verdict, i.message"
+            " r.ci_run, i.outcome, i.attempts, i.verdict, i.message"
             " FROM report r INDEXED BY report_commit"
             " JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id"
             " LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?"
@@ -184,7 +188,7 @@ class FailureAnswers(Answers):
         failures = []
         for row in rows:
             (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:13]
-            last_started_at, *stamp, passed, next_pass = row[13:]
+            last_started_at, *stamp, passed, next_pass, ci_run = row[13:]
             lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
             failures.append(
                 Failure(
@@ -192,7 +196,7 @@ class FailureAnswers(Answers):
                     key=FailureKey(lane_, sha),
                     place=place(*stamp, sha),
                     items=items,
-                    first=first(*run),
+                    first=first(*run, ci_run),
                     last_started_at=codec.from_micros(last_started_at),
                     passed=bool(passed),
                     next_pass=next_pass or None,
@@ -202,10 +206,10 @@ class FailureAnswers(Answers):
 
 
 def _first_run(
-    at: int, run_id: int, run_attempt: int, workflow: str, verdict: int, ci_run_id: int
+    at: int, run_id: int, attempt: int, workflow: str, verdict: int, *numbers: int
 ) -> FailingRun:
     started_at = codec.from_micros(at)
-    return FailingRun(started_at, run_id, run_attempt, workflow, codec.VERDICTS[verdict], ci_run_id)
+    return FailingRun(started_at, run_id, attempt, workflow, codec.VERDICTS[verdict], *numbers)
 
 
 def _first_commits(
@@ -226,7 +230,7 @@ def _first_commits(
 
 
 def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
-    durations, at, ci_run_id, run_attempt, workflow, branch, *columns = row[2:]
+    durations, at, ci_run_id, run_attempt, workflow, branch, ci_run, *columns = row[2:]
     result = codec.unpack_item(None if columns[0] is None else columns)
     return LaneRun(
         started_at=codec.from_micros(at),
@@ -239,4 +243,5 @@ def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
         verdict=result.verdict,
         duration_s=codec.unpack_durations(durations)[index],
         message=result.message,
+        ci_run=ci_run,
     )

@@ -40,7 +40,7 @@ _MERGES = (
 )
 _SIGHTED = (
     "SELECT r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha,"
-    " p.suite, r.hello_ok, r.tests > 0 FROM mention m"
+    " r.ci_run, p.suite, r.hello_ok, r.tests > 0 FROM mention m"
     " CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id"
     " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
     " WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1"
@@ -225,7 +225,8 @@ def announcement_of(row: Sequence[Any]) -> Announcement:
 
 
 def _sighted_run(row: Sequence[Any]) -> SightedRun:
-    started_at, run_id, run_attempt, box_key, ci_run_id, sha, suite, hello_ok, has_tests = row
+    started_at, run_id, run_attempt, box_key, ci_run_id, sha, ci_run, *sighted = row
+    suite, hello_ok, has_tests = sighted
     return SightedRun(
         started_at=codec.from_micros(started_at),
         run_id=run_id,
@@ -234,6 +235,7 @@ def _sighted_run(row: Sequence[Any]) -> SightedRun:
         ci_run_id=ci_run_id,
         sha=sha,
         sighting=Sighting(suite, bool(hello_ok), bool(has_tests)),
+        ci_run=ci_run,
     )
 
 
