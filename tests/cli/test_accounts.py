@@ -54,6 +54,14 @@ def test_a_sign_in_is_kept_for_the_commands_that_follow(
     assert f"owner of {ORGANIZATION} ({server.org_id}), CI Metrics on" in out
 
 
+@pytest.mark.parametrize("command", ["login", "register"])
+def test_no_password_is_asked_for_where_no_server_answers(cli: Command, command: str) -> None:
+    done = cli(command, "--url", unused_url(), "--email", EMAIL)
+
+    assert done.code == 5
+    assert "that a server runs there" in done.err
+
+
 def test_a_sign_in_that_others_can_read_is_used_with_one_warning(
     cli: Command, server: RunningServer
 ) -> None:
@@ -126,7 +134,8 @@ def test_a_token_that_is_refused_before_its_time_is_renewed(cli: Command, tmp_pa
 
         assert cli("whoami").code == 0
         assert kept().refresh_token != before.refresh_token
-        assert cli("whoami", HWCI_TOKEN=before.access_token).code == 4, "one of one's own is not"
+        own = {"HWCI_URL": server.url, "HWCI_TOKEN": before.access_token}
+        assert cli("whoami", **own).code == 4, "one of one's own is not"
 
 
 def test_logout_ends_the_session_on_the_server_too(cli: Command, server: RunningServer) -> None:

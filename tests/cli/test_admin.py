@@ -199,8 +199,11 @@ def test_a_mistyped_database_makes_none_and_a_new_one_is_made_when_it_is_meant(
 
     assert cli(*user, "--database", "new.db", "--create", stdin=PASSWORD).code == 0
     assert (tmp_path / "new.db").exists()
-    # Its name was not typed: the first user of a new service needs no flag.
-    assert cli(*user, stdin=PASSWORD).code == 0
+    elsewhere = cli(*user, stdin=PASSWORD)
+    assert elsewhere.code == 1
+    assert f"There is no database {tmp_path / 'hwci-data' / 'hwci.db'}" in elsewhere.err
+    assert not (tmp_path / "hwci-data").exists()
+    assert cli(*user, "--create", stdin=PASSWORD).code == 0
     assert (tmp_path / "hwci-data" / "hwci.db").exists()
 
 
@@ -210,7 +213,7 @@ def test_no_command_makes_a_database(cli: Command, tmp_path: Path, command: str)
     done = cli("admin", command, *to, "--database", "typo.db")
 
     assert done.code == 1
-    missing = f"cause: There is no database {tmp_path / 'typo.db'}\nfix: Name the server's own"
+    missing = f"cause: There is no database {tmp_path / 'typo.db'}\nfix: Call this in the folder of"
     assert missing in done.err
     assert list(tmp_path.iterdir()) == []
 

@@ -2,17 +2,21 @@
 """Who is not named, or does not answer as hwci does, is shown no key, or none again."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hwci.cli.session.settings import kept_sign_ins
 from hwci.client import Client, calls
+from hwci.client.session_file import Profile
 from tests.cli.conftest import Command
 from tests.cli.test_spool import ANNOUNCED, body, listed
 from tests.support.answering import Answer, AnsweringServer, answering
 from tests.support.running import RunningServer
+from tests.support.sign_ins import put
 
 NOWHERE: dict[str, Any] = {"HWCI_URL": None}
 PORTAL = b"<html><head><title>\n Sign in to GuestNet </title></head></html>"
@@ -50,6 +54,17 @@ def test_a_job_that_names_no_server_keeps_its_report_and_says_so(
     assert cause.startswith("cause: HWCI_URL is not set, so no server is known, and a key is shown")
     assert "fix: Set HWCI_URL, or name the server: --url URL. What waits is kept in " in fix
     assert "once the server is known, the next report and `hwci spool flush` send it" in fix
+    assert guess.received == []
+
+
+def test_a_sign_in_that_somebody_left_on_a_bench_gets_no_key_of_a_job(
+    in_ci: Command, guess: AnsweringServer
+) -> None:
+    put(kept_sign_ins(os.environ), "default", Profile(guess.url, "a@example.org", "t", "r", 4e9))
+
+    done = in_ci("report-run", "--body", "-", stdin=body(30), **NOWHERE)
+
+    assert "cause: HWCI_URL is not set" in done.err
     assert guess.received == []
 
 

@@ -45,6 +45,15 @@ def test_a_kept_sign_in_is_not_shown_to_another_server(env: dict[str, str]) -> N
     assert resolve(Flags(url="https://other.example"), env).session.kept() is None
 
 
+def test_a_sign_in_that_is_in_use_names_no_server_for_a_key(env: dict[str, str]) -> None:
+    put(kept_sign_ins(env), "default", KEPT)
+
+    with pytest.raises(ExplainedError, match="The key is not used"):
+        resolve(Flags(), env).url_for_key("The key is not used")
+    assert resolve(Flags(profile="default"), env).url_for_key("") == KEPT.url
+    assert resolve(Flags(), env | {"HWCI_PROFILE": "default"}).url_for_key("") == KEPT.url
+
+
 def test_a_secret_may_stand_in_a_file(env: dict[str, str], tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("svc_1\n")

@@ -14,7 +14,13 @@ from tests.support.running import EMAIL, PASSWORD, RunningServer
 pytestmark = pytest.mark.usefixtures("busy_server")
 
 
-def at_terminal(folder: Path, *arguments: str, typed: dict[bytes, bytes], **env: str) -> str:
+def at_terminal(
+    folder: Path,
+    *arguments: str,
+    typed: dict[bytes, bytes],
+    env: dict[str, str] | None = None,
+    code: int = 0,
+) -> str:
     """Run `hwci` behind a terminal and type each answer once its question stands there."""
     terminal, inner = pty.openpty()
     shown, waiting = b"", dict(typed)
@@ -24,7 +30,7 @@ def at_terminal(folder: Path, *arguments: str, typed: dict[bytes, bytes], **env:
         stdout=inner,
         stderr=inner,
         cwd=folder,
-        env=environment(folder) | env,
+        env=environment(folder) | (env or {}),
         start_new_session=True,
     ) as process:
         os.close(inner)
@@ -37,7 +43,7 @@ def at_terminal(folder: Path, *arguments: str, typed: dict[bytes, bytes], **env:
             pass
         finally:
             os.close(terminal)
-    assert process.returncode == 0, shown
+    assert process.returncode == code, shown
     return shown.decode()
 
 
@@ -53,7 +59,8 @@ def test_a_person_is_asked_and_the_password_is_not_shown(
 
 
 def test_a_new_password_is_asked_for_twice(tmp_path: Path) -> None:
-    typed = {b"Password: ": PASSWORD.encode(), b"Same password again: ": PASSWORD.encode()}
+    first = b"Password of at least 12 letters: "
+    typed = {first: PASSWORD.encode(), b"Same password again: ": PASSWORD.encode()}
     user = ("admin", "create-user", "--email", "new@example.org", "--database", "new.db")
 
     shown = at_terminal(tmp_path, *user, "--create", typed=typed)
@@ -62,14 +69,23 @@ def test_a_new_password_is_asked_for_twice(tmp_path: Path) -> None:
     assert PASSWORD not in shown
 
 
+def test_a_new_password_that_is_too_short_is_not_asked_for_again(tmp_path: Path) -> None:
+    typed = {b"Password of at least 12 letters: ": b"short"}
+    user = ("admin", "create-user", "--email", "new@example.org", "--create")
+
+    shown = at_terminal(tmp_path, *user, typed=typed, code=2)
+
+    assert "The password is too short" in shown
+    assert "Same password again" not in shown
+
+
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_a_terminal_gets_no_escape_of_the_data(
     tmp_path: Path, server: RunningServer, no_color: str
 ) -> None:
     access = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token}
-    shown = at_terminal(
-        tmp_path, "metrics", typed={}, **access, COLUMNS="160", TERM="xterm", NO_COLOR=no_color
-    )
+    looks = {"COLUMNS": "160", "TERM": "xterm", "NO_COLOR": no_color}
+    shown = at_terminal(tmp_path, "metrics", typed={}, env=access | looks)
 
     assert "[red]can\\x1b[31m\\u202e|x" in shown
     assert "\x1b[31m" not in shown  # no colour is used at all, so each would be the data's

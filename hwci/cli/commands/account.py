@@ -3,6 +3,7 @@
 (contract, "Auth").
 """
 
+from contextlib import suppress
 from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated
@@ -66,15 +67,17 @@ def register(
 
     settings = resolve(Flags(url, profile))
     settings.session.file  # noqa: B018 - fails where no sign-in can be kept
-    address = email or asked("e-mail", "--email")
-    word = new_password("--password-stdin", from_stdin=password_stdin)
-    invitation = invite_token(from_stdin=invite_token_stdin)
-    began = options.now()
     with (
         explained("The registration failed"),
         Client(settings.url, retries=RETRIES) as client,
         named_values(),
     ):
+        if not password_stdin:
+            _require_server(client)
+        address = email or asked("e-mail", "--email")
+        word = new_password("--password-stdin", from_stdin=password_stdin)
+        invitation = invite_token(from_stdin=invite_token_stdin)
+        began = options.now()
         answer = client.send(calls.register(address, word, name, organization, invitation))
     _keep(settings, answer, began)
     note(f"Registered at {settings.url} as {answer.user.email}; you are signed in.")
@@ -132,12 +135,23 @@ def login(
     note(f"Signed in at {settings.url} as {answer.user.email}.")
 
 
+def _require_server(client: "Client") -> None:
+    """Raise `ConnectionFailedError` if no server answers, before a person types for nothing."""
+    from hwci.client import calls
+    from hwci.client.errors import AnswerShapeError, ApiError
+
+    with suppress(AnswerShapeError, ApiError):  # a proxy may hand this address on to nobody
+        client.send(calls.health())
+
+
 def _sign_in_by_password(
     client: "Client", email: str | None, kept: "Profile | None", *, password_stdin: bool
 ) -> "tuple[datetime, SignedIn]":
     """Return when it was asked for, and the sign-in. `kept`: the one before, at this server."""
     from hwci.client import calls
 
+    if not password_stdin:
+        _require_server(client)
     address = email or asked("e-mail", "--email")
     word = secret_line("password", "--password-stdin", from_stdin=password_stdin)
     device_token = kept.device_token if kept is not None and kept.email == address else None

@@ -236,7 +236,7 @@ def _known_address(settings: Settings) -> str | None:
     from hwci.client.errors import ServerAddressError
 
     try:
-        return None if settings.guessed else str(parse_address(settings.url))
+        return str(parse_address(settings.url)) if settings.named_server else None
     except ServerAddressError:
         return None
 

@@ -8,6 +8,7 @@ import typer
 
 from hwci.cli.session.settings import secret
 from hwci.client.explained import wrong_usage
+from hwci.wire import limits
 
 
 def asked(what: str, ways: str, *, hidden: bool = False) -> str:
@@ -24,8 +25,14 @@ def secret_line(what: str, ways: str, *, from_stdin: bool) -> str:
 
 def new_password(ways: str, *, from_stdin: bool) -> str:
     """Read a new password from stdin if a flag asks for it, else at the terminal twice."""
-    password = secret_line("password", ways, from_stdin=from_stdin)
-    if not from_stdin and asked("same password again", ways, hidden=True) != password:
+    what = f"password of at least {limits.PASSWORD_MIN} letters"
+    password = secret_line(what, ways, from_stdin=from_stdin)
+    if from_stdin:
+        return password
+    if len(password) < limits.PASSWORD_MIN:
+        cause = f"it has {len(password)} letters"
+        raise wrong_usage("The password is too short", cause, f"Choose a {what}")
+    if asked("same password again", ways, hidden=True) != password:
         raise wrong_usage(
             "The two passwords differ", "you were asked for one password twice", "Try again"
         )

@@ -60,7 +60,7 @@ def destination(settings: Settings) -> Destination:
         no_key = _no_key(fault, settings)
     store = bench_store(settings.environ)
     lasts = store is not None and outlives_job(store.folder, settings.environ)
-    return Destination(settings.url, not settings.guessed, key, no_key, store, lasts)
+    return Destination(settings.url, settings.named_server, key, no_key, store, lasts)
 
 
 def _no_key(fault: Exception, settings: Settings) -> NoKey:

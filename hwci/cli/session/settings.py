@@ -49,7 +49,11 @@ class Settings:
     explicit: bool = False
     """A flag or a variable names the profile."""
     guessed: bool = False
-    """The server is the default, to try hwci with, and gets no key."""
+    """The server is the default, to try hwci with."""
+    named_server: bool = False
+    """A flag or a variable names the server or its profile. Any other gets no key of the
+    environment: on a bench, whoever signed in last would decide where the keys of all jobs go.
+    """
 
     @property
     def session(self) -> "Session":
@@ -74,7 +78,7 @@ class Settings:
 
     def url_for_key(self, failed: str) -> str:
         """Return the address, for a command that shows it a key or a token of its environment."""
-        if self.guessed:
+        if not self.named_server:
             raise wrong_usage(failed, NO_URL, NO_URL_FIX)
         return self.url
 
@@ -89,19 +93,21 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
         not_empty(text, flag)
     env = os.environ if environ is None else environ
     explicit = flags.profile or env.get("HWCI_PROFILE")
-    named, said_url = explicit, flags.url or env.get("HWCI_URL")
-    if not said_url:
+    said_url = flags.url or env.get("HWCI_URL")
+    named, url = explicit, said_url
+    if not url:
         sign_ins = kept_sign_ins(env)
         named = explicit or sign_ins.current()
         kept = sign_ins.profiles().get(named or "")
-        said_url = None if kept is None else kept.url
+        url = None if kept is None else kept.url
     return Settings(
-        url=(said_url or DEFAULT_URL).rstrip("/"),
+        url=(url or DEFAULT_URL).rstrip("/"),
         org=flags.org or env.get("HWCI_ORG") or None,
         environ=env,
         named=named,
         explicit=bool(explicit),
-        guessed=not said_url,
+        guessed=not url,
+        named_server=bool(said_url or (explicit and url)),
     )
 
 

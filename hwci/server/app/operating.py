@@ -211,8 +211,8 @@ def _require_made(location: Location) -> None:
     if location.file is not None and not location.file.exists():
         raise StorageError(
             f"There is no database {location.file}",
-            "name the server's own (`hwci serve` makes a "
-            "new one, and so does `hwci admin create-user --create`)",
+            "call this in the folder of the server, or name its database: --database FILE (`hwci "
+            "serve` makes a new one, and so does `hwci admin create-user --create`)",
         )
 
 

@@ -5,6 +5,7 @@ import asyncio
 import ctypes
 import errno
 import gc
+import shlex
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -27,8 +28,7 @@ from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
-from hwci.server.storage.location import Location
-from hwci.server.storage.opening import driver_doubt
+from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.ports import Storage
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
@@ -138,9 +138,15 @@ def _announce_set_up(settings: Settings, server: Server, announce: Callable[[str
     if server.set_up_token is None:
         return
     url = settings.base_url or _reached(server.url)
-    command = f"HWCI_INVITE_TOKEN={server.set_up_token} hwci register --url {url}"
-    announce(f"There is no user yet. Register the first one, within 24 hours: {command}")
-    announce(f"or in a browser: {url}/setup#{server.set_up_token}")
+    link = f"{url}/setup#{server.set_up_token}"
+    if settings.database == MEMORY:  # no command reaches it
+        announce(f"There is no user yet. Register the first one in a browser: {link}")
+    else:
+        announce(
+            "There is no user yet. Create the first one: hwci admin create-user --email EMAIL"
+            f" --organization NAME --database {shlex.quote(settings.database)}"
+        )
+        announce(f"or in a browser, within 24 hours: {link}")
     if url not in {settings.base_url, server.url}:
         announce(
             f"{url} works on this machine only; from others use its host name, and set"
@@ -162,8 +168,6 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
     async with serving(settings) as server:
         announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
         _announce_set_up(settings, server, announce)
-        if doubt := driver_doubt():
-            announce(doubt)
         notify(READY)
         await server.wheels.prepare()
         await stop.requested.wait()

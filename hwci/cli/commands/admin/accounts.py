@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from hwci.cli.commands.admin.database import ask, is_default, operator_errors, repeated
+from hwci.cli.commands.admin.database import ask, operator_errors, repeated
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.connection import uuid_in
 from hwci.cli.session.prompts import new_password, password_in
@@ -49,7 +49,7 @@ def create_user(
 ) -> None:
     """Create a user, and an organization of their own. Its id is printed.
 
-    A database that is named must be there, unless --create: a mistyped name makes none.
+    The database must be there, unless --create: no mistyped name and no other folder makes one.
 
     For example:
 
@@ -70,7 +70,7 @@ def create_user(
         from hwci.server.app import CreateUser
 
         command = _checked(CreateUser, NOT_CREATED, **fields)
-        made = ask(database, command, may_create=create or is_default(database))
+        made = ask(database, command, may_create=create)
     if json:
         emit_json(made)
         return

@@ -245,13 +245,6 @@ def repeated(flag: str | None) -> str:
     return f" --database {shlex.quote(flag)}" if flag else ""
 
 
-def is_default(flag: str | None) -> bool:
-    """Return whether the database is the default, whose name cannot be mistyped."""
-    from hwci.server.settings import Settings
-
-    return flag is None and database_of(flag) == Settings().database
-
-
 def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "CommandResult":
     """Have a command carried out, by the server that has the database or else here."""
     from hwci.server.app import operate
