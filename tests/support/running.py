@@ -122,6 +122,7 @@ async def _at_own_address(settings: Settings) -> AsyncIterator[Settings]:
 def new_organization(database: Path, email: str = EMAIL, *, ci_metrics: bool = True) -> UUID:
     """Create a user and an organization of theirs, as an operator does, server or no server."""
     if not database.exists():
+        database.parent.mkdir(parents=True, exist_ok=True)
         database.touch(0o600)
         database.write_bytes(_empty())
     made = operate(
