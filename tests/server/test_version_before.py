@@ -2,12 +2,14 @@
 """A database of an earlier version opens, tells the same, and goes on (contract, "Organizations").
 
 `before/schema-4.db.gz` is the file of a server with the first four migrations, and `schema-4.json`
-what it told, and the secrets that it gave out.
+what it told, and the secrets that it gave out. `schema-8.*` are those of one with eight, on which a
+box had a live run and a failure was reviewed; `api-8.json` has the routes and fields of its API.
 """
 
 import gzip
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ import aiohttp
 import pytest
 
 from hwci.server.app import serving
+from hwci.server.routes.openapi import document, with_document
+from hwci.server.routes.table import ROUTES
 from hwci.server.settings import Settings
 from tests.support.running import EMAIL, PASSWORD, Hands, report
 
@@ -23,23 +27,45 @@ BEFORE = Path(__file__).parent / "before"
 TOLD: dict[str, Any] = json.loads((BEFORE / "schema-4.json").read_text())
 NOW = datetime(2026, 11, 22, 18, tzinfo=UTC)
 """Soon after the file was made: its invitation and sign-in have not ended."""
+LIVE: dict[str, Any] = json.loads((BEFORE / "schema-8.json").read_text())
+LIVE_NOW = datetime(2026, 11, 23, 6, 46, tzinfo=UTC)
+"""Soon after that file was made: its live run is not lost."""
+API: dict[str, Any] = json.loads((BEFORE / "api-8.json").read_text())
 
 
-@pytest.fixture
-async def http(tmp_path: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    """Serve a copy of the file."""
-    database = tmp_path / "hwci.db"
-    database.write_bytes(gzip.decompress((BEFORE / "schema-4.db.gz").read_bytes()))
+@asynccontextmanager
+async def served(folder: Path, name: str, now: datetime) -> AsyncIterator[aiohttp.ClientSession]:
+    """Serve a copy of a file."""
+    database = folder / "hwci.db"
+    database.write_bytes(gzip.decompress((BEFORE / name).read_bytes()))
+    if name.startswith("schema-8"):
+        key = folder / "hwci.db.audit-key"
+        key.write_text(LIVE["auditKey"])
+        key.chmod(0o600)
     settings = Settings(database=str(database), port=0)
     async with (
-        serving(settings, clock=Hands(NOW)) as server,
+        serving(settings, clock=Hands(now)) as server,
         aiohttp.ClientSession(server.url, raise_for_status=True) as http,
     ):
         yield http
 
 
-async def signed_in(http: aiohttp.ClientSession) -> dict[str, str]:
-    body = {"email": EMAIL, "password": PASSWORD}
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[aiohttp.ClientSession]:
+    async with served(tmp_path, "schema-4.db.gz", NOW) as http:
+        yield http
+
+
+@pytest.fixture
+async def live(tmp_path: Path) -> AsyncIterator[aiohttp.ClientSession]:
+    async with served(tmp_path, "schema-8.db.gz", LIVE_NOW) as http:
+        yield http
+
+
+async def signed_in(
+    http: aiohttp.ClientSession, email: str = EMAIL, password: str = PASSWORD
+) -> dict[str, str]:
+    body = {"email": email, "password": password}
     async with http.post("/api/auth/login", json=body) as answer:
         return {"Authorization": f"Bearer {(await answer.json())['accessToken']}"}
 
@@ -83,3 +109,67 @@ async def test_an_invitation_from_before_is_taken(http: aiohttp.ClientSession) -
         headers = {"Authorization": f"Bearer {(await answer.json())['accessToken']}"}
     async with http.get("/api/orgs", headers=headers) as answer:
         assert [org["id"] for org in (await answer.json())["items"]] == [TOLD["org"]]
+
+
+async def read_live(http: aiohttp.ClientSession, path: str) -> Any:
+    headers = await signed_in(http, "ada@example.org", "a-long-password-1")
+    async with http.get(f"/api/orgs/{LIVE['org']}/{path}", headers=headers) as answer:
+        return await answer.json()
+
+
+async def test_a_live_run_from_before_goes_on(live: aiohttp.ClientSession) -> None:
+    box = {"X-API-Key": LIVE["boxKey"]}
+    before = await read_live(live, f"runs/{LIVE['run']}")
+    event = {"type": "test", "id": "t.boot", "outcome": "pass", "attempts": 1}
+    path = f"/api/box/runs/{LIVE['run']}/events"
+    async with live.post(path, json={"events": [event]}, headers=box) as answer:
+        assert answer.status == 204
+    after = await read_live(live, f"runs/{LIVE['run']}")
+
+    assert before["status"] == after["status"] == "running"
+    assert before["boxKey"] == "b1"
+    outcomes = [{one["id"]: one["outcome"] for one in run["items"]} for run in (before, after)]
+    assert outcomes == [{"t.boot": None, "t.i2c": "fail"}, {"t.boot": "pass", "t.i2c": "fail"}]
+
+
+async def test_runs_and_a_review_from_before_are_shown_without_what_they_lack(
+    live: aiohttp.ClientSession,
+) -> None:
+    runs = await read_live(live, "runs?status=reported")
+    found = await read_live(live, f"ci-failures/{LIVE['failure']}")
+
+    assert [run["runId"] for run in runs["items"]] == [2, 1]
+    assert {(run["ciRun"], run["ciUrl"]) for run in runs["items"]} == {(None, None)}
+    assert found["resolved"]["class"] == "real_fw_bug"
+    review = found["resolved"]["review"]
+    assert (review["action"], review["note"], review["issue"]) == ("confirm", None, None)
+
+
+@pytest.fixture(scope="module")
+def api() -> dict[str, Any]:
+    """The document of the API as it is now."""
+    return document(with_document(ROUTES))
+
+
+def test_a_client_from_before_finds_its_routes_and_parameters(api: dict[str, Any]) -> None:
+    for name, route in API["routes"].items():
+        method, path = name.split()
+        now = api["paths"][path][method.lower()]
+        query = {one["name"] for one in now.get("parameters", ()) if one["in"] == "query"}
+        assert query.issuperset(route["query"]), name
+        assert route["status"] in now["responses"], name
+
+
+def test_a_client_from_before_finds_its_fields_and_need_send_no_others(api: dict[str, Any]) -> None:
+    for name, schema in API["schemas"].items():
+        now = api["components"]["schemas"][name]
+        assert now["properties"].keys() >= set(schema["fields"]), name
+        assert set(now.get("required", ())) == set(schema["required"]), name
+
+
+def test_a_body_has_new_fields_only_where_the_server_from_before_ignores_them(
+    api: dict[str, Any],
+) -> None:
+    for name, schema in API["schemas"].items():
+        if schema["strict"]:
+            assert api["components"]["schemas"][name]["properties"].keys() == set(schema["fields"])
