@@ -303,7 +303,8 @@ def other(row: Any, all_products: bool) -> list[str]:
 
 def failure(row: Any, all_products: bool) -> list[str]:
     """Write which failure a row is about."""
-    commits = counted(row["failingCommits"], "commit") if row["failingCommits"] > 1 else ""
+    last = f"{counted(row['failingCommits'], 'commit')}, to {row['lastFailingSha'][:10]}"
+    commits = last if row["failingCommits"] > 1 else ""
     product = [row["suite"]] if all_products else []
     test = f"{row['testId']} {row['boxKey']} · {row['branch']}"
     return [test, *product, row["firstFailure"]["sha"][:10] + commits]

@@ -26,9 +26,9 @@ export function failureColumns(orgId, product, several) {
 export const verdictColumn = { key: "verdict", title: "Verdict", sort: "verdict", cell: (row) => verdict(row.verdict) };
 
 function firstFailure(row) {
-  const more =
-    row.failingCommits > 1 &&
-    html` <span class="unbroken" title=${`failed up to ${row.lastFailingSha}`}>${counted(row.failingCommits, "commit")}</span>`;
+  const { repoKey: repo, failingCommits, lastFailingSha } = row;
   return html`<${Time} at=${row.firstFailure.startedAt} />
-    <span class="under"><${Sha} sha=${row.firstFailure.sha} repo=${row.repoKey} />${more}</span>`;
+    <span class="under"><${Sha} sha=${row.firstFailure.sha} repo=${repo} /></span>
+    ${failingCommits > 1 &&
+      html`<span class="under">${counted(failingCommits, "commit")}, to <${Sha} sha=${lastFailingSha} repo=${repo} /></span>`}`;
 }
