@@ -228,7 +228,7 @@ def test_a_note_and_an_issue_stand_with_the_review(signed_in: Command) -> None:
 
     assert f"note         see \\x1b[31mthe photo\n  issue        {issue}\n" in shown
     refused = signed_in("failures", "dismiss", bug, "--issue", "javascript:alert(1)")
-    assert (refused.code, "body.issue: " in refused.err) == (2, True)
+    assert (refused.code, "cause: --issue: Should be" in refused.err) == (2, True)
     assert "issue   " not in signed_in("failures", "show", bug).out
 
 
