@@ -37,6 +37,7 @@ from hwci.wire.queries import (
 )
 from tests.server.storage.examples import ACME, ADA, NOON, OTHER, REPORT
 from tests.server.storage.histories import EVER, HistoryDraw
+from tests.support.soak import rounds
 
 MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
 HOUR = timedelta(hours=1)
@@ -91,7 +92,7 @@ def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
 
 
 @pytest.mark.parametrize("url", ["memory:", "hwci.db"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(rounds(1, 4)))
 async def test_after_any_write_what_is_remembered_equals_what_is_read_again(
     seed: int, url: str, tmp_path: Path
 ) -> None:

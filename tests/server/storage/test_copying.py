@@ -4,6 +4,7 @@
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import stat
 import threading
@@ -196,19 +197,33 @@ def damage(path: Path) -> None:
     path.write_bytes(content)
 
 
-async def backed_up(folder: Path) -> tuple[Path, Path]:
-    """Return a database that went on for a report after its backup, and the backup."""
-    path, copy = folder / "hwci.db", folder / "copy.db"
-    storage = open_storage(path)
-    await fill(storage, range(300))
-    await storage.backup(copy)
-    await fill(storage, range(300, 301))
-    await storage.close()
-    return path, copy
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what `backed_up` copies."""
+    folder = tmp_path_factory.mktemp("backed-up")
+
+    async def make() -> None:
+        storage = open_storage(folder / "hwci.db")
+        await fill(storage, range(300))
+        await storage.backup(folder / "copy.db")
+        await fill(storage, range(300, 301))
+        await storage.close()
+
+    asyncio.run(make())
+    return folder
 
 
-async def test_a_restored_database_is_as_it_was_and_the_former_is_kept(tmp_path: Path) -> None:
-    path, copy = await backed_up(tmp_path)
+@pytest.fixture
+def backed_up(made_once: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A database that went on for a report after its backup, and the backup."""
+    shutil.copytree(made_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "hwci.db", tmp_path / "copy.db"
+
+
+async def test_a_restored_database_is_as_it_was_and_the_former_is_kept(
+    tmp_path: Path, backed_up: tuple[Path, Path]
+) -> None:
+    path, copy = backed_up
 
     kept = restore_storage(path, copy)
     again = restore_storage(path, copy)
@@ -225,8 +240,10 @@ async def test_a_restored_database_is_as_it_was_and_the_former_is_kept(tmp_path:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-async def test_what_root_restores_belongs_to_who_has_the_folder(tmp_path: Path) -> None:
-    _, copy = await backed_up(tmp_path)
+async def test_what_root_restores_belongs_to_who_has_the_folder(
+    tmp_path: Path, backed_up: tuple[Path, Path]
+) -> None:
+    _, copy = backed_up
     folder = tmp_path / "of-a-service"
     folder.mkdir()
     os.chown(folder, 12345, 54321)
@@ -238,8 +255,9 @@ async def test_what_root_restores_belongs_to_who_has_the_folder(tmp_path: Path) 
 
 async def test_what_was_only_in_the_log_of_a_crashed_server_is_kept_with_its_file(
     tmp_path: Path,
+    backed_up: tuple[Path, Path],
 ) -> None:
-    path, copy = await backed_up(tmp_path)
+    path, copy = backed_up
     crashed = tmp_path / "crashed"
     crashed.mkdir()
     storage = open_storage(path)
@@ -257,9 +275,9 @@ async def test_what_was_only_in_the_log_of_a_crashed_server_is_kept_with_its_fil
 
 @pytest.mark.parametrize("links", [True, False])
 async def test_a_restore_that_is_cut_off_before_its_last_step_leaves_the_former_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+    tmp_path: Path, backed_up: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, links: bool
 ) -> None:
-    path, copy = await backed_up(tmp_path)
+    path, copy = backed_up
     rename = Path.rename
 
     def cut_off(self: Path, target: Path) -> Path:
@@ -285,16 +303,20 @@ async def test_a_restore_that_is_cut_off_before_its_last_step_leaves_the_former_
     assert await run_ids(kept) == set(range(301))
 
 
-async def test_a_backup_makes_a_database_where_there_was_none(tmp_path: Path) -> None:
-    _, copy = await backed_up(tmp_path)
+async def test_a_backup_makes_a_database_where_there_was_none(
+    tmp_path: Path, backed_up: tuple[Path, Path]
+) -> None:
+    _, copy = backed_up
     (tmp_path / "new").mkdir()
 
     assert restore_storage(tmp_path / "new" / "hwci.db", copy) is None
     assert await run_ids(tmp_path / "new" / "hwci.db") == set(range(300))
 
 
-async def test_nothing_is_restored_while_a_server_has_the_database(tmp_path: Path) -> None:
-    path, copy = await backed_up(tmp_path)
+async def test_nothing_is_restored_while_a_server_has_the_database(
+    backed_up: tuple[Path, Path],
+) -> None:
+    path, copy = backed_up
     server = open_storage(path)
     with pytest.raises(StorageLockedError, match="stop that one first"):
         restore_storage(path, copy)
@@ -354,9 +376,12 @@ async def in_use(copy: Path) -> None:
     ],
 )
 async def test_what_is_no_whole_backup_takes_no_ones_place(
-    tmp_path: Path, spoil: Callable[[Path], Awaitable[object]], message: str
+    tmp_path: Path,
+    backed_up: tuple[Path, Path],
+    spoil: Callable[[Path], Awaitable[object]],
+    message: str,
 ) -> None:
-    path, copy = await backed_up(tmp_path)
+    path, copy = backed_up
     await spoil(copy)
     before = path.read_bytes()
 
@@ -369,15 +394,17 @@ async def test_what_is_no_whole_backup_takes_no_ones_place(
     assert not part_of(path).exists()
 
 
-async def test_a_database_is_no_backup_of_itself(tmp_path: Path) -> None:
-    path, _ = await backed_up(tmp_path)
+async def test_a_database_is_no_backup_of_itself(backed_up: tuple[Path, Path]) -> None:
+    path, _ = backed_up
 
     with pytest.raises(StorageError, match="is the database itself"):
         restore_storage(path, path)
 
 
-async def test_a_copy_that_another_tool_made_gets_its_log_back(tmp_path: Path) -> None:
-    path, _ = await backed_up(tmp_path)
+async def test_a_copy_that_another_tool_made_gets_its_log_back(
+    tmp_path: Path, backed_up: tuple[Path, Path]
+) -> None:
+    path, _ = backed_up
     with closing(sqlite3.connect(path)) as tool:
         tool.execute("VACUUM INTO ?", (str(tmp_path / "vacuumed.db"),))
     restore_storage(path, tmp_path / "vacuumed.db")
