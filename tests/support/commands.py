@@ -32,9 +32,10 @@ def invoked(
     arguments: Sequence[str], stdin: str | bytes, env: Mapping[str, str | None]
 ) -> typer.testing.Result:
     """Run the command in this process until it ends, `env` laid over the environment."""
-    result = typer.testing.CliRunner().invoke(
-        app, list(arguments), input=stdin, env=env, prog_name="hwci"
-    )
+    with _same_log():
+        result = typer.testing.CliRunner().invoke(
+            app, list(arguments), input=stdin, env=env, prog_name="hwci"
+        )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -56,7 +57,7 @@ def hwci(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in this process until it ends."""
     unset = {name: None for name in os.environ if _is_set(name)}
-    with contextlib.chdir(folder), _same_log():
+    with contextlib.chdir(folder):
         result = invoked(arguments, stdin, unset | environment(folder) | variables)
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
