@@ -129,16 +129,14 @@ class FullHistory:
         return [BoxRuns(*cell, len(items), _notable(items)) for cell, items in ran.items()]
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
-        wanted: dict[Lane, set[str | None]] = defaultdict(set)
-        for one in self.failing_items(scope, period):
-            failure = self._by_id[one]
-            wanted[failure.key.lane].add(failure.next_pass)
-        return [
-            failure
-            for lane, fixes in wanted.items()
-            for failure in self._by_lane[lane]
-            if failure.next_pass in fixes
-        ]
+        hit = [self._by_id[one] for one in self.failing_items(scope, period)]
+        found = {one.id: one for one in hit if one.passed}
+        episodes = {(one.key.lane, one.next_pass) for one in hit if not one.passed}
+        for lane, fix in episodes:
+            for one in self._by_lane[lane]:
+                if not one.passed and one.next_pass == fix:
+                    found[one.id] = one
+        return [*found.values()]
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         of_scope = (one for one in self._by_id.values() if _in_scope(scope, one.key.lane))
@@ -248,6 +246,8 @@ class FullHistory:
         place = self._places[key.lane.repo_key, key.lane.branch][key.sha]
         later = bisect_right(passes, place)
         report, item = runs[0]
+        passed = later > 0 and passes[later - 1].sha == key.sha
+        is_fixed = later < len(passes) and (not passed or key in self._facts.reviews)
         return Failure(
             id=failure_id(self._org_id, key),
             key=key,
@@ -263,8 +263,8 @@ class FullHistory:
                 report.ci_run,
             ),
             last_started_at=runs[-1].report.started_at,
-            passed=later > 0 and passes[later - 1].sha == key.sha,
-            next_pass=passes[later].sha if later < len(passes) else None,
+            passed=passed,
+            next_pass=passes[later].sha if is_fixed else None,
         )
 
     @cached_property

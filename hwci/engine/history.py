@@ -87,7 +87,8 @@ class Failure:
     """The state of one failure: what decides its label and its group.
 
     `passed`: its own commit passed for the test and box (semantics, 4.2).
-    `next_pass`: the first passed commit with a later place on the branch, or None.
+    `next_pass`: the first passed commit with a later place on the branch, or None. A failure that
+    passed has none unless it is reviewed.
     """
 
     id: UUID
@@ -260,7 +261,9 @@ class History(Protocol):
         """Runs of these tests by box and slot, in any order; no row where none ran."""
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
-        """Failures with an item in the period, and those of their lane with equal `next_pass`."""
+        """Failures with an item in the period, with all that count as one with them: of their lane,
+        with equal `next_pass`, none of them passed.
+        """
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         """Number of failing items in the period by failure id; only failures with one."""

@@ -256,55 +256,6 @@ CREATE TABLE mention (
   PRIMARY KEY (org_id, repo_key, sha, branch, started_at, way, position, report_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE place (
-  org_id BLOB NOT NULL,
-  repo_key TEXT NOT NULL,
-  sha TEXT NOT NULL,
-  branch TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
-  way INTEGER NOT NULL,
-  position INTEGER NOT NULL,
-  PRIMARY KEY (org_id, repo_key, sha, branch)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX place_order ON place (org_id, repo_key, branch, started_at, way, position, sha);
-
-CREATE TABLE failure (
-  org_id BLOB NOT NULL,
-  id BLOB NOT NULL,
-  product_id INTEGER NOT NULL,
-  test INTEGER NOT NULL,
-  box_key TEXT NOT NULL,
-  branch TEXT NOT NULL,
-  sha TEXT NOT NULL,
-  items INTEGER NOT NULL,
-  first_started_at INTEGER NOT NULL,
-  first_run_id INTEGER NOT NULL,
-  first_run_attempt INTEGER NOT NULL,
-  first_workflow TEXT NOT NULL,
-  first_verdict INTEGER NOT NULL,
-  first_ci_run_id INTEGER NOT NULL,
-  last_started_at INTEGER NOT NULL,
-  place_at INTEGER NOT NULL,
-  place_way INTEGER NOT NULL,
-  place_position INTEGER NOT NULL,
-  passed INTEGER NOT NULL,
-  next_at INTEGER NOT NULL,
-  next_way INTEGER NOT NULL,
-  next_position INTEGER NOT NULL,
-  next_pass TEXT NOT NULL,
-  UNIQUE (org_id, id)
-) STRICT;
-
-CREATE INDEX failure_at ON failure (org_id, product_id, box_key, sha, branch);
-
-CREATE INDEX failure_fix
-  ON failure (org_id, product_id, box_key, branch, test, next_at, next_way, next_position,
-              next_pass);
-
-CREATE INDEX failure_next
-  ON failure (org_id, product_id, box_key, next_pass) WHERE next_pass <> '';
-
 CREATE INDEX report_record ON report (org_id, record_id, part);
 
 CREATE INDEX report_started ON report (org_id, started_at DESC, record_id);
@@ -442,3 +393,69 @@ CREATE INDEX live_run_box ON live_run (org_id, box_id);
 CREATE INDEX live_run_heard ON live_run (heard_at) WHERE lost = 0;
 
 CREATE INDEX live_run_lost ON live_run (heard_at) WHERE lost = 1;
+
+CREATE TABLE place (
+  org_id BLOB NOT NULL,
+  repo_key TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  way INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  rank INTEGER,
+  PRIMARY KEY (org_id, repo_key, sha, branch)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX place_order ON place (org_id, repo_key, branch, started_at, way, position, sha);
+
+CREATE INDEX place_rank ON place (org_id, repo_key, branch, rank);
+
+CREATE TABLE failure (
+  org_id BLOB NOT NULL,
+  id BLOB NOT NULL,
+  product_id INTEGER NOT NULL,
+  test INTEGER NOT NULL,
+  box_key TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  sha TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  items INTEGER NOT NULL,
+  first_started_at INTEGER NOT NULL,
+  first_run_id INTEGER NOT NULL,
+  first_run_attempt INTEGER NOT NULL,
+  first_workflow TEXT NOT NULL,
+  first_verdict INTEGER NOT NULL,
+  first_ci_run_id INTEGER NOT NULL,
+  last_started_at INTEGER NOT NULL,
+  passed INTEGER NOT NULL,
+  UNIQUE (org_id, id)
+) STRICT;
+
+CREATE INDEX failure_at ON failure (org_id, sha, branch, product_id, box_key);
+
+CREATE INDEX failure_lane
+  ON failure (org_id, product_id, box_key, branch, test, rank, passed);
+
+CREATE TABLE episode (
+  org_id BLOB NOT NULL,
+  product_id INTEGER NOT NULL,
+  box_key TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  test INTEGER NOT NULL,
+  first_rank INTEGER NOT NULL,
+  first_sha TEXT NOT NULL,
+  last_rank INTEGER NOT NULL,
+  last_sha TEXT NOT NULL,
+  commits INTEGER NOT NULL,
+  fix_rank INTEGER NOT NULL,
+  fix_sha TEXT NOT NULL,
+  flake INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX episode_fix
+  ON episode (org_id, product_id, box_key, branch, test, fix_rank, first_rank);
+
+CREATE INDEX episode_lane
+  ON episode (org_id, product_id, box_key, branch, test, flake, first_rank);
+
+CREATE TABLE underived (org_id BLOB NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;

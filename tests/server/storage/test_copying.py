@@ -431,6 +431,7 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0012_messages",
             "0013_ci_run",
             "0014_removed_boxes",
+            "0015_episodes",
         ),
     ]
     assert path.read_bytes() == b""

@@ -248,8 +248,8 @@ def test_a_report_costs_the_same_after_a_long_history(connection: Connection) ->
         cost[-1] += 1
         return 0
 
-    connection.raw.set_progress_handler(step, STEPS)
     connection.execute("BEGIN")
+    connection.raw.set_progress_handler(step, STEPS)
     for number in range(600):
         cost.append(0)
         writer.put_report(ORG, run_of(number))

@@ -37,9 +37,20 @@ LOG = logging.getLogger("hwci.server")
 LOOK_SECONDS = 30.0
 _MOST = 20  # listed of one kind
 
-_DERIVED = {
+# Ranks count by their order alone.
+_IN_ORDER = (
+    "row_number() OVER (PARTITION BY org_id, repo_key, branch ORDER BY rank)"
+    " = row_number() OVER (PARTITION BY repo_key, branch"
+    " ORDER BY started_at, way, position, sha)"
+)
+_AT_PLACE = (
+    "{0}.{2} = (SELECT p.rank FROM product q CROSS JOIN place p ON p.org_id = q.org_id"
+    " AND p.repo_key = q.repo_key AND p.sha = {0}.{1} AND p.branch = {0}.branch"
+    " WHERE q.id = {0}.product_id)"
+)
+DERIVED = {
     "mention": ("repo_key, sha, branch, started_at, way, position, report_id", "tested"),
-    "place": ("repo_key, sha, branch", "started_at, way, position"),
+    "place": ("repo_key, sha, branch", f"started_at, way, position, {_IN_ORDER}"),
     "run_changes": (
         "repo_key, workflow, branch, sha, run_id",
         "started_at, run_attempt, box_key, changes_id",
@@ -50,8 +61,15 @@ _DERIVED = {
         (
             "product_id, test, box_key, branch, sha, items, first_started_at, first_run_id,"
             " first_run_attempt, first_workflow, first_verdict, first_ci_run_id, last_started_at,"
-            " place_at, place_way, place_position, passed, next_at, next_way, next_position,"
-            " next_pass"
+            f" passed, {_AT_PLACE.format('failure', 'sha', 'rank')}"
+        ),
+    ),
+    "episode": (
+        "product_id, box_key, branch, test, first_sha, flake",
+        (
+            f"last_sha, commits, fix_sha, {_AT_PLACE.format('episode', 'first_sha', 'first_rank')},"
+            f" {_AT_PLACE.format('episode', 'last_sha', 'last_rank')},"
+            f" fix_sha = '' OR {_AT_PLACE.format('episode', 'fix_sha', 'fix_rank')}"
         ),
     ),
     "report": ("id", "tests, inflated(fails), carried, ci_run_id, record_id"),
@@ -60,7 +78,7 @@ _DERIVED = {
 """Tables with derived rows or columns: the key of a row, and what is derived."""
 
 _ORGANIZATIONS = " UNION ".join(
-    f"SELECT org_id FROM {table}" for table in (*KEPT, *_DERIVED, "changes", "template", "test")
+    f"SELECT org_id FROM {table}" for table in (*KEPT, *DERIVED, "changes", "template", "test")
 )
 
 Stopped = Callable[[], bool]
@@ -108,7 +126,7 @@ def check(path: Path, stopped: Stopped) -> Checked:
             with closing(_writer_of(copy, path)) as writer, closing(open_reader(copy)) as reader:
                 for connection in (writer, reader):
                     connection.raw.set_progress_handler(stopped, STEPS_PER_LOOK)
-                    connection.raw.create_function("inflated", 1, _inflated)
+                    connection.raw.create_function("inflated", 1, inflated)
                 _look_at_contents(writer, reader, found)
     except DamagedError as fault:
         found.damage.append(fault.cause)
@@ -152,7 +170,9 @@ class _Found:
 def _writer_of(copy: Path, path: Path) -> Connection:
     """Open a copy, which brings it to the present schema."""
     try:
-        return open_writer(copy)
+        connection = open_writer(copy)
+        ingest.derive_waiting(connection)
+        return connection
     except StorageError as fault:
         raise DamagedError(f"The tables of {path} are not those of this hwci") from fault
 
@@ -200,7 +220,7 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
     reader.execute("BEGIN")
     try:
         ingest.rederive(writer, org)
-        for table, (key, columns) in _DERIVED.items():
+        for table, (key, columns) in DERIVED.items():
             statement = f"SELECT {columns}, {key} FROM {table} WHERE org_id = ? ORDER BY {key}"
             pairs = zip_longest(*(c.execute(statement, (org,)) for c in (reader, writer)))
             if any(stored != computed for stored, computed in pairs):
@@ -210,7 +230,7 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
         reader.leave_snapshot()
 
 
-def _inflated(packed: bytes | None) -> bytes | None:
+def inflated(packed: bytes | None) -> bytes | None:
     """Decompress a value: another zlib may compress the same to other bytes."""
     try:
         return None if packed is None else zlib.decompress(packed)

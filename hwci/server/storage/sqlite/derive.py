@@ -1,32 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: S608 - statements are put together from constants of this room
-"""What is derived from reports: places, changes of runs, and the state of failures, kept up to
-date.
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
+"""The rows that the engine's derivation reads and writes: places, failures and episodes.
 
-This module decides what a new, replaced or removed report can change, and recomputes exactly that
-from the facts there; the rules are the engine's (semantics, 3 to 5) and `full.FullHistory` is their
-definition. Its cost depends on what was touched, never on the length of the history. Only
-`ingest.py` uses it: watch, change rows, note, settle.
+This module finds and writes rows; what a report changes in them is decided in
+`hwci.engine.derived`. Only `ingest.py` and `records.py` use it.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from hwci.engine.facts import Report
-from hwci.engine.rules.reports import mentions
+from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
+from hwci.engine.history import Place
 from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.codec import Stamp
 from hwci.server.storage.sqlite.connections import Connection
-from hwci.server.storage.sqlite.failures import FailureTable, Natural
-from hwci.server.storage.sqlite.passes import Bench, Track, Waiting, next_passes, passed_tests
+from hwci.server.storage.sqlite.passes import Line, passed_tests, walk_after
 from hwci.server.storage.sqlite.reports import KeptReport
-
-
-class Spot(NamedTuple):
-    """A commit on a branch."""
-
-    sha: str
-    branch: str
 
 
 class Run(NamedTuple):
@@ -38,249 +27,328 @@ class Run(NamedTuple):
     run_id: int
 
 
-class Move(NamedTuple):
-    """A commit that changes its place on a branch."""
+class Natural(NamedTuple):
+    """What a failure is, by numbers: its test, box, branch and commit."""
 
-    spot: Spot
-    old: Stamp
-    new: Stamp
+    bench: Bench
+    test: int
+    branch: str
+    sha: str
 
 
-class Derivation:
-    """One change of the reports of a repository: the state before it, then its consequences."""
+_RUN = (
+    "WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ? AND run_id = ?"
+)
+_FIRST_CARRIED = (
+    "SELECT started_at, run_attempt, box_key, changes_id"
+    f" FROM report INDEXED BY report_run {_RUN} AND carried = 1"
+    " ORDER BY started_at, run_attempt, box_key LIMIT 1"
+)
+_SPOT = "WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
+_BRANCH = "WHERE org_id = ? AND repo_key = ? AND branch = ?"
+_FIRST_MENTION = (
+    f"SELECT started_at, way, position, sha FROM mention {_SPOT}"
+    " ORDER BY started_at, way, position LIMIT 1"
+)
+_LINE = (
+    f"SELECT sha, rank FROM place INDEXED BY place_order {_BRANCH}"
+    " AND sha NOT IN (SELECT j.value FROM json_each(?) j)"
+)
+_STAMP = "(started_at, way, position, sha)"
+_EARLIER = (
+    f"{_LINE} AND {_STAMP} < (?, ?, ?, ?)"
+    " ORDER BY started_at DESC, way DESC, position DESC, sha DESC LIMIT 1"
+)
+_AMONG = (
+    f"{_LINE} AND {_STAMP} BETWEEN (?, ?, ?, ?) AND (?, ?, ?, ?)"
+    " ORDER BY started_at, way, position, sha"
+)
+_LATER = f"{_LINE} AND {_STAMP} > (?, ?, ?, ?) ORDER BY started_at, way, position, sha LIMIT 1"
+_TRACK = "WHERE org_id = ? AND product_id = ? AND box_key = ? AND branch = ?"
+_EPISODE = (
+    "e.test, e.first_rank, e.first_sha, e.last_rank, e.last_sha, e.commits, e.fix_rank,"
+    " e.fix_sha, e.flake"
+)
+_OF_TRACK = "e.org_id = ? AND e.product_id = ? AND e.box_key = ? AND e.branch = ?"
+# The order of semantics 4.1: the first row is the first failing run.
+_ITEMS = (
+    "SELECT r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id"
+    " FROM item i INDEXED BY item_failure"
+    " CROSS JOIN report r ON r.org_id = i.org_id AND r.id = i.report_id"
+    " WHERE i.org_id = ? AND i.failure_id = ?"
+    " ORDER BY r.started_at, r.run_id, r.run_attempt"
+)
+
+
+class DerivedRows:
+    """The derived rows of one repository, within the transaction of a write."""
 
     def __init__(self, connection: Connection, org: bytes, repo_key: str) -> None:
         self._connection = connection
         self._org = org
         self._repo_key = repo_key
-        self._failures = FailureTable(connection, org)
-        self._places: dict[Spot, Stamp | None] = {}
-        self._passed_before: dict[tuple[Bench, str], int] = {}
-        self._passed_after: dict[tuple[Bench, str], int] = {}
+        self._branch_key = (org, repo_key)
         self._runs: set[Run] = set()
-        self._touched: dict[bytes, Natural] = {}
-        self._search: dict[Track, set[Waiting]] = {}
-        self._arrivals: dict[tuple[Track, Stamp], int] = {}
-
-    def watch(self, product_id: int, report: Report) -> None:
-        """Note the present state of everything that a report affects, before any row is changed."""
-        for mention in mentions(report):
-            spot = Spot(mention.sha, report.branch)
-            if spot not in self._places:
-                self._places[spot] = self._place(spot)
-        if report.hello_ok:
-            bench = Bench(product_id, report.box_key)
-            if (bench, report.sha) not in self._passed_before:
-                self._passed_before[bench, report.sha] = passed_tests(
-                    self._connection, self._org, bench, report.sha
-                )
+        self._failing: dict[tuple[Bench, str], dict[bytes, Natural]] = defaultdict(dict)
 
     def note(self, kept: KeptReport) -> None:
-        """Note a report that comes or goes, with what it decides."""
-        report = kept.report
-        self.watch(kept.product_id, report)
+        """Note the failures and the run of a report that comes or goes."""
+        report, bench = kept.report, Bench(kept.product_id, kept.report.box_key)
         self._runs.add(Run(report.workflow, report.branch, report.sha, report.run_id))
-        bench = Bench(kept.product_id, report.box_key)
         for test, failure_id in kept.failing.items():
-            self._touched[failure_id] = Natural(bench, test, report.branch, report.sha)
+            natural = Natural(bench, test, report.branch, report.sha)
+            self._failing[bench, report.sha][failure_id] = natural
 
-    def settle(self) -> None:
-        """Bring everything derived up to date with the rows as they are now."""
-        moves, others = self._settle_places()
+    def settle_runs(self) -> None:
+        """Give each noted run the changes of its earliest report that carries any."""
         for run in self._runs:
-            self._settle_run(run)
-        self._restamp(moves)
-        self._settle_failures()
-        self._settle_passes()
-        self._follow_others(others)
-        self._follow_moves(self._reordering(moves))
-        for track, waiting in self._search.items():
-            found = next_passes(self._connection, self._org, track, list(waiting))
-            self._failures.set_next(found)
-        for (track, place), passed in self._arrivals.items():
-            self._failures.fix_earlier(track, place, passed)
-
-    def _place(self, spot: Spot) -> Stamp | None:
-        row = self._connection.row(
-            "SELECT started_at, way, position, sha FROM place"
-            " WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?",
-            (self._org, self._repo_key, *spot),
-        )
-        return None if row is None else (row[0], row[1], row[2], row[3])
-
-    def _first_mention(self, spot: Spot) -> Stamp | None:
-        row = self._connection.row(
-            "SELECT started_at, way, position, sha FROM mention"
-            " WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
-            " ORDER BY started_at, way, position LIMIT 1",
-            (self._org, self._repo_key, *spot),
-        )
-        return None if row is None else (row[0], row[1], row[2], row[3])
-
-    def _settle_places(self) -> tuple[list[Move], list[Spot]]:
-        """Write the places that changed. Return the moves, and the commits that came or went."""
-        moves: list[Move] = []
-        others: list[Spot] = []
-        for spot, old in self._places.items():
-            new = self._first_mention(spot)
-            if old == new:
-                continue
-            self._write_place(spot, new)
-            if old is None or new is None:
-                others.append(spot)
+            key = (*self._branch_key, *run)
+            first = self._connection.row(_FIRST_CARRIED, key)
+            if first is None:
+                self._connection.execute(f"DELETE FROM run_changes {_RUN}", key)
             else:
-                moves.append(Move(spot, old, new))
-        return moves, others
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO run_changes (org_id, repo_key, workflow, branch, sha,"
+                    " run_id, started_at, run_attempt, box_key, changes_id)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*key, *first),
+                )
 
-    def _write_place(self, spot: Spot, place: Stamp | None) -> None:
-        key = (self._org, self._repo_key, *spot)
-        if place is None:
-            self._connection.execute(
-                "DELETE FROM place WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?",
-                key,
-            )
-        else:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO place"
-                " (org_id, repo_key, sha, branch, started_at, way, position)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*key, *place[:3]),
-            )
-
-    def _tested_on(self, spots: Iterable[Spot]) -> list[tuple[Spot, Bench]]:
-        """Return the benches that reached hardware with each of these commits, on any branch."""
-        by_sha: dict[str, list[Spot]] = {}
+    def placed(self, spots: Collection[Spot]) -> Mapping[Spot, Placed]:
+        found = {}
         for spot in spots:
-            by_sha.setdefault(spot.sha, []).append(spot)
+            row = self._connection.row(
+                f"SELECT rank, started_at, way, position, sha FROM place {_SPOT}",
+                (*self._branch_key, *spot),
+            )
+            if row is not None:
+                found[spot] = Placed(codec.to_place(*row[1:]), row[0])
+        return found
+
+    def ranks(self, shas: Collection[str]) -> Mapping[Spot, int]:
+        rows = self._connection.rows(
+            "SELECT p.sha, p.branch, p.rank FROM json_each(?) j CROSS JOIN place p"
+            " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value",
+            (codec.json_list(shas), *self._branch_key),
+        )
+        return {Spot(sha, branch): rank for sha, branch, rank in rows}
+
+    def first_mentions(self, spots: Collection[Spot]) -> Mapping[Spot, Place]:
+        found = {}
+        for spot in spots:
+            row = self._connection.row(_FIRST_MENTION, (*self._branch_key, *spot))
+            if row is not None:
+                found[spot] = codec.to_place(*row)
+        return found
+
+    def line(
+        self, branch: str, first: Place, last: Place, without: Collection[str]
+    ) -> Sequence[tuple[str, int | None]]:
+        key = (*self._branch_key, branch, codec.json_list(without))
+        start, end = codec.to_stamp(first), codec.to_stamp(last)
+        return [
+            *self._connection.rows(_EARLIER, (*key, *start)),
+            *self._connection.rows(_AMONG, (*key, *start, *end)),
+            *self._connection.rows(_LATER, (*key, *end)),
+        ]
+
+    def set_places(self, branch: str, places: Mapping[str, Place]) -> None:
+        self._connection.execute_many(
+            "INSERT INTO place (org_id, repo_key, sha, branch, started_at, way, position)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org_id, repo_key, sha, branch) DO UPDATE"
+            " SET started_at = excluded.started_at, way = excluded.way,"
+            " position = excluded.position",
+            [
+                (*self._branch_key, sha, branch, *codec.to_stamp(place)[:3])
+                for sha, place in places.items()
+            ],
+        )
+
+    def drop_places(self, branch: str, shas: Collection[str]) -> None:
+        self._connection.execute_many(
+            f"DELETE FROM place {_SPOT}", [(*self._branch_key, sha, branch) for sha in shas]
+        )
+
+    def set_ranks(self, branch: str, ranks: Mapping[str, int]) -> None:
+        spots = [(rank, *self._branch_key, sha, branch) for sha, rank in ranks.items()]
+        self._connection.execute_many(f"UPDATE place SET rank = ? {_SPOT}", spots)
+        self._connection.execute_many(
+            "UPDATE failure INDEXED BY failure_at SET rank = ?1 WHERE org_id = ?2 AND sha = ?4"
+            " AND branch = ?5"
+            " AND ?3 ="
+            " (SELECT q.repo_key FROM product q WHERE q.org_id = ?2 AND q.id = product_id)",
+            spots,
+        )
+
+    def spread(self, branch: str, step: int) -> None:
+        rows = self._connection.rows(
+            f"SELECT sha FROM place INDEXED BY place_rank {_BRANCH} AND rank IS NOT NULL"
+            " ORDER BY rank",
+            (*self._branch_key, branch),
+        )
+        self.set_ranks(branch, {sha: index * step for index, (sha,) in enumerate(rows)})
+        rank = (
+            "(SELECT rank FROM place p WHERE p.org_id = ?1 AND p.repo_key = ?2"
+            " AND p.branch = ?3 AND p.sha = episode.{}_sha)"
+        )
+        self._connection.execute(
+            f"UPDATE episode SET first_rank = {rank.format('first')},"
+            f" last_rank = {rank.format('last')},"
+            f" fix_rank = coalesce({rank.format('fix')}, fix_rank)"
+            " WHERE org_id = ?1 AND branch = ?3"
+            " AND ?2 ="
+            " (SELECT q.repo_key FROM product q WHERE q.org_id = ?1 AND q.id = product_id)",
+            (*self._branch_key, branch),
+        )
+
+    def benches(self, shas: Collection[str]) -> Iterable[tuple[str, Bench]]:
         rows = self._connection.rows(
             "SELECT DISTINCT j.value, r.product_id, r.box_key FROM json_each(?) j"
             " CROSS JOIN report r INDEXED BY report_sha"
             " ON r.org_id = ? AND r.repo_key = ? AND r.sha = j.value AND r.hello_ok = 1",
-            (codec.json_list(by_sha), self._org, self._repo_key),
+            (codec.json_list(shas), *self._branch_key),
         )
-        return [(spot, Bench(product, box)) for sha, product, box in rows for spot in by_sha[sha]]
+        return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
 
-    def _restamp(self, moves: list[Move]) -> None:
-        """Write the new places into the failures at these commits and those that they fixed."""
-        places = {move.spot: move.new for move in moves}
-        for spot, bench in self._tested_on(places):
-            self._failures.restamp(bench, spot.branch, places[spot])
-
-    def _follow_others(self, others: list[Spot]) -> None:
-        """Make new commits of a branch the next pass of failures before them; replace those that
-        went.
-        """
-        for spot, bench in self._tested_on(others):
-            place = self._place(spot)
-            if place is None:
-                self._search_again(self._failures.fixed_by(bench, spot.sha, branch=spot.branch))
-            else:
-                self._arrive(bench, spot, place, self._passed(bench, spot.sha))
-
-    def _follow_moves(self, moves: list[Move]) -> None:
-        """Redo the next passes that commits in a new order can affect."""
-        places = {move.spot: move.new for move in moves}
-        for spot, bench in self._tested_on(places):
-            self._search_again(self._failures.at(bench, spot.sha, spot.branch))
-            self._search_again(self._failures.fixed_by(bench, spot.sha, branch=spot.branch))
-            self._arrive(bench, spot, places[spot], self._passed(bench, spot.sha))
-
-    def _reordering(self, moves: list[Move]) -> list[Move]:
-        """Return the moves that changed the order of a branch.
-
-        The boxes of one run report in any order, so that its commits often move by seconds,
-        together: then only their places are rewritten, and no next pass is searched.
-        """
-        by_branch: dict[str, list[Move]] = {}
-        for move in moves:
-            by_branch.setdefault(move.spot.branch, []).append(move)
-        return [
-            move
-            for branch, moved in by_branch.items()
-            if self._order_changed(branch, moved)
-            for move in moved
-        ]
-
-    def _order_changed(self, branch: str, moves: list[Move]) -> bool:
-        stamps = [stamp for move in moves for stamp in (move.old, move.new)]
-        between = self._connection.rows(
-            "SELECT sha FROM place INDEXED BY place_order"
-            " WHERE org_id = ? AND repo_key = ? AND branch = ?"
-            " AND (started_at, way, position, sha) >= (?, ?, ?, ?)"
-            " AND (started_at, way, position, sha) <= (?, ?, ?, ?)"
-            " ORDER BY started_at, way, position, sha LIMIT ?",
-            (self._org, self._repo_key, branch, *min(stamps), *max(stamps), len(moves) + 1),
-        )
-        before = [move.spot.sha for move in sorted(moves, key=lambda move: move.old)]
-        return [sha for (sha,) in between] != before
-
-    def _settle_run(self, run: Run) -> None:
-        """Choose the earliest report of a run that carries changes (semantics, 5.1)."""
-        key = (self._org, self._repo_key, *run)
-        where = (
-            "WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ?"
-            " AND run_id = ?"
-        )
-        first = self._connection.row(
-            "SELECT started_at, run_attempt, box_key, changes_id"
-            f" FROM report INDEXED BY report_run {where} AND carried = 1"
-            " ORDER BY started_at, run_attempt, box_key LIMIT 1",
-            key,
-        )
-        if first is None:
-            self._connection.execute(f"DELETE FROM run_changes {where}", key)
-        else:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO run_changes (org_id, repo_key, workflow, branch, sha,"
-                " run_id, started_at, run_attempt, box_key, changes_id)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*key, *first),
+    def count_failures(self, commits: Collection[tuple[Bench, str]]) -> None:
+        for bench, sha in commits:
+            passed = passed_tests(self._connection, self._org, bench, sha)
+            for failure_id, natural in self._failing[bench, sha].items():
+                self._count(failure_id, natural)
+            rows = self._connection.rows(
+                "SELECT rowid, test, passed FROM failure INDEXED BY failure_at"
+                " WHERE org_id = ? AND sha = ? AND product_id = ? AND box_key = ?",
+                (self._org, sha, *bench),
+            )
+            # `+org_id`: the row is found by its number, not by an index of the whole organization.
+            self._connection.execute_many(
+                "UPDATE failure SET passed = ? WHERE +org_id = ? AND rowid = ?",
+                [
+                    (now, self._org, row)
+                    for row, test, was in rows
+                    if (now := passed >> test & 1) != was
+                ],
             )
 
-    def _settle_failures(self) -> None:
-        """Recount the failures whose items changed; new ones need their next pass."""
-        for failure_id, natural in self._touched.items():
-            place = self._place(Spot(natural.sha, natural.branch))
-            if place is None:
-                self._failures.drop(failure_id)  # no report of the branch has the commit any more
-            elif self._failures.recount(failure_id, natural, place):
-                track = Track(natural.bench, self._repo_key, natural.branch)
-                waiting = Waiting(place, natural.test, failure_id)
-                self._search.setdefault(track, set()).add(waiting)
-
-    def _settle_passes(self) -> None:
-        """Update for tests that a commit now passes, or no longer passes."""
-        for (bench, sha), before in self._passed_before.items():
-            after = self._passed(bench, sha)
-            self._failures.set_passed(bench, sha, after)
-            lost, gained = before & ~after, after & ~before
-            if lost:
-                self._search_again(self._failures.fixed_by(bench, sha, tests=lost))
-            if gained:
-                for spot, place in self._places_of(sha):
-                    self._arrive(bench, spot, place, gained)
-
-    def _passed(self, bench: Bench, sha: str) -> int:
-        """Return what a commit passes now that the rows are changed."""
-        if (bench, sha) not in self._passed_after:
-            self._passed_after[bench, sha] = passed_tests(self._connection, self._org, bench, sha)
-        return self._passed_after[bench, sha]
-
-    def _places_of(self, sha: str) -> list[tuple[Spot, Stamp]]:
-        rows = self._connection.rows(
-            "SELECT branch, started_at, way, position FROM place"
-            " WHERE org_id = ? AND repo_key = ? AND sha = ?",
-            (self._org, self._repo_key, sha),
+    def _count(self, failure_id: bytes, natural: Natural) -> None:
+        items = self._connection.rows(_ITEMS, (self._org, failure_id))
+        if not items:
+            self._connection.execute(
+                "DELETE FROM failure WHERE org_id = ? AND id = ?", (self._org, failure_id)
+            )
+            return
+        bench, test, branch, sha = natural
+        self._connection.execute(
+            "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
+            " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
+            " first_verdict, first_ci_run_id, last_started_at, passed)"
+            f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
+            " ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+            " ON CONFLICT (org_id, id) DO UPDATE SET items = excluded.items,"
+            " first_started_at = excluded.first_started_at, first_run_id = excluded.first_run_id,"
+            " first_run_attempt = excluded.first_run_attempt,"
+            " first_workflow = excluded.first_workflow, first_verdict = excluded.first_verdict,"
+            " first_ci_run_id = excluded.first_ci_run_id,"
+            " last_started_at = excluded.last_started_at",
+            (
+                *(self._org, failure_id, *bench, branch, sha, test),
+                *(*self._branch_key, sha, branch),
+                *(len(items), *items[0], items[-1][0]),
+            ),
         )
-        return [(Spot(sha, row[0]), (row[1], row[2], row[3], sha)) for row in rows]
 
-    def _search_again(self, found: Iterable[tuple[Bench, str, Waiting]]) -> None:
-        for bench, branch, waiting in found:
-            self._search.setdefault(Track(bench, self._repo_key, branch), set()).add(waiting)
+    def results(self, bench: Bench, sha: str) -> Results:
+        failed: dict[str, int] = defaultdict(int)
+        reviewed: dict[str, int] = defaultdict(int)
+        for branch, test, passed, has_review in self._connection.rows(
+            "SELECT branch, test, passed, passed AND EXISTS (SELECT 1 FROM review v"
+            " WHERE v.org_id = failure.org_id AND v.failure_id = failure.id)"
+            " FROM failure INDEXED BY failure_at"
+            " WHERE org_id = ? AND sha = ? AND product_id = ? AND box_key = ?",
+            (self._org, sha, *bench),
+        ):
+            if not passed:
+                failed[branch] |= 1 << test
+            elif has_review:
+                reviewed[branch] |= 1 << test
+        tests = passed_tests(self._connection, self._org, bench, sha)
+        return Results(tests, dict(failed), dict(reviewed))
 
-    def _arrive(self, bench: Bench, spot: Spot, place: Stamp, passed: int) -> None:
-        """Make a commit the next pass of earlier failures of a branch, once everything else is
-        settled.
-        """
-        key = (Track(bench, self._repo_key, spot.branch), place)
-        self._arrivals[key] = self._arrivals.get(key, 0) | passed
+    def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
+        return self._of_tests("e.fix_rank > ? AND e.first_rank <= ?", track, tests, rank, rank)
+
+    def episodes_fixed_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
+        return self._of_tests("e.fix_rank = ?", track, tests, rank)
+
+    def _of_tests(
+        self, condition: str, track: Track, tests: int, *values: int
+    ) -> Sequence[Episode]:
+        """Ask once for each test, so that episodes of tests that never ran again cost nothing."""
+        key = self._track(track)
+        if (
+            self._connection.row(f"SELECT 1 FROM episode INDEXED BY episode_fix {_TRACK}", key)
+            is None
+        ):
+            return ()
+        rows = self._connection.rows(
+            f"SELECT {_EPISODE} FROM json_each(?) j CROSS JOIN episode e INDEXED BY episode_fix"
+            f" ON {_OF_TRACK} AND e.test = j.value AND {condition}",
+            (codec.json_list(codec.members(tests)), *key, *values),
+        )
+        return [_episode(row) for row in rows]
+
+    def episodes_fixed_by(
+        self, track: Track, fixes: Collection[tuple[int, Ranked]]
+    ) -> Sequence[Episode]:
+        statement = (
+            f"SELECT {_EPISODE} FROM episode e INDEXED BY episode_fix WHERE {_OF_TRACK}"
+            " AND e.test = ? AND e.fix_rank = ? AND e.flake = 0"
+        )
+        key = self._track(track)
+        return [
+            _episode(row)
+            for test, fix in fixes
+            for row in self._connection.rows(statement, (*key, test, fix.rank))
+        ]
+
+    def members(self, track: Track, episode: Episode) -> Sequence[Ranked]:
+        rows = self._connection.rows(
+            f"SELECT rank, sha FROM failure INDEXED BY failure_lane {_TRACK}"
+            " AND test = ? AND rank BETWEEN ? AND ? AND passed = 0",
+            (*self._track(track), episode.test, episode.first.rank, episode.last.rank),
+        )
+        return [Ranked(*row) for row in rows]
+
+    def passes_after(self, track: Track, rank: int) -> Iterator[tuple[Ranked, int]]:
+        line = Line(self._repo_key, track)
+        for walked in walk_after(self._connection, self._org, line, rank):
+            yield Ranked(walked.rank, walked.place[3]), walked.passed
+
+    def replace_episodes(
+        self, track: Track, gone: Collection[Episode], new: Collection[Episode]
+    ) -> None:
+        key = self._track(track)
+        self._connection.execute_many(
+            f"DELETE FROM episode INDEXED BY episode_fix {_TRACK}"
+            " AND fix_rank = ? AND test = ? AND first_rank = ? AND flake = ?",
+            [(*key, one.fix.rank, one.test, one.first.rank, one.flake) for one in gone],
+        )
+        self._connection.execute_many(
+            "INSERT INTO episode (org_id, product_id, box_key, branch, test, first_rank,"
+            " first_sha, last_rank, last_sha, commits, fix_rank, fix_sha, flake)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (*key, one.test, *one.first, *one.last, one.commits, *one.fix, one.flake)
+                for one in new
+            ],
+        )
+
+    def _track(self, track: Track) -> tuple[object, ...]:
+        return (self._org, *track.bench, track.branch)
+
+
+def _episode(row: tuple[Any, ...]) -> Episode:
+    """Turn the columns of `_EPISODE` into an episode."""
+    test, first_rank, first_sha, last_rank, last_sha, commits, fix_rank, fix_sha, flake = row
+    first, last = Ranked(first_rank, first_sha), Ranked(last_rank, last_sha)
+    return Episode(test, first, last, commits, Ranked(fix_rank, fix_sha), bool(flake))

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
+from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
@@ -20,8 +21,7 @@ from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.answers import Answers
 from hwci.server.storage.sqlite.codec import Stamp
 from hwci.server.storage.sqlite.passes import (
-    Bench,
-    Track,
+    Line,
     Walked,
     passed_among,
     walk_after,
@@ -32,28 +32,46 @@ _FAILURE = (
     "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
     " f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
     " f.first_verdict, f.first_ci_run_id, f.last_started_at,"
-    " f.place_at, f.place_way, f.place_position, f.passed, f.next_pass,"
-    " (SELECT r.ci_run FROM product p CROSS JOIN report r ON r.org_id = p.org_id"
-    " AND r.repo_key = p.repo_key AND r.run_id = f.first_run_id"
-    " AND r.run_attempt = f.first_run_attempt AND r.box_key = f.box_key"
-    " WHERE p.org_id = f.org_id AND p.id = f.product_id)"
+    " p.started_at, p.way, p.position, f.passed,"
+    " (SELECT r.ci_run FROM report r WHERE r.org_id = f.org_id AND r.repo_key = q.repo_key"
+    " AND r.run_id = f.first_run_id AND r.run_attempt = f.first_run_attempt"
+    " AND r.box_key = f.box_key)"
+)
+_PLACE = (
+    " CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id CROSS JOIN place p"
+    " ON p.org_id = f.org_id AND p.repo_key = q.repo_key AND p.sha = f.sha AND p.branch = f.branch"
+)
+# Episodes of a lane do not overlap, but for flakes, which are one commit each.
+_EPISODE = (
+    " LEFT JOIN episode e ON e.org_id = f.org_id AND e.rowid ="
+    " (SELECT o.rowid FROM episode o INDEXED BY episode_lane"
+    " WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key"
+    " AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed"
+    " AND o.first_rank <= f.rank AND o.last_rank >= f.rank ORDER BY o.first_rank DESC LIMIT 1)"
 )
 _FAILING = (
     "FROM json_each(?) j CROSS JOIN item i INDEXED BY item_failing"
     " ON i.org_id = ? AND i.product_id = j.value AND i.started_at BETWEEN ? AND ?"
     " AND i.failure_id IS NOT NULL"
 )
-# Failures of one lane with one next pass stand side by side in `failure_fix`.
 _WITH_GROUPS = (
     "WITH hit AS MATERIALIZED ("
-    " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.next_at, f.next_way,"
-    f" f.next_position, f.next_pass {_FAILING}"
-    " CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id)"
-    f" SELECT {_FAILURE} FROM hit h CROSS JOIN failure f INDEXED BY failure_fix"
+    " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.passed,"
+    " coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,"
+    f" e.fix_sha {_FAILING}"
+    f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{_EPISODE})"
+    f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
     " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
-    " AND f.branch = h.branch AND f.test = h.test AND f.next_at = h.next_at"
-    " AND f.next_way = h.next_way AND f.next_position = h.next_position"
-    " AND f.next_pass = h.next_pass"
+    " AND f.branch = h.branch AND f.test = h.test AND f.passed = h.passed"
+    f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
+)
+_OF_LANE = (
+    f"SELECT {_FAILURE}, e.fix_sha FROM failure f INDEXED BY failure_lane{_PLACE}{_EPISODE}"
+    " WHERE f.org_id = ? AND f.product_id = ? AND f.box_key = ? AND f.branch = ? AND f.test = ?"
+    " ORDER BY f.rank"
+)
+_BY_ID = (
+    f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
 
@@ -82,34 +100,26 @@ class FailureAnswers(Answers):
         return [*map(codec.from_micros, starts)]
 
     def failure(self, failure_id: UUID) -> Failure | None:
-        rows = self._connection.rows(
-            f"SELECT {_FAILURE} FROM failure f WHERE f.org_id = ? AND f.id = ?",
-            (self._org, failure_id.bytes),
-        )
+        rows = self._connection.rows(_BY_ID, (self._org, failure_id.bytes))
         return next(iter(self._failures(rows)), None)
 
     def lane_failures(self, lane: Lane) -> Sequence[Failure]:
         found = self._find(lane)
         if found is None:
             return ()
-        track, test = found
-        rows = self._connection.rows(
-            f"SELECT {_FAILURE} FROM failure f INDEXED BY failure_fix"
-            " WHERE f.org_id = ? AND f.product_id = ? AND f.box_key = ? AND f.branch = ?"
-            " AND f.test = ? ORDER BY f.place_at, f.place_way, f.place_position, f.sha",
-            (self._org, *track.bench, track.branch, test),
-        )
+        (_, (bench, branch)), test = found
+        rows = self._connection.rows(_OF_LANE, (self._org, *bench, branch, test))
         return self._failures(rows)
 
     def last_pass_before(self, lane: Lane, place: Place, among: Sequence[str]) -> str | None:
         found = self._find(lane)
         if found is None:
             return None
-        track, test = found
-        before = codec.to_stamp(place)
-        if not passed_among(self._connection, self._org, track, before, among) >> test & 1:
+        line, test = found
+        rank = self._rank(lane, place)
+        if not passed_among(self._connection, self._org, line, rank, among) >> test & 1:
             return None
-        for walked in walk_before(self._connection, self._org, track, before):
+        for walked in walk_before(self._connection, self._org, line, rank):
             if walked.passed >> test & 1:
                 return walked.place[3] if walked.place[3] in among else None
         return None
@@ -118,7 +128,7 @@ class FailureAnswers(Answers):
         found = self._find(lane)
         if found is None:
             return None
-        runs = self._lane_runs(found[0].bench, found[1], sha)
+        runs = self._lane_runs(found[0].track.bench, found[1], sha)
         passed = [run.started_at for run in runs if run.outcome is Outcome.PASS]
         return min(passed, default=None)
 
@@ -126,18 +136,18 @@ class FailureAnswers(Answers):
         found = self._find(lane)
         if found is None:
             return []
-        track, test = found
-        start, end = codec.to_stamp(first), codec.to_stamp(last)
-        just_before = (*start[:3], "")  # no commit is named "": the walk begins at `first`
-        earlier = walk_before(self._connection, self._org, track, start)
-        later = walk_after(self._connection, self._org, track, just_before)
+        line, test = found
+        end = codec.to_stamp(last)
+        rank = self._rank(lane, first)
+        earlier = walk_before(self._connection, self._org, line, rank)
+        later = walk_after(self._connection, self._org, line, rank - 1)
         places = _first_commits(earlier, test, margin)[::-1]
-        places += _first_commits((w for w in later if w.place >= start), test, margin, end)
+        places += _first_commits(later, test, margin, end)
         return [
             LaneCommit(
                 place[3],
                 codec.to_place(*place),
-                tuple(self._lane_runs(track.bench, test, place[3])),
+                tuple(self._lane_runs(line.track.bench, test, place[3])),
             )
             for place in places
         ]
@@ -146,7 +156,15 @@ class FailureAnswers(Answers):
         start, end = codec.to_micros(period.start), codec.to_micros(period.end)
         return (self._scoped(scope), self._org, start, end)
 
-    def _find(self, lane: Lane) -> tuple[Track, int] | None:
+    def _rank(self, lane: Lane, place: Place) -> int:
+        row = self._connection.row(
+            "SELECT rank FROM place WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?",
+            (self._org, lane.repo_key, place.sha, lane.branch),
+        )
+        assert row is not None
+        return int(row[0])
+
+    def _find(self, lane: Lane) -> tuple[Line, int] | None:
         """Return the track and the number of a lane's test, or None if it never ran."""
         product = self._products.get(Product(lane.repo_key, lane.suite))
         if product is None:
@@ -156,7 +174,7 @@ class FailureAnswers(Answers):
             (self._org, product, lane.test_id),
         )
         bench = Bench(product, lane.box_key)
-        return None if row is None else (Track(bench, lane.repo_key, lane.branch), row[0])
+        return None if row is None else (Line(lane.repo_key, Track(bench, lane.branch)), row[0])
 
     def _lane_runs(self, bench: Bench, test: int, sha: str) -> list[LaneRun]:
         """Return what a test did on a commit and a box, on any branch, by start."""
@@ -188,7 +206,7 @@ class FailureAnswers(Answers):
         failures = []
         for row in rows:
             (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:13]
-            last_started_at, *stamp, passed, next_pass, ci_run = row[13:]
+            last_started_at, *stamp, passed, ci_run, fix = row[13:]
             lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
             failures.append(
                 Failure(
@@ -199,7 +217,7 @@ class FailureAnswers(Answers):
                     first=first(*run, ci_run),
                     last_started_at=codec.from_micros(last_started_at),
                     passed=bool(passed),
-                    next_pass=next_pass or None,
+                    next_pass=fix or None,
                 )
             )
         return failures
@@ -218,7 +236,7 @@ def _first_commits(
     """Return the commits of a walk that ran a test: all up to `end`, and a number beyond it."""
     places: list[Stamp] = []
     beyond = 0
-    for place, ran, _ in walk:
+    for _, place, ran, _ in walk:
         if not ran >> test & 1 or (places and places[-1] == place):
             continue
         if end is None or place > end:

@@ -6,37 +6,69 @@ This module decides the order of the steps: note the state, change rows, update 
 (`derive.py`). All of it is one transaction of the caller.
 """
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from hwci.engine.derived.rows import Bench
+from hwci.engine.derived.settlement import Settlement
 from hwci.engine.facts import Report
 from hwci.engine.rules.reports import mentions
 from hwci.server.storage.sqlite import codec, names, reports
 from hwci.server.storage.sqlite.codec import Stamp
 from hwci.server.storage.sqlite.connections import Connection
-from hwci.server.storage.sqlite.derive import Derivation
+from hwci.server.storage.sqlite.derive import DerivedRows
 from hwci.server.storage.sqlite.reports import KeptReport
+
+LOG = logging.getLogger("hwci.server")
 
 
 def put_report(connection: Connection, org: bytes, report: Report) -> None:
     """Keep a report in place of those that it replaces, and update what is derived."""
     gone = reports.replaced_by(connection, org, report)
-    derivation = Derivation(connection, org, report.repo_key)
-    for kept in gone:
-        derivation.note(kept)
+    rows = DerivedRows(connection, org, report.repo_key)
+    settlement = Settlement(rows)
     product = names.product_id(connection, org, report.repo_key, report.suite)
-    derivation.watch(product, report)
+    for kept in gone:
+        rows.note(kept)
+        settlement.watch(kept.product_id, kept.report)
+    settlement.watch(product, report)
     for kept in gone:
         _remove_mentions(connection, org, kept)
         reports.delete(connection, org, kept)
     new = reports.insert(connection, org, product, report)
     _add_mentions(connection, org, new)
-    derivation.note(new)
-    derivation.settle()
+    rows.note(new)
+    rows.settle_runs()
+    settlement.settle()
+
+
+@contextmanager
+def settling_review(connection: Connection, org: bytes, failure_id: bytes) -> Iterator[None]:
+    """Update what is derived after this block has written a review of a failure or deleted it."""
+    found = connection.row(
+        "SELECT p.repo_key, f.product_id, f.box_key, f.sha FROM failure f"
+        " JOIN product p ON p.org_id = f.org_id AND p.id = f.product_id"
+        " WHERE f.org_id = ? AND f.id = ?",
+        (org, failure_id),
+    )
+    if found is None:  # it has no row until its report is there
+        yield
+        return
+    repo_key, product, box_key, sha = found
+    settlement = Settlement(DerivedRows(connection, org, repo_key))
+    settlement.watch_results(Bench(product, box_key), sha)
+    yield
+    settlement.settle()
 
 
 def rederive(connection: Connection, org: bytes) -> None:
     """Delete everything derived of an organization and compute it from the kept reports: whole
     tables, and the derived columns of reports and items.
     """
-    for table in ("mention", "place", "run_changes", "changes_commit", "failure"):
+    of_reports = ("mention", "place", "run_changes", "changes_commit", "failure", "episode")
+    for table in (*of_reports, "underived"):
         connection.execute(f"DELETE FROM {table} WHERE org_id = ?", (org,))
     # The loop below asks for it before it reaches a report, and it may be what is damaged.
     connection.execute("UPDATE report SET fails = NULL WHERE org_id = ?", (org,))
@@ -45,15 +77,28 @@ def rederive(connection: Connection, org: bytes) -> None:
     ):
         changes = reports.load_changes(connection, org, number)
         names.index_changes(connection, org, repo_key, number, changes)
-    derivations: dict[str, Derivation] = {}
+    settlements: dict[str, tuple[DerivedRows, Settlement]] = {}
     for kept in reports.rederived(connection, org):
         repo_key = kept.report.repo_key
-        if repo_key not in derivations:
-            derivations[repo_key] = Derivation(connection, org, repo_key)
-        derivations[repo_key].note(kept)
+        if repo_key not in settlements:
+            rows = DerivedRows(connection, org, repo_key)
+            settlements[repo_key] = rows, Settlement(rows)
+        rows, settlement = settlements[repo_key]
+        rows.note(kept)
+        settlement.watch(kept.product_id, kept.report)
         _add_mentions(connection, org, kept)
-    for derivation in derivations.values():
-        derivation.settle()
+    for rows, settlement in settlements.values():
+        rows.settle_runs()
+        settlement.settle()
+
+
+def derive_waiting(connection: Connection) -> None:
+    """Compute what is derived where the steps of the schema left that to be done."""
+    for (org,) in connection.rows("SELECT org_id FROM underived"):
+        LOG.info("Organization %s: computing what is derived from its reports", UUID(bytes=org))
+        connection.execute("BEGIN IMMEDIATE")
+        rederive(connection, org)
+        connection.execute("COMMIT")
 
 
 def _add_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:

@@ -7,9 +7,9 @@ a change is a new step. `tests/server/storage/schema.sql` shows what all steps t
 Every table of a tenant, and every index that finds its rows, begins with `org_id`. Times are
 microseconds since 1970 in UTC. Three kinds of tables stand here: accounts; what CI and people sent,
 kept whole; and what is derived from it (`mention`, `place`, `run_changes`, `changes_commit`,
-`failure`), which `derive.py` maintains and can recompute; `reports.py` does so for the few derived
-columns that stand beside facts for an index. There are no derived counts per day: periods are
-counted by index from `report` and `item`, exact to the microsecond.
+`failure`, `episode`), which `derive.py` maintains and can recompute; `reports.py` does so for the
+few derived columns that stand beside facts for an index. There are no derived counts per day:
+periods are counted by index from `report` and `item`, exact to the microsecond.
 
 Records refer to each other by number without foreign keys: `ingest.py` alone writes them, and each
 key would cost an index of its own.
@@ -23,6 +23,7 @@ from sqlite_utils.migrations import Migrations
 from hwci.engine.facts import run_record_id
 from hwci.server.storage.sqlite.account_tables import ACCOUNTS, READER_KEYS, SESSIONS
 from hwci.server.storage.sqlite.audit_tables import AUDIT_CHAIN, GUARDS, link_old_rows
+from hwci.server.storage.sqlite.derived_tables import EPISODES
 from hwci.server.storage.sqlite.platform_tables import (
     INVITATIONS,
     KEPT_LIVE_RUNS,
@@ -368,6 +369,12 @@ def add_ci_runs(database: Database) -> None:
 def keep_live_runs(database: Database) -> None:
     """Keep live runs whose box is removed."""
     _execute(database, KEPT_LIVE_RUNS)
+
+
+@MIGRATIONS(name="0015_episodes")
+def episodes(database: Database) -> None:
+    """Keep the order of commits as ranks, and failures that count as one as rows."""
+    _execute(database, EPISODES)
 
 
 def _execute(database: Database, statements: str) -> None:

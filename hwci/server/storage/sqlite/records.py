@@ -153,18 +153,21 @@ class RecordRows(Rows):
             review.note,
             review.issue,
         )
-        self._connection.execute(
+        statement = (
             f"INSERT OR REPLACE INTO review ({KEPT['review']}, digest)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, digests.of_values(*row)),
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
+        with ingest.settling_review(self._connection, org_id.bytes, failure_id.bytes):
+            self._connection.execute(statement, (*row, digests.of_values(*row)))
         self._changed(org_id)
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
-        self._connection.execute_many(
-            "DELETE FROM review WHERE org_id = ? AND failure_id = ?",
-            [(org_id.bytes, failure_id.bytes) for failure_id in failure_ids],
-        )
+        org = org_id.bytes
+        for one in failure_ids:
+            with ingest.settling_review(self._connection, org, one.bytes):
+                self._connection.execute(
+                    "DELETE FROM review WHERE org_id = ? AND failure_id = ?", (org, one.bytes)
+                )
         self._changed(org_id)
 
 

@@ -35,6 +35,7 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
 )
 from hwci.server.storage.sqlite.copying import Stopped, back_up, refuse_taken
+from hwci.server.storage.sqlite.ingest import derive_waiting
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
 from hwci.server.storage.sqlite.transaction import Transaction
 from hwci.server.storage.threads import Threads
@@ -113,6 +114,7 @@ class SqliteStorage(Storage):
         # The writer is closed last: it then empties the log and leaves one file.
         self._writer = open_writer(self._path)
         self._held.callback(self._writer.close)
+        derive_waiting(self._writer)
         self._writer.audit_key = open_key(self._writer.raw, self._path)
         self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
         self._short = ReadLane("hwci-look-up", self._path, [self._reader()])

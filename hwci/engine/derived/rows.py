@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows that the derivation reads and writes, and the port by which a store does so.
+
+All of it is within one repository of one organization. Products and tests are numbers that the
+store gave them; a set of tests is a mask: bit n stands for test n.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from hwci.engine.history import Place
+
+NEVER = 2**63 - 1
+"""The rank of a fix that does not exist: later than every commit."""
+
+
+class Spot(NamedTuple):
+    """A commit on a branch."""
+
+    sha: str
+    branch: str
+
+
+class Bench(NamedTuple):
+    """A box and the product whose tests it runs."""
+
+    product: int
+    box_key: str
+
+
+class Track(NamedTuple):
+    """The lanes of a bench's tests on one branch."""
+
+    bench: Bench
+    branch: str
+
+
+class Placed(NamedTuple):
+    """A commit's place on a branch, and its rank: ranks are in the order of places."""
+
+    place: Place
+    rank: int
+
+
+class Ranked(NamedTuple):
+    """A commit with its rank on a branch."""
+
+    rank: int
+    sha: str
+
+
+class Results(NamedTuple):
+    """What tests did on one commit and bench, as masks.
+
+    `passed`: in some report of any branch (semantics, 4.2). By branch, of the others: `failed`. By
+    branch, of those that passed and failed too: `reviewed`, where a review counts the failure.
+    """
+
+    passed: int
+    failed: Mapping[str, int]
+    reviewed: Mapping[str, int]
+
+
+class Episode(NamedTuple):
+    """Failures of a lane that count as one: a group of semantics 4.4.
+
+    `fix` is the first commit that passed after them, `Ranked(NEVER, "")` if none did. `flake`: its
+    one commit passed too, and a review counts it (semantics, 8.2).
+    """
+
+    test: int
+    first: Ranked
+    last: Ranked
+    commits: int
+    fix: Ranked
+    flake: bool
+
+
+UNFIXED = Ranked(NEVER, "")
+
+
+class Rows(Protocol):
+    """The derived rows of one repository, within the transaction of a write."""
+
+    def placed(self, spots: Collection[Spot]) -> Mapping[Spot, Placed]:
+        """The places and ranks that these commits have."""
+
+    def ranks(self, shas: Collection[str]) -> Mapping[Spot, int]:
+        """The ranks of these commits on every branch that has them."""
+
+    def first_mentions(self, spots: Collection[Spot]) -> Mapping[Spot, Place]:
+        """The first mention of each of these commits that has any, in the reports as they are."""
+
+    def line(
+        self, branch: str, first: Place, last: Place, without: Collection[str]
+    ) -> Sequence[tuple[str, int | None]]:
+        """Commits of a branch with the ranks they have, in order of place: from one before `first`
+        to one after `last`, but `without` some.
+        """
+
+    def set_places(self, branch: str, places: Mapping[str, Place]) -> None:
+        """Write the places of commits; a new one has no rank yet."""
+
+    def drop_places(self, branch: str, shas: Collection[str]) -> None:
+        """Delete the places of commits that no report of the branch mentions."""
+
+    def set_ranks(self, branch: str, ranks: Mapping[str, int]) -> None:
+        """Write the ranks of commits, and those of failures at them; not those in episodes."""
+
+    def spread(self, branch: str, step: int) -> None:
+        """Give the commits of a branch new ranks, `step` apart, in the order of those they have,
+        in all rows that hold them.
+        """
+
+    def benches(self, shas: Collection[str]) -> Iterable[tuple[str, Bench]]:
+        """Each commit with the benches that reached the hardware with it, on any branch."""
+
+    def count_failures(self, commits: Collection[tuple[Bench, str]]) -> None:
+        """Count the failures at these commits from their items (semantics, 4.1), and note which of
+        them passed there.
+        """
+
+    def results(self, bench: Bench, sha: str) -> Results:
+        """What tests did on a commit, by the rows of reports and failures as they are."""
+
+    def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
+        """Episodes of these tests that begin at a rank or before and are not fixed by then."""
+
+    def episodes_fixed_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
+        """Episodes of these tests whose fix has this rank."""
+
+    def episodes_fixed_by(
+        self, track: Track, fixes: Collection[tuple[int, Ranked]]
+    ) -> Sequence[Episode]:
+        """Episodes, flakes left out, by their test and their fix."""
+
+    def members(self, track: Track, episode: Episode) -> Sequence[Ranked]:
+        """The commits from its first to its last at which its test has a failure that has not
+        passed, as the rows are now.
+        """
+
+    def passes_after(self, track: Track, rank: int) -> Iterator[tuple[Ranked, int]]:
+        """Later commits of a track that ran on its bench, in order, each with tests that passed
+        there; read as far as they are asked for. A commit may come more than once.
+        """
+
+    def replace_episodes(
+        self, track: Track, gone: Collection[Episode], new: Collection[Episode]
+    ) -> None:
+        """Delete episodes and write others."""

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a write of reports touches, and the consequences in their order.
+
+This module decides which places and results a new, replaced or removed report can change: it notes
+them before any row changes, and afterwards compares. Its cost depends on what was touched, never on
+the length of the history.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from hwci.engine.derived import episodes, order
+from hwci.engine.derived.episodes import Point, Shift
+from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
+from hwci.engine.facts import Report
+from hwci.engine.history import Place
+from hwci.engine.rules.reports import mentions
+
+
+class OnBench(NamedTuple):
+    """A commit on a bench."""
+
+    bench: Bench
+    sha: str
+
+
+class Settlement:
+    """One change of the reports of a repository: the state before it, then its consequences."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._placed: dict[Spot, Placed | None] = {}
+        self._results: dict[OnBench, Results] = {}
+
+    def watch(self, product: int, report: Report) -> None:
+        """Note the present state of all that a report affects, before any row is changed."""
+        unseen = {Spot(one.sha, report.branch) for one in mentions(report)} - self._placed.keys()
+        placed = self._rows.placed(unseen) if unseen else {}
+        self._placed.update((spot, placed.get(spot)) for spot in unseen)
+        if report.hello_ok:
+            self.watch_results(Bench(product, report.box_key), report.sha)
+
+    def watch_results(self, bench: Bench, sha: str) -> None:
+        """Note the present results of a commit."""
+        if OnBench(bench, sha) not in self._results:
+            self._results[OnBench(bench, sha)] = self._rows.results(bench, sha)
+
+    def settle(self) -> None:
+        """Bring all that follows up to date with the rows of reports as they are now."""
+        moved = self._settle_order()
+        self._rows.count_failures(self._results)
+        for track, shifts in self._shifts(moved).items():
+            episodes.update(self._rows, track, shifts)
+
+    def _settle_order(self) -> dict[Spot, int | None]:
+        """Write the places that changed. Return the new rank of each commit that has another."""
+        mentioned = self._rows.first_mentions(self._placed)
+        moved: dict[Spot, int | None] = {}
+        by_branch: dict[str, dict[str, Place | None]] = defaultdict(dict)
+        for spot, old in self._placed.items():
+            new = mentioned.get(spot)
+            if new != (None if old is None else old.place):
+                by_branch[spot.branch][spot.sha] = new
+        for branch, places in by_branch.items():
+            there = {sha: place for sha, place in places.items() if place is not None}
+            gone = places.keys() - there.keys()
+            ranks = self._rank(branch, there, gone)
+            self._rows.set_ranks(branch, ranks)
+            moved.update((Spot(sha, branch), rank) for sha, rank in ranks.items())
+            self._rows.drop_places(branch, gone)
+            moved.update((Spot(sha, branch), None) for sha in gone)
+        return moved
+
+    def _rank(
+        self, branch: str, places: Mapping[str, Place], gone: Collection[str]
+    ) -> dict[str, int]:
+        """Write the new places of commits of a branch. Return the ranks that change."""
+        if not places:
+            return {}
+        self._rows.set_places(branch, places)
+        ends = min(places.values()), max(places.values())
+        ranks = order.new_ranks(self._rows.line(branch, *ends, gone), places)
+        if ranks is None:
+            self._rows.spread(branch, order.STEP)
+            spots = [spot for spot in self._placed if spot.branch == branch]
+            placed = self._rows.placed(spots)
+            self._placed.update((spot, placed[spot]) for spot in spots if self._placed[spot])
+            ranks = order.new_ranks(self._rows.line(branch, *ends, gone), places)
+            assert ranks is not None  # a step is more than the commits that a report mentions
+        return ranks
+
+    def _shifts(self, moved: Mapping[Spot, int | None]) -> Mapping[Track, Sequence[Shift]]:
+        """Compare results and ranks before and after, on every branch that has the commit."""
+        pairs = self._results.keys() | {
+            OnBench(bench, sha) for sha, bench in self._rows.benches({spot.sha for spot in moved})
+        }
+        ranks = self._rows.ranks({sha for _, sha in pairs})
+        branches: dict[str, set[str]] = defaultdict(set)
+        for spot in (*ranks, *moved):
+            branches[spot.sha].add(spot.branch)
+        found: dict[Track, list[Shift]] = defaultdict(list)
+        for bench, sha in pairs:
+            after = self._rows.results(bench, sha)
+            before = self._results.get(OnBench(bench, sha), after)
+            for branch in branches[sha]:
+                spot = Spot(sha, branch)
+                new = ranks.get(spot)
+                old = new
+                if spot in moved:
+                    placed = self._placed[spot]
+                    old = None if placed is None else placed.rank
+                shift = Shift(sha, _point(old, before, branch), _point(new, after, branch))
+                if shift.before != shift.after:
+                    found[Track(bench, branch)].append(shift)
+        return found
+
+
+def _point(rank: int | None, results: Results, branch: str) -> Point | None:
+    if rank is None:
+        return None
+    failed, reviewed = results.failed.get(branch, 0), results.reviewed.get(branch, 0)
+    return Point(rank, results.passed, failed, reviewed)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histories that simpler ways to keep derived rows up to date get wrong, and what a write costs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hwci.engine.facts import Report, TestItem
+from hwci.engine.vocabulary import Outcome
+from hwci.server.storage.memory.state import State
+from hwci.server.storage.memory.store import MemoryTransaction
+from hwci.server.storage.sqlite.connections import Connection, open_writer
+from hwci.server.storage.sqlite.transaction import Transaction
+from tests.engine.timeline import CONFIG, changes, commit, report
+from tests.server.storage.histories import NOON, ORG
+from tests.server.storage.test_agreement import compare
+
+FIX = report("c:P", 30, sent=changes("b", "c"))
+BREAK = report("b:F", 20, sent=changes("a", commit("b", "fw")))
+
+HISTORIES: dict[str, list[Report]] = {
+    "a commit that passed on another branch gets a place before the fix": [
+        BREAK,
+        FIX,
+        report("x:P", 5, branch="pr"),
+        report("e:L", 25, suite="other", covers=["x"]),
+    ],
+    "the first and the last failing commit change places": [
+        report("d:F", 15),
+        BREAK,
+        FIX,
+        report("e:L", 10, suite="other", covers=["d", "b"]),
+        report("f:L", 9, suite="other", covers=["b", "d"]),
+    ],
+    "an earlier run on the failing commit reports no changes": [
+        BREAK,
+        FIX,
+        report("b:L", 19, suite="other"),
+    ],
+    "the earlier box of a run lists fewer commits": [
+        BREAK,
+        report("d:P", 40, box="b2", run_id=7, sent=changes("b", "c", "d")),
+        report("d:P", 39, box="b3", run_id=7, sent=changes("c", "d")),
+        report("d:P", 41),
+    ],
+    "the missing part of the way back arrives last": [
+        report("g:F", 10, sent=changes("f0", commit("g", "fw"))),
+        report("f:P", 30, sent=changes("x", commit("f", "fw"))),
+        report("x:-", 20, sent=changes("g", "x")),
+    ],
+    "exact lists arrive after one that was cut": [
+        report("g:F", 10, sent=changes("f0", commit("g", "fw"))),
+        report("f:P", 50, sent=changes("e", "g", "h", "x", "f")),
+        report("x:-", 30, sent=changes("g", commit("x", "hs"))),
+        report("f:-", 40, sent=changes("x", commit("f", "fw"))),
+    ],
+    "a commit of two branches passes on the second only": [
+        report("c:F", 10),
+        report("c:F", 20, branch="release"),
+        report("c:P", 30, branch="release"),
+    ],
+    "the commit of a flake passes two weeks later": [
+        report("c:F", 10),
+        report("d:P", 20),
+        report("c:P", 20_160),
+    ],
+    "a report from 1970 changes the order of a branch": [
+        *(report(f"{number:07x}:{'FP'[number % 2]}", number) for number in range(40)),
+        report("e:L", -29_000_000, covers=[f"{number:07x}" for number in range(39, 0, -2)]),
+    ],
+    "a nightly runs the commits of a day again": [
+        BREAK,
+        report("c:P", 30, sent=changes("b", "c")),
+        report("c:P", 90, workflow="nightly", sent=changes("a", "b", "c")),
+    ],
+    "a pass between failures comes, goes and comes again": [
+        report("a:F", 1),
+        report("b:F", 2),
+        report("c:F", 3),
+        report("d:P", 4),
+        report("b:P", 5, run_id=77),
+        report("b:F", 5, run_id=77),
+        report("c:P", 6, run_id=77),
+    ],
+    "a commit is found to be none of the branch": [
+        report("b:F", 10),
+        report("c:P", 20),
+        report("a:L", 5, run_id=3, covers=["x", "c"]),
+        report("a:L", 5, run_id=3),
+    ],
+}
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[Connection]:
+    with closing(open_writer(tmp_path / "hwci.db")) as opened:
+        opened.execute("BEGIN")
+        yield opened
+        opened.roll_back()
+
+
+def in_order(history: list[Report]) -> list[Report]:
+    return history
+
+
+def backwards(history: list[Report]) -> list[Report]:
+    return history[::-1]
+
+
+@pytest.mark.parametrize("arriving", [in_order, backwards])
+@pytest.mark.parametrize("name", HISTORIES)
+def test_each_report_leaves_what_the_definition_gives(
+    connection: Connection, name: str, arriving: Callable[[list[Report]], list[Report]]
+) -> None:
+    sqlite, memory = Transaction(connection), MemoryTransaction(State())
+    for writer in (sqlite, memory):
+        writer.put_config(ORG, CONFIG, NOON)
+    for one in arriving(HISTORIES[name]):
+        for writer in (sqlite, memory):
+            writer.put_report(ORG, one)
+        compare(0, sqlite, memory)
+
+
+def of_many_tests(sha: str, at: float, outcome: Outcome, tests: int) -> Report:
+    items = [TestItem(f"test {number}", outcome) for number in range(tests)]
+    return report(f"{sha}:P", at, tests=items)
+
+
+def test_a_fix_writes_no_row_for_each_night_that_failed(connection: Connection) -> None:
+    tests, nights = 50, 30
+    writer = Transaction(connection)
+    for night in range(nights):
+        writer.put_report(ORG, of_many_tests(f"{night:07x}", night, Outcome.FAIL, tests))
+    before = connection.raw.total_changes
+    writer.put_report(ORG, of_many_tests("fffffff", nights, Outcome.PASS, tests))
+    assert connection.raw.total_changes - before < 4 * tests
+
+
+def test_boxes_that_report_in_any_order_write_no_failure_again(connection: Connection) -> None:
+    writer = Transaction(connection)
+    for night in range(10):
+        writer.put_report(ORG, of_many_tests(f"{night:07x}", 60 * night, Outcome.FAIL, 50))
+    before = connection.raw.total_changes
+    earlier = report("0000009:-", 539.5, box="box-2", sent=changes("0000008", "0000009"))
+    writer.put_report(ORG, earlier)
+    assert connection.raw.total_changes - before < 20
+
+
+def test_a_branch_without_room_between_two_commits_is_spread(connection: Connection) -> None:
+    sqlite, memory = Transaction(connection), MemoryTransaction(State())
+    squeezed = [report("a:F", 0), report("b:P", 100)]
+    squeezed += [
+        report(f"{number:07x}:{'FP'[number % 3 == 0]}", 100 - number) for number in range(1, 60)
+    ]
+    for one in squeezed:
+        for writer in (sqlite, memory):
+            writer.put_report(ORG, one)
+    compare(0, sqlite, memory)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file of the version before gets all that is derived when it is opened, from its reports."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from hwci.server.storage.opening import open_storage
+from hwci.server.storage.sqlite.connections import open_writer
+from hwci.server.storage.sqlite.migrations import MIGRATIONS
+from hwci.server.storage.sqlite.transaction import Transaction
+from tests.server.storage.examples import OTHER
+from tests.server.storage.histories import ORG, HistoryDraw
+from tests.server.storage.test_rebuild import derived
+
+STEP = "0015_episodes"
+FACTS = ("product", "test", "template", "changes", "report", "item")
+
+
+def filled(path: Path) -> None:
+    """Make a file with two organizations."""
+    connection = open_writer(path)
+    writer, draw = Transaction(connection), HistoryDraw(7)
+    connection.execute("BEGIN")
+    for _ in range(40):
+        report = draw.next_report()
+        writer.put_report(ORG, report)
+        writer.put_report(OTHER.id, report)
+    connection.execute("COMMIT")
+    connection.close()
+
+
+def of_before(path: Path, now: Path) -> None:
+    """Make a file as the version before would have kept what another file holds."""
+    old = Database(path)
+    MIGRATIONS.apply(old, stop_before=STEP)
+    old.execute("ATTACH ? AS now", [str(now)])
+    for table in FACTS:
+        old.execute(f"INSERT INTO main.[{table}] SELECT * FROM now.[{table}]")
+    old.conn.commit()
+    old.execute("DETACH now")
+    application = sqlite3.connect(now).execute("PRAGMA application_id").fetchone()[0]
+    old.execute(f"PRAGMA application_id = {application}")
+    old.execute(f"PRAGMA user_version = {len(list(MIGRATIONS.applied(old)))}")
+    old.close()
+
+
+async def opened(path: Path) -> dict[str, set[tuple[object, ...]]]:
+    """Open a file as a server does, close it, and return what is derived."""
+    await open_storage(path).close()
+    with closing(open_writer(path)) as connection:
+        return derived(connection)
+
+
+async def test_a_file_of_the_version_before_is_derived_when_it_is_opened(tmp_path: Path) -> None:
+    now, old = tmp_path / "now.db", tmp_path / "old.db"
+    filled(now)
+    of_before(old, now)
+
+    assert await opened(old) == await opened(now)
+
+
+async def test_an_upgrade_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    now, old = tmp_path / "now.db", tmp_path / "old.db"
+    filled(now)
+    of_before(old, now)
+    open_writer(old).close()  # the new tables are there, and nothing in them
+    with closing(open_writer(old)) as connection:
+        assert not connection.rows("SELECT 1 FROM episode")
+
+    assert await opened(old) == await opened(now)
