@@ -9,12 +9,15 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 import typer
 
 import hwci
 from tests.cli.conftest import Answer, Command
 from tests.cli.test_help import COMMANDS
 from tests.cli.test_init import repository
+from tests.support.answering import Answer as Canned
+from tests.support.answering import answering
 from tests.support.running import RunningServer, new_organization
 
 NEXT = re.compile(r"(?:[Nn]ext: |^  )(hwci .+)$", re.MULTILINE)
@@ -143,3 +146,44 @@ def test_every_command_in_a_message_is_there_and_takes_what_is_given() -> None:
 
     assert len(found) > 50
     assert [one for one in found if not is_taken(one)] == []
+
+
+@pytest.mark.parametrize("label", ["resolved", "pending", "flake"])
+def test_a_failure_that_is_shown_ends_with_what_can_be_done_next(
+    signed_in: Command, busy_server: RunningServer, label: str
+) -> None:
+    org = {"HWCI_ORG": str(busy_server.org_id)}
+    listed = signed_in("failures", "list", "--label", label, "-o", "csv", **org).out
+    failures = [line.partition(",")[0] for line in listed.splitlines()[1:]]
+
+    for failure in failures:
+        step = signed_in("failures", "show", failure, **org).err.splitlines()[-1]
+        commands = [shlex.split(part) for part in step.partition(": ")[2].split("; ")]
+        assert {command[0] for command in commands} == {"hwci"}
+        assert [signed_in(*command[1:], **org).code for command in commands[:1]] == [0]
+    assert failures
+
+
+def test_a_run_with_failures_ends_with_the_list_of_them(
+    signed_in: Command, busy_server: RunningServer
+) -> None:
+    org = {"HWCI_ORG": str(busy_server.org_id)}
+    listed = signed_in("runs", "list", "-o", "csv", **org).out.splitlines()[1:]
+    shown = [signed_in("runs", "show", line.partition(",")[0], **org) for line in listed]
+    steps = [one.err.splitlines()[-1] for one in shown if "Failures of this product" in one.err]
+
+    assert len(steps) == sum(", 0 failed;" not in one.out for one in shown) > 0
+    command = shlex.split(steps[0].partition(": ")[2])
+    assert signed_in(*command[1:], **org).code == 0
+
+
+def test_a_server_that_does_not_search_by_the_number_of_the_ci_is_no_list_of_all(
+    signed_in: Command, busy_server: RunningServer
+) -> None:
+    org = str(busy_server.org_id)
+    listed = signed_in("runs", "list", "--json", HWCI_ORG=org).out.encode()
+    with answering(Canned(200, listed)) as older:
+        done = signed_in("runs", "list", "--ci-run", "3", HWCI_URL=older.url, HWCI_ORG=org)
+
+    assert (done.code, done.out) == (1, "")
+    assert "does not search by --ci-run" in done.err

@@ -118,6 +118,7 @@ def show_failure(
         render.emit_json(found)
     else:
         render.draw(*evidence.sections(found, options.now()))
+        render.note(evidence.next_step(found))
 
 
 @failures.command("confirm")

@@ -17,7 +17,7 @@ from hwci import client
 from hwci.cli.session import ids
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
-from hwci.client.explained import ExitCode
+from hwci.client.explained import ExitCode, command_error
 from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.wire import limits
 from hwci.wire.hashes import short
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from hwci.wire.base import ListPage
     from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
+
+    Found = ListPage[RunAnswer] | list[RunAnswer]
 
 LATEST = 500
 """How many runs, the latest ones, are looked through for an abbreviated id."""
@@ -125,7 +127,6 @@ def list_runs(
     """
     form = options.form_of(json, output)
     repo_key, suite = options.scope_of(product, repo)
-    period = {"start": options.time_of(start, "--from"), "end": options.time_of(end, "--to")}
     call = client.calls.list_runs(
         server.org_id(),
         repo_key=repo_key,
@@ -139,11 +140,25 @@ def list_runs(
         test_id=test,
         retry_pass=retry_pass,
         failed_attempt=failed_attempt,
-        **period,
+        start=options.time_of(start, "--from"),
+        end=options.time_of(end, "--to"),
         **options.pages(page, limit, every=every),
     )
-    found = _all(server, call) if every else server.send(call)
+    found = _searched(_all(server, call) if every else server.send(call), ci_run)
     render.emit_found(found, run_tables.runs(tables.View(options.now())), form, "run")
+
+
+def _searched(found: "Found", ci_run: int | None) -> "Found":
+    """Refuse runs of other numbers: a server of the version before ignores `ciRun`."""
+    rows = found if isinstance(found, list) else found.items
+    numbers = {run.run_id if run.ci_run is None else run.ci_run for run in rows}
+    if ci_run is not None and numbers - {ci_run}:
+        raise command_error(
+            "The server does not search by --ci-run",
+            "its version is older than this hwci's",
+            "Leave --ci-run out, or ask the operator of the server for an upgrade",
+        )
+    return found
 
 
 def _all(server: Connection, call: "client.Call[ListPage[RunAnswer]]") -> "list[RunAnswer]":
@@ -199,6 +214,8 @@ def _draw(run: "RunDetail", *, all_tests: bool) -> None:
         render.note(f"{tables.counted(hidden, 'test')} passed at the first attempt: --all")
     if lines := list(run_tables.commits(run.changes)):
         section("Commits under test", lines)
+    if step := run_tables.next_step(run):
+        render.note(step)
 
 
 Watched = Annotated[

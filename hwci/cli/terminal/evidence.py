@@ -5,6 +5,7 @@ decided here; the findings are the server's, the drawing is `render.py`'s.
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render, tables
@@ -132,6 +133,23 @@ def standing(found: ResolvedFailureAnswer) -> str:
     reason = f" ({found.reason_text})" if found.reason_text else ""
     known = CLASS_WORDS[found.failure_class]
     return f"{test} now counts as: {known}{reason}. Status: {found.status}."
+
+
+def next_step(found: FailureEvidence) -> str:
+    """Return the commands that act on a failure now."""
+    failure, resolved = found.failure, found.resolved
+    if resolved is None:
+        product = tables.product(failure.repo_key, failure.suite)
+        runs = ("hwci", "runs", "list", "--product", product, "--test", failure.test_id)
+        return f"Runs with this test: {shlex.join(runs)}"
+    known = resolved.failure_class
+    ways = ["dismiss" if known is FailureClass.REAL_FW_BUG else "confirm"]
+    if known is FailureClass.AMBIGUOUS:
+        ways.append("dismiss")
+    if resolved.review is not None:
+        ways.append("reset")
+    commands = (f"hwci failures {way} {failure.id}" for way in ways)
+    return f"To review it, as an owner or admin: {'; '.join(commands)}"
 
 
 def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:

@@ -5,6 +5,7 @@ computes no figure and prints nothing.
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
@@ -134,6 +135,14 @@ def _counts(run: RunDetail) -> str:
     running = f", {going:,} running" if going else ""
     passed = f"{tests.passed:,} passed, {tests.failed:,} failed{running}"
     return f"{tests.total:,}: {passed}; {tests.retried:,} took more than one attempt"
+
+
+def next_step(run: RunDetail) -> str:
+    """Return the command that shows more of a run that goes on, or failed."""
+    if run.status is RunStatus.RUNNING:
+        return f"To follow it: hwci runs watch {run.id}"
+    words = ("hwci", "failures", "list", "--product", tables.product(run.repo_key, run.suite))
+    return f"Failures of this product: {shlex.join(words)}" if run.tests.failed else ""
 
 
 def commits(changes: RunChanges | None) -> Iterator[str]:
