@@ -125,3 +125,31 @@ def test_what_null_stands_for_is_described(document: Any) -> None:
 
     for model, name in (("TestItem", "verdict"), ("CommitItem", "files_truncated")):
         assert {"type": "null"} in schemas[model]["properties"][name]["anyOf"]
+
+
+BOUNDS = ("maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum")
+OWN = {0, 1, 3, 65_535}
+"""Nothing, something, the shortest e-mail and the last port: no one sets these."""
+ELSEWHERE = {"SHA_MAX", "LIVE_TESTS_MAX"}
+"""A pattern holds the first; the second is of all requests of a run together."""
+
+
+def bounds(node: Any) -> set[float]:
+    """Return every bound of a length, a count or a number in a document."""
+    if isinstance(node, list):
+        return set().union(*map(bounds, node))
+    if not isinstance(node, dict):
+        return set()
+    own = {node[name] for name in BOUNDS if isinstance(node.get(name), int)}
+    return own.union(*map(bounds, node.values()))
+
+
+def test_each_bound_of_the_api_is_a_limit_with_a_name_and_each_limit_stands_in_it(
+    document: Any,
+) -> None:
+    named = {name: one for name, one in vars(limits).items() if isinstance(one, int)}
+    found = bounds(document)
+
+    assert found - set(named.values()) - OWN == set()
+    missing = {name for name, one in named.items() if name.endswith("_MAX") and one not in found}
+    assert missing == ELSEWHERE
