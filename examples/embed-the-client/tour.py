@@ -21,6 +21,16 @@ from hwci.client import (
 )
 
 AS_OF = datetime(2026, 3, 5, tzinfo=UTC)
+NEEDED = ("HWCI_URL", "HWCI_ORG", "HWCI_EMAIL", "HWCI_PASSWORD", "HWCI_SESSION_FILE")
+
+
+def organization(client: Client, wanted: str) -> UUID:
+    """Find an organization of the person by its name or its id."""
+    own = client.send(calls.me()).organizations
+    for one in own:
+        if wanted in {one.name, str(one.id)}:
+            return one.id
+    raise LookupError(f"no organization {wanted!r}; yours: {', '.join(one.name for one in own)}")
 
 
 def pending(client: Client, org_id: UUID) -> list[FailureAnswer]:
@@ -64,9 +74,13 @@ def signed_in(url: str, file: Path) -> Session:
 
 
 def main() -> int:
-    url, org_id = os.environ["HWCI_URL"], UUID(os.environ["HWCI_ORG"])
+    if missing := [name for name in NEEDED if not os.environ.get(name)]:
+        print(f"Set {', '.join(missing)}", file=sys.stderr)
+        return 2
+    url = os.environ["HWCI_URL"]
     try:
         with Client(url, token=signed_in(url, Path(os.environ["HWCI_SESSION_FILE"]))) as client:
+            org_id = organization(client, os.environ["HWCI_ORG"])
             total, boxes = newest(client, org_id)
             print(f"{total} runs, the newest on {' and '.join(boxes)}")
             found = pending(client, org_id)
@@ -74,7 +88,7 @@ def main() -> int:
             print(confirm(client, org_id, found[0].id))
             print(misspelled(client, org_id))
             print(f"triggers: {', '.join(Trigger)}")
-    except HwciError as fault:
+    except (HwciError, LookupError) as fault:
         print(fault, file=sys.stderr)
         return 1
     return 0

@@ -35,6 +35,13 @@ def test_the_public_names_are_these() -> None:
         assert getattr(hwci.client, name) is not None
 
 
+def test_dir_shows_the_public_names_before_any_is_loaded() -> None:
+    code = "import hwci.client as c; print(*dir(c)); print(*sorted(c.__all__))"
+    shown, public = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
+
+    assert shown == public
+
+
 def test_a_report_can_be_made_of_what_json_has() -> None:
     body: dict[str, Any] = {
         "repo_key": "acme/fw",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,32 @@ def test_the_page_for_embedders_is_a_script_that_runs(
     assert done.stdout == shown_in_page
     assert len(blocks) >= 5
     assert [block for block in blocks if block not in script] == []
+
+
+def test_what_the_page_for_embedders_shows_can_be_pasted_in_its_order(
+    server: RunningServer,
+) -> None:
+    page = (ROOT / "docs/how-to/embed-the-client.md").read_text()
+    pasted: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(block, pasted)
+
+    with Client(server.url, token=server.token) as client:
+        [own] = client.send(calls.me()).organizations
+        for wanted in (own.name, str(own.id)):
+            assert pasted["organization"](client, wanted) == server.org_id
+        with pytest.raises(LookupError, match=own.name):
+            pasted["organization"](client, "Other")
+        assert pasted["newest"](client, server.org_id) == (0, [])
+        assert pasted["pending"](client, server.org_id) == []
+        assert pasted["misspelled"](client, server.org_id) == ""  # nothing is reported yet
+
+
+def test_the_tour_names_the_variables_that_are_missing(server: RunningServer) -> None:
+    done = run(PYTHON, "examples/embed-the-client/tour.py", HWCI_URL=server.url, HWCI_ORG="Acme")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Set HWCI_EMAIL, HWCI_PASSWORD, HWCI_SESSION_FILE\n"
 
 
 def test_a_script_embeds_the_client(server: RunningServer) -> None:
