@@ -89,7 +89,7 @@ def test_a_new_password_that_breaks_the_rules_is_not_sent(cli: Command) -> None:
     done = cli("password", "change", "--password-stdin", stdin=f"{PASSWORD}\ntiny\n")
 
     assert done.code == 2
-    assert "body.new_password: " in done.err
+    assert "cause: new password: " in done.err
     assert "tiny" not in done.err
 
 

@@ -59,7 +59,7 @@ def test_a_person_is_asked_and_the_password_is_not_shown(
 
 
 def test_a_new_password_is_asked_for_twice(tmp_path: Path) -> None:
-    first = b"Password of at least 12 letters: "
+    first = b"Password of at least 12 characters: "
     typed = {first: PASSWORD.encode(), b"Same password again: ": PASSWORD.encode()}
     user = ("admin", "create-user", "--email", "new@example.org", "--database", "new.db")
 
@@ -70,7 +70,7 @@ def test_a_new_password_is_asked_for_twice(tmp_path: Path) -> None:
 
 
 def test_a_new_password_that_is_too_short_is_not_asked_for_again(tmp_path: Path) -> None:
-    typed = {b"Password of at least 12 letters: ": b"short"}
+    typed = {b"Password of at least 12 characters: ": b"short"}
     user = ("admin", "create-user", "--email", "new@example.org", "--create")
 
     shown = at_terminal(tmp_path, *user, typed=typed, code=2)

@@ -187,14 +187,15 @@ def _sha(hour: int) -> str:
 
 def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     """Return every row of the database that is of an organization, by table. The last use of a
-    reader key is left out: a sweep writes it some seconds later.
+    reader key is left out: a sweep writes it some seconds later. `underived` has rows only while a
+    database is opened.
     """
     org = UUID(tenant.org_id).bytes
     with closing(sqlite3.connect(f"{server.database.as_uri()}?mode=ro", uri=True)) as database:
         columns = database.execute(
             "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c"
-            " WHERE t.type = 'table' AND (c.name = 'org_id' OR (t.name, c.name) = ('organization',"
-            " 'id'))"
+            " WHERE t.type = 'table' AND t.name <> 'underived'"
+            " AND (c.name = 'org_id' OR (t.name, c.name) = ('organization', 'id'))"
         ).fetchall()
         rows = {
             table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (org,)).fetchall()

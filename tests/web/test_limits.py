@@ -32,6 +32,7 @@ COPIES = [
     ("pages/runs/filters.js", r"From (\d+) digits", [limits.SHA_START_MIN]),
     ("pages/no_organization.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
     ("pages/boxes/adding.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
+    ("pages/boxes/managing.js", r'maxlength="(\d+)"', [limits.NAME_MAX]),
 ]
 
 

@@ -95,7 +95,7 @@ def list_failures(
     found = list(server.items(call)) if every else server.send(call)
     rows = found if isinstance(found, list) else found.items
     view = tables.View(now, suite is not None, tables.only_repo(rows))
-    render.emit_found(found, tables.failures(view), form, "failure")
+    render.emit_found(found, tables.failures(view), form, "failure", server.links)
 
 
 @failures.command("show")
@@ -117,7 +117,7 @@ def show_failure(
     if json:
         render.emit_json(found)
     else:
-        render.draw(*evidence.sections(found, options.now()))
+        render.draw(*evidence.sections(found, options.now()), links=server.links(found))
         render.note(evidence.next_step(found))
 
 

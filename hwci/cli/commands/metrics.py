@@ -79,7 +79,8 @@ def metrics(
     elif form is Format.JSON:
         render.emit_json(server.send(_page(server.org_id(), scope, limit)))
     else:
-        show(ask(server.client, server.org_id(), scope, limit), form, server.settings.url)
+        found = ask(server.client, server.org_id(), scope, limit)
+        show(found, form, server.settings.url, server.links)
 
 
 def _page(org_id: "UUID", scope: Scope, limit: int) -> "Call[MetricsPage]":
@@ -114,7 +115,7 @@ def _show_whole(
     shape = layout(name, view_of(rows, scope, end))
     if hide_broken and _note_broken(server, asked):
         shape = replace(shape, empty="No other test of the period had a failed attempt.")
-    render.emit(shape, rows, form)
+    render.emit(shape, rows, form, server.links)
 
 
 def _note_broken(server: Connection, asked: dict[str, Any]) -> int:

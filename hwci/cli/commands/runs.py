@@ -23,7 +23,7 @@ from hwci.wire import limits
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hwci.wire.base import ListPage
     from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
@@ -145,7 +145,7 @@ def list_runs(
         **options.pages(page, limit, every=every),
     )
     found = _searched(_all(server, call) if every else server.send(call), ci_run)
-    render.emit_found(found, run_tables.runs(tables.View(options.now())), form, "run")
+    render.emit_found(found, run_tables.runs(tables.View(options.now())), form, "run", server.links)
 
 
 def _searched(found: "Found", ci_run: int | None) -> "Found":
@@ -187,7 +187,7 @@ def show_run(
     if json:
         render.emit_json(found)
     else:
-        _draw(found, all_tests=all_tests)
+        _draw(found, server.links(found), all_tests=all_tests)
 
 
 def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
@@ -198,12 +198,12 @@ def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
     return ids.complete(text, named, lambda: [run.id for run in islice(listed, LATEST)])
 
 
-def _draw(run: "RunDetail", *, all_tests: bool) -> None:
+def _draw(run: "RunDetail", links: "Mapping[str, str]", *, all_tests: bool) -> None:
     from rich.text import Text
 
     def section(title: str, lines: list[str]) -> None:
         body = "\n".join(f"  {render.safe(line)}" for line in lines)
-        render.draw(Text(render.safe(title), style="bold"), Text(f"{body}\n"))
+        render.draw(Text(render.safe(title), style="bold"), Text(f"{body}\n"), links=links)
 
     view = tables.View(options.now())
     section(f"Run {run.run_id} on {run.box_key} ({run.id})", list(run_tables.head(run, view)))

@@ -5,7 +5,7 @@ that is meant; and the flags that the commands of a signed-in person share.
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from uuid import UUID
 
 from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options
-from hwci.cli.terminal.render import emit
+from hwci.cli.terminal.render import emit, takes_links
 from hwci.cli.terminal.tables import View
 from hwci.client.explained import (
     ExplainedError,
@@ -25,6 +25,8 @@ from hwci.client.explained import (
 )
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from hwci.cli.terminal.tables import Layout
     from hwci.client import Call, Client
     from hwci.client._protocol import Token
@@ -109,6 +111,20 @@ class Connection:
         for product in self.reader_key.products:
             with suppress(NotFoundError):  # nothing was reported of it yet
                 yield from self.items(listed(repo_key=product.repo_key, suite=product.suite))
+
+    def links(self, answer: "BaseModel | Sequence[BaseModel]") -> Mapping[str, str]:
+        """Return where the words of an answer lead, if stdout is a terminal that may show links."""
+        from hwci.cli.terminal.links import addresses
+        from hwci.client import calls
+        from hwci.client.errors import HwciError
+
+        if not takes_links():
+            return {}
+        try:
+            known = list(self.items(calls.list_products(self.org_id())))
+        except HwciError:  # it answered before; links are not worth an error
+            known = []
+        return addresses(answer, {one.repo_key: one.links for one in known if one.links})
 
 
 def uuid_in(text: str) -> UUID | None:

@@ -25,12 +25,12 @@ def secret_line(what: str, ways: str, *, from_stdin: bool) -> str:
 
 def new_password(ways: str, *, from_stdin: bool) -> str:
     """Read a new password from stdin if a flag asks for it, else at the terminal twice."""
-    what = f"password of at least {limits.PASSWORD_MIN} letters"
+    what = f"password of at least {limits.PASSWORD_MIN} characters"
     password = secret_line(what, ways, from_stdin=from_stdin)
     if from_stdin:
         return password
     if len(password) < limits.PASSWORD_MIN:
-        cause = f"it has {len(password)} letters"
+        cause = f"it has {len(password)} characters"
         raise wrong_usage("The password is too short", cause, f"Choose a {what}")
     if asked("same password again", ways, hidden=True) != password:
         raise wrong_usage(

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hwci.cli.terminal import render, tables
-from hwci.cli.terminal.render import Format
+from hwci.cli.terminal.render import Format, Links
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
     return found
 
 
-def show(found: Overview, form: Format, server: str) -> None:
-    """Write the page in the form that was asked for. JSON is the API's page, and no more."""
+def show(found: Overview, form: Format, server: str, links: Links | None = None) -> None:
+    """Write the page in the form that was asked for. JSON is the API's page, and no more. `links`
+    as in `render.emit`.
+    """
     if form is Format.JSON:
         render.emit_json(found.page)
     elif form is Format.CSV:
@@ -115,7 +117,7 @@ def show(found: Overview, form: Format, server: str) -> None:
     elif form is Format.MD:
         _markdown(found, server)
     else:
-        _terminal(found, server)
+        _terminal(found, server, links)
 
 
 def header(page: MetricsPage, server: str) -> str:
@@ -213,7 +215,7 @@ BROKEN = (
 )
 
 
-def _terminal(found: Overview, server: str) -> None:
+def _terminal(found: Overview, server: str, links: Links | None) -> None:
     from rich.text import Text
 
     parts: list[RenderableType] = [
@@ -227,7 +229,7 @@ def _terminal(found: Overview, server: str) -> None:
         else:
             parts.append(Text(f"  {block.layout.empty}", style="dim"))
         parts.extend(Text(f"  {render.safe(line)}", style="dim") for line in block.below)
-    render.draw(*parts)
+    render.draw(*parts, links=links([found.page, found.pending]) if links else None)
 
 
 def _panels(found: Sequence[Tile]) -> RenderableType:

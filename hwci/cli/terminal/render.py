@@ -11,12 +11,13 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from hwci.cli.terminal.links import linked
 from hwci.client.explained import counted
 from hwci.wire import limits
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hwci.wire.base import ListPage
 
 Row = TypeVar("Row", bound="BaseModel")
+Links = Callable[[Sequence["BaseModel"]], Mapping[str, str]]
 
 WITHOUT_TERMINAL = 100_000  # letters in a line: what reads a pipe breaks lines itself
 NAME_LETTERS = 24
@@ -199,14 +201,20 @@ def console() -> "Console":
     return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
-def draw(*parts: "RenderableType") -> None:
-    """Draw parts one below the other."""
+def draw(*parts: "RenderableType", links: Mapping[str, str] | None = None) -> None:
+    """Draw parts one below the other. `links`: words that lead somewhere, with the addresses."""
     target = console()
     with target.capture() as drawn:
         for part in parts:
             target.print(part)
-    for line in drawn.get().removesuffix("\n").split("\n"):
+    text = linked(drawn.get(), links) if links else drawn.get()
+    for line in text.removesuffix("\n").split("\n"):
         _put(sys.stdout, line)
+
+
+def takes_links() -> bool:
+    """Return whether stdout is a terminal that may show links."""
+    return sys.stdout.isatty() and not console().is_dumb_terminal
 
 
 def unicode_fits() -> bool:
@@ -310,8 +318,15 @@ def _widths(
     return least
 
 
-def emit(layout: "Layout[Row]", rows: Sequence[Row], form: Format) -> None:
-    """Write the rows of one table in the form that was asked for."""
+def emit(
+    layout: "Layout[Row]",
+    rows: Sequence[Row],
+    form: Format,
+    links: Links | None = None,
+) -> None:
+    """Write the rows of one table in the form that was asked for. `links`: asked for those of the
+    rows, as `draw` takes them.
+    """
     if form is Format.JSON:
         emit_json(rows)
     elif form is Format.CSV:
@@ -319,31 +334,41 @@ def emit(layout: "Layout[Row]", rows: Sequence[Row], form: Format) -> None:
     elif form is Format.MD:
         emit_md(layout.headers(), (layout.shown(row) for row in rows))
     elif rows:
-        draw(grid(layout, rows))
+        draw(grid(layout, rows), links=links(rows) if links else None)
     else:
         note(layout.empty)
 
 
-def emit_page(found: "ListPage[Row]", layout: "Layout[Row]", form: Format, noun: str) -> None:
+def emit_page(
+    found: "ListPage[Row]",
+    layout: "Layout[Row]",
+    form: Format,
+    noun: str,
+    links: Links | None = None,
+) -> None:
     """Write a page of a list, and the way to the others. JSON is the page as the API gives it."""
     if form is Format.JSON:
         emit_json(found)
         return
     beyond = found.total and not found.items
     if not (beyond and form is Format.TABLE):
-        emit(layout, found.items, form)
+        emit(layout, found.items, form, links)
     if hint := other_pages(noun, found.total, len(found.items), found.page, found.limit):
         note(hint)
 
 
 def emit_found(
-    found: "ListPage[Row] | list[Row]", layout: "Layout[Row]", form: Format, noun: str
+    found: "ListPage[Row] | list[Row]",
+    layout: "Layout[Row]",
+    form: Format,
+    noun: str,
+    links: Links | None = None,
 ) -> None:
     """Write a page of a list, or the whole of it."""
     if isinstance(found, list):
-        emit(layout, found, form)
+        emit(layout, found, form, links)
     else:
-        emit_page(found, layout, form, noun)
+        emit_page(found, layout, form, noun, links)
 
 
 def other_pages(noun: str, total: int, shown: int, page: int, limit: int) -> str:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links in a terminal: which words of an answer lead where (contract, "Links").
+
+A hash leads to its commit, a file to its content at the latest commit of the answer that changed
+it, the number of a run to its CI job. What was drawn is searched for these words, so that no table
+knows of links. The dashboard fills in the same templates (`parts/links.js`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from hwci.wire.hashes import short
+from hwci.wire.links import is_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import BaseModel
+
+    from hwci.wire.metrics import LinksAnswer
+
+    Templates = Mapping[str, LinksAnswer]  # by repository
+
+_SHAS = ("sha", "last_failing_sha", "commit", "start", "end", "base_sha", "covers_shas")
+_LINK = "\x1b]8;;{}\x1b\\{}\x1b]8;;\x1b\\"
+
+
+def addresses(answer: BaseModel | Sequence[BaseModel], templates: Templates) -> Mapping[str, str]:
+    """Return where the words of an answer lead, by the words as tables and sections write them."""
+    whole = answer if isinstance(answer, Sequence) else [answer]
+    plain = [one.model_dump(mode="json", by_alias=False) for one in whole]
+    repo = next(_values(plain, "repo_key"), "")
+    found = dict(_found(plain, repo, templates))
+    return {word: address for word, address in found.items() if is_address(address)}
+
+
+def linked(text: str, words: Mapping[str, str]) -> str:
+    """Make each of these words in a drawn text a link, as terminals read it (OSC 8)."""
+    longest_first = sorted(words, key=len, reverse=True)
+    pattern = rf"(?<![\w./-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w/-])"
+    return re.sub(pattern, lambda word: _LINK.format(words[word[0]], word[0]), text)
+
+
+def _values(value: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - whatever JSON holds
+    """Yield the values of a field, wherever it stands."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _values(one, name)
+    elif isinstance(value, dict):
+        if name in value:
+            yield value[name]
+        for one in value.values():
+            yield from _values(one, name)
+
+
+def _found(value: Any, repo: str, templates: Templates) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    """Yield the words of an answer with their addresses. A repository counts for all below it."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _found(one, repo, templates)
+    elif isinstance(value, dict):
+        repo = value.get("repo_key") or repo
+        links = templates.get(repo)
+        if links is not None:
+            yield from _commits(value, repo, links)
+        yield from _job(value)
+        for one in value.values():
+            yield from _found(one, repo, templates)
+
+
+def _commits(value: Mapping[str, Any], repo: str, links: LinksAnswer) -> Iterator[tuple[str, str]]:
+    for name in _SHAS:
+        shas = value.get(name)
+        for sha in shas if isinstance(shas, list) else [shas]:
+            if links.commit and isinstance(sha, str):
+                address = _filled(links.commit, repo=repo, sha=sha)
+                yield from ((word, address) for word in (sha, short(sha)))
+    sha, files = value.get("sha"), value.get("files")
+    for file in files if links.file and isinstance(files, list) else ():
+        path = file if isinstance(file, str) else file["path"]
+        yield path, _filled(str(links.file), repo=repo, sha=str(sha), path=path)
+
+
+def _job(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the number of a run, as lists and sections write it."""
+    address, attempt = value.get("ci_url"), value.get("run_attempt")
+    if address is not None and attempt is not None:
+        run = value["run_id"] if value.get("ci_run") is None else value["ci_run"]
+        yield f"{run} ({attempt})", address
+        yield f"run {run} attempt {attempt}", address
+
+
+def _filled(template: str, **values: str) -> str:
+    return re.sub(r"\{(\w+)\}", lambda name: quote(values.get(name[1], "")), template)

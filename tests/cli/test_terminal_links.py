@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hashes, files and runs are links where a terminal shows them, and plain text in a pipe."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hwci.cli.terminal.links import linked
+from hwci.client import Client, calls
+from hwci.wire.hashes import short
+from hwci.wire.reports import Links
+from tests.support.running import RunningServer
+from tests.support.scene import CONFIGURATION, A, B, C, play, report
+
+SITE = "https://git.example/acme/firmware"
+LINKS = {
+    "commit": f"{SITE}/commit/{{sha}}",
+    "file": f"{SITE}/blob/{{sha}}/{{path}}",
+}
+JOB = "https://ci.example/jobs/900"
+
+
+@pytest.fixture(scope="module")
+def linked_server(server: RunningServer) -> RunningServer:
+    """The server after the reports of `scene.py`, its configuration with links, and one more run
+    with the page of its job.
+    """
+    play(server)
+    with Client(server.url, ci_key=server.ci_key) as job:
+        job.send(calls.put_suite_config(CONFIGURATION.model_copy(update={"links": Links(**LINKS)})))
+        job.send(calls.report_run(report(900, C).model_copy(update={"ci_url": JOB})))
+    return server
+
+
+def shown(server: RunningServer, home: Path, *arguments: str, term: str = "xterm") -> str:
+    """Return what a command writes to a terminal of 160 columns."""
+    ours = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "XDG_CONFIG_HOME": str(home)}
+    root = str(Path(__file__).parents[2])
+    size = {"TERM": term, "COLUMNS": "160", "PYTHONPATH": root}
+    master, slave = pty.openpty()
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "hwci", *arguments],
+            env={**os.environ, **ours, **size},
+            stdout=slave,
+            timeout=60,
+            check=True,
+        )
+        return os.read(master, 65536).decode()
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+def links_in(text: str) -> dict[str, str]:
+    return {word: to for to, word in re.findall("\x1b]8;;([^\x1b]+)\x1b\\\\([^\x1b]*)", text)}
+
+
+def test_a_list_of_runs_leads_to_commits_and_jobs(
+    linked_server: RunningServer, tmp_path: Path
+) -> None:
+    found = links_in(shown(linked_server, tmp_path, "runs", "list"))
+
+    assert found[short(B)] == f"{SITE}/commit/{B}"
+    assert found["900 (1)"] == JOB
+
+
+def test_the_evidence_of_a_failure_leads_to_commits_and_files(
+    linked_server: RunningServer, tmp_path: Path
+) -> None:
+    with Client(linked_server.url, token=linked_server.token) as person:
+        listed = person.send(calls.list_failures(linked_server.org_id, test_id="spi")).items
+    found = links_in(shown(linked_server, tmp_path, "failures", "show", str(listed[0].id)))
+
+    assert found[short(A)] == f"{SITE}/commit/{A}"
+    files = {word: to for word, to in found.items() if "/blob/" in to}
+    assert files
+    assert all(to.startswith(SITE) and to.endswith(f"/{path}") for path, to in files.items())
+
+
+@pytest.mark.parametrize("table", [(), ("--table", "real-bugs")])
+def test_the_tables_of_the_metrics_lead_to_commits(
+    linked_server: RunningServer, tmp_path: Path, table: tuple[str, ...]
+) -> None:
+    found = links_in(shown(linked_server, tmp_path, "metrics", "--days", "3650", *table))
+
+    assert f"{SITE}/commit/" in "".join(found.values())
+
+
+def test_a_terminal_without_links_and_other_forms_get_plain_text(
+    linked_server: RunningServer, tmp_path: Path
+) -> None:
+    plain = shown(linked_server, tmp_path, "runs", "list", term="dumb")
+    table = shown(linked_server, tmp_path, "runs", "list", "--output", "csv")
+
+    assert "sensor-fw" in plain
+    assert B in table
+    assert "\x1b]8" not in plain + table
+
+
+def test_only_whole_words_are_links() -> None:
+    words = {"src/a.c": "https://x.example/1", "a1b2c3d": "https://x.example/2"}
+
+    assert links_in(linked("see src/a.c, a1b2c3d.", words)) == words
+    assert linked("lib/src/a.c src/a.c/b xa1b2c3d a1b2c3d4", words) == (
+        "lib/src/a.c src/a.c/b xa1b2c3d a1b2c3d4"
+    )
