@@ -4,6 +4,7 @@ one that is there. It announces merges from a machine without hardware, and test
 Which fields hwci finds in the job is decided in `hwci.ci.systems`.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ jobs:
         with:
           fetch-depth: 0
       - run: {install} "$HWCI_WHEEL"
+      # {needs}
       - run: {hwci} exec {tests}
 """
 _GITLAB = """\
@@ -61,6 +63,7 @@ hil:
   tags: [bench-1]
   script:
     - {install} "$HWCI_WHEEL"
+    # {needs}
     - {hwci} exec {tests}
 """
 _BUILDKITE = """\
@@ -84,6 +87,7 @@ steps:
       queue: bench-1
     command:
       - {install} "$$HWCI_WHEEL"
+      # {needs}
       - {hwci} exec {tests}
 """
 _CIRCLECI = """\
@@ -111,6 +115,7 @@ jobs:
     steps:
       - checkout
       - run: {install} "$HWCI_WHEEL"
+      # {needs}
       - run: {hwci} exec --box bench-1 {tests}
 workflows:
   hil:
@@ -151,6 +156,7 @@ jobs:
       - checkout: self
         fetchDepth: 0
       - script: {install} "$HWCI_WHEEL"
+      # {needs}
       - script: {hwci} exec {tests}
         env:
           HWCI_CI_KEY: $(HWCI_CI_KEY)
@@ -198,6 +204,7 @@ pipeline {
                     agent { label 'bench-1' }
                     steps {
                         sh '{install} "$HWCI_WHEEL"'
+                        // {needs}
                         sh '{hwci} exec {tests}'
                     }
                 }
@@ -214,15 +221,19 @@ export HWCI_URL={url}
 # in the job at the bench:
 export HWCI_URL={url}
 {install} "{wheel}"
+# {needs}
 {hwci} exec --box bench-1 {tests}
 """
 
 
 class CiJob(NamedTuple):
-    """A job to paste; `pattern`: which files the CI system has in a repository."""
+    """A job to paste; `pattern`: which files the CI system has in a repository; `host`: what is in
+    the address of a repository that it is a part of.
+    """
 
     pattern: str
     text: str
+    host: str | None = None
 
     def is_of(self, files: Sequence[str]) -> bool:
         """Return whether a repository of these files uses the system."""
@@ -232,32 +243,43 @@ class CiJob(NamedTuple):
         )
 
 
-JOBS = (
-    CiJob(".github/workflows/**", _GITHUB),
-    CiJob(".gitlab-ci.yml", _GITLAB),
-    CiJob(".buildkite/**", _BUILDKITE),
-    CiJob(".circleci/**", _CIRCLECI),
-    CiJob("azure-pipelines.yml", _AZURE),
-    CiJob("Jenkinsfile", _JENKINS),
-)
+JOBS = {
+    "github": CiJob(".github/workflows/**", _GITHUB, "github.com"),
+    "gitlab": CiJob(".gitlab-ci.yml", _GITLAB, "gitlab"),
+    "buildkite": CiJob(".buildkite/**", _BUILDKITE),
+    "circleci": CiJob(".circleci/**", _CIRCLECI),
+    "azure": CiJob("azure-pipelines.yml", _AZURE),
+    "jenkins": CiJob("Jenkinsfile", _JENKINS),
+}
 
 
 def jobs_of(files: Sequence[str]) -> list[CiJob]:
     """Return the jobs of the CI systems that a repository of these tracked files uses."""
-    return [job for job in JOBS if job.is_of(files)]
+    return [job for job in JOBS.values() if job.is_of(files)]
 
 
-def ci_job(files: Sequence[str], harness: Sequence[str], url: str, wheel: str) -> str:
-    """Return the job to paste, in the words of the first CI system whose files there are."""
+def job_for(files: Sequence[str], remote: str | None) -> CiJob | None:
+    """Return the job of the first CI system whose files there are, else that of the site of the
+    repository.
+    """
+    host = re.sub(r"^\w+://", "", remote or "").rpartition("@")[2]
+    host = re.split("[:/]", host)[0]
+    hosted = (job for job in JOBS.values() if job.host and job.host in host)
+    return next(iter(jobs_of(files)), None) or next(hosted, None)
+
+
+def job_text(job: CiJob | None, harness: Sequence[str], url: str, wheel: str) -> str:
+    """Return the job to paste; None: lines of a shell."""
     folders = [one.removesuffix("/**") for one in harness if one.endswith("/**") and one[0] != "."]
     values = {
         "url": url,
         "wheel": wheel,
         "install": "python3 -m venv .hwci && .hwci/bin/pip install --quiet",
         "hwci": ".hwci/bin/hwci",
+        "needs": "Install here what the tests need: pytest, their packages, the flash tool.",
         "tests": f"--junit out.xml -- {' '.join(['pytest', *folders[:1]])} --junit-xml=out.xml",
     }
-    text = next((job.text for job in jobs_of(files)), _OTHER)
+    text = job.text if job else _OTHER
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
     return text

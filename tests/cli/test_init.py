@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]  # it ships no types
 
+from hwci.ci.new_job import JOBS, job_text
+from hwci.cli.commands.init import CiName
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
 from tests.cli.test_job_reports import git
@@ -73,6 +75,60 @@ def test_a_file_that_is_there_is_never_overwritten(cli: Command, tmp_path: Path)
     assert (done.code, done.out) == (1, "")
     assert f"{path} is there" in done.err
     assert path.read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize("ci", CiName)
+def test_the_job_of_a_named_ci_is_printed_whether_or_not_the_file_is_there(
+    cli: Command, tmp_path: Path, ci: CiName
+) -> None:
+    path = repository(tmp_path, ".github/workflows/ci.yml", "tests/a.py")
+    first = cli("init", "--ci", ci)
+    path.write_text("# mine\n")
+    again = cli("init", "--ci", ci)
+
+    assert (first.code, again.code) == (0, 0), first.err + again.err
+    assert first.out == again.out
+    assert JOBS[ci].text.splitlines()[0] == first.out.splitlines()[0]
+    assert path.read_text() == "# mine\n"
+    assert ("is written" in first.err, "is written" in again.err) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("remote", "first"),
+    [
+        ("git@github.com:acme/fw.git", "# .github/workflows/hil.yml;"),
+        ("https://user@gitlab.acme.example/github.com/fw", "# .gitlab-ci.yml;"),
+        ("https://git.acme.example/gitlab/fw", "# HWCI_CI_KEY is a secret of the CI."),
+    ],
+)
+def test_without_files_of_a_ci_the_site_of_the_repository_decides(
+    cli: Command, tmp_path: Path, remote: str, first: str
+) -> None:
+    repository(tmp_path, "src/a.c", remote=remote)
+
+    assert cli("init").out.startswith(first)
+
+
+def test_an_address_of_this_machine_only_is_noted(cli: Command, tmp_path: Path) -> None:
+    path = repository(tmp_path, "src/a.c")
+    noted = []
+    for url in ("http://localhost:1", "http://127.0.0.1:1", "https://hwci.invalid"):
+        path.unlink(missing_ok=True)
+        noted.append("A runner on another machine cannot reach" in cli("init", "--url", url).err)
+
+    assert noted == [True, True, False]
+
+
+def test_every_job_can_be_named() -> None:
+    assert set(CiName) == set(JOBS)
+
+
+@pytest.mark.parametrize("ci", CiName)
+def test_the_job_has_a_comment_where_the_tests_needs_are_installed(ci: CiName) -> None:
+    lines = job_text(JOBS[ci], [], "", "").splitlines()
+    at = next(number for number, line in enumerate(lines) if ".hwci/bin/hwci exec" in line)
+
+    assert re.match(r" *(#|//) Install here what the tests need", lines[at - 1])
 
 
 def test_a_repository_that_shows_nothing_gets_a_file_to_fill_in(

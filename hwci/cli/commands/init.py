@@ -3,8 +3,10 @@
 next command. What is guessed is decided in `hwci.ci.new_project`, the job in `hwci.ci.new_job`.
 """
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -19,9 +21,27 @@ ELSEWHERE = "https://hwci.example.org"
 ITS_WHEEL = f"{ELSEWHERE}/dist/…"
 
 
+class CiName(StrEnum):
+    """The CI systems that there is a job for."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    BUILDKITE = "buildkite"
+    CIRCLECI = "circleci"
+    AZURE = "azure"
+    JENKINS = "jenkins"
+
+
 def init(
     suite: Annotated[
         str | None, typer.Option(help="Name of the product [that of the repository].")
+    ] = None,
+    ci: Annotated[
+        CiName | None,
+        typer.Option(
+            help="Print the job for this CI, also where hwci.toml is there"
+            " [guessed from the files and the remote]."
+        ),
     ] = None,
     url: options.Url = None,
     profile: options.Profile = None,
@@ -29,32 +49,46 @@ def init(
     """Write hwci.toml for the repository of this folder, and print a job for its CI.
 
     What is firmware and what tests it is guessed from the names of the tracked files; read and
-    correct it. A file that is there is never overwritten.
+    correct it. A file that is there is never overwritten; --ci then prints the job alone.
 
     For example:
 
       hwci init
 
       hwci init --suite sensor-fw --url https://hwci.example.org
+
+      hwci init --ci gitlab
     """
-    from hwci.ci.new_job import ci_job
+    from hwci.ci.new_job import JOBS, job_for, job_text
     from hwci.ci.new_project import guess
-    from hwci.ci.reporting import tracked_files
+    from hwci.ci.reporting import PROJECT_FILE, tracked_files
 
     root, files, remote = tracked_files(command_context().folder(), NOT_WRITTEN)
     name = (remote or root.name).rstrip("/").rpartition("/")[2].rpartition(":")[2]
     name = name.removesuffix(".git")
     found = guess(files, suite or name, None if remote else name)
-    path = _written(root, found.text)
-    note(f"{path} is written. Read it, and correct what was guessed wrong.")
+    if ci is None or not (root / PROJECT_FILE).exists():
+        path = _written(root, found.text)
+        note(f"{path} is written. Read it, and correct what was guessed wrong.")
+    job = JOBS[ci] if ci else job_for(files, remote)
     settings = resolve(Flags(url, profile))
     server, wheel = (ELSEWHERE, ITS_WHEEL) if settings.guessed else _server(settings)
     note("The job of the CI, with the key of `hwci keys create` as its secret HWCI_CI_KEY:")
-    for line in ci_job(files, found.harness, server, wheel).splitlines():
+    for line in job_text(job, found.harness, server, wheel).splitlines():
         write(line)
+    if job is None:
+        note(f"For a whole job name the CI: hwci init --ci {'|'.join(CiName)}")
     if wheel == ITS_WHEEL:
         note("`hwci keys create` prints what stands for the address of the wheel.")
+    if _is_of_this_machine(server):
+        note(f"A runner on another machine cannot reach {server}. Serve under a name")
+        note("(HWCI_BASE_URL=https://NAME hwci serve), and print the job with --url https://NAME.")
     note("Next: hwci suite-config check")
+
+
+def _is_of_this_machine(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or host.startswith("127.")
 
 
 def _written(root: Path, text: str) -> Path:
@@ -67,7 +101,9 @@ def _written(root: Path, text: str) -> Path:
             file.write(text)
     except FileExistsError as fault:
         raise command_error(
-            NOT_WRITTEN, f"{path} is there", "Look at it: hwci suite-config check"
+            NOT_WRITTEN,
+            f"{path} is there",
+            f"Look at it: hwci suite-config check; the job: hwci init --ci {'|'.join(CiName)}",
         ) from fault
     except OSError as fault:
         cause = f"{path}: {fault.strerror}"
