@@ -64,6 +64,12 @@ class Guess:
         yield ""
         yield "# A merge that touches none of these needs no run. Without it, every one does."
         yield '# trigger_paths = ["src/**"]'
+        yield ""
+        yield "# What a failure blames, by a regular expression for its message: the device or the"
+        yield "# bench (infra). What no rule knows is ambiguous until a person reviews it."
+        yield "# [[verdict]]"
+        yield '# message = "relay .* stuck"'
+        yield '# verdict = "infra"'
 
 
 def guess(files: Sequence[str], name: str, repo_key: str | None) -> Guess:

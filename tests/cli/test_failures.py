@@ -10,7 +10,7 @@ import pytest
 import hwci
 from hwci.cli.terminal import evidence, options
 from hwci.client import Client, calls
-from hwci.engine.vocabulary import REASONS, Reason
+from hwci.engine.vocabulary import REASONS, Reason, Verdict
 from hwci.wire.failures import FailureEvidence
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
@@ -230,6 +230,26 @@ def test_a_note_and_an_issue_stand_with_the_review(signed_in: Command) -> None:
     refused = signed_in("failures", "dismiss", bug, "--issue", "javascript:alert(1)")
     assert (refused.code, "cause: --issue: Should be" in refused.err) == (2, True)
     assert "issue   " not in signed_in("failures", "show", bug).out
+
+
+def test_a_failure_without_a_verdict_names_the_review_and_the_rule_for_later_reports(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        monkeypatch.setenv("HWCI_URL", server.url)
+        monkeypatch.setenv("HWCI_TOKEN", server.token)
+        with Client(server.url, ci_key=server.ci_key) as client:
+            failed = report(2, B, {"i2c": "fail"})
+            item = failed.tests[0].model_copy(update={"verdict": Verdict.UNKNOWN})
+            client.send(calls.report_run(failed.model_copy(update={"tests": (item,)})))
+            client.send(calls.report_run(report(3, C, {"i2c": "pass"})))
+        failure = ids(cli)["i2c"]
+
+        shown = cli("failures", "show", failure)
+
+    assert "ambiguous, No harness verdict was reported" in shown.out
+    assert f"hwci failures confirm {failure}; hwci failures dismiss {failure}\n" in shown.err
+    assert "add a [[verdict]] rule to hwci.toml\n" in shown.err
 
 
 def test_an_ambiguous_failure_is_dismissed_in_one_step_of_two_reviews(

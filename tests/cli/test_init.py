@@ -141,6 +141,17 @@ def test_a_repository_that_shows_nothing_gets_a_file_to_fill_in(
     assert (file["repo_key"], file["product"][0]["suite"]) == (tmp_path.name, 'a "b"\\c')
 
 
+def test_the_example_of_a_verdict_rule_is_valid_as_it_stands(cli: Command, tmp_path: Path) -> None:
+    path = repository(tmp_path, *ZEPHYR)
+    assert cli("init").code == 0
+    text = path.read_text()
+    rule = text[text.index("# [[verdict]]") :].replace("\n# ", "\n").removeprefix("# ")
+
+    assert tomllib.loads(text + rule)["verdict"] == [
+        {"message": "relay .* stuck", "verdict": "infra"}
+    ]
+
+
 def test_outside_a_repository_it_writes_nothing(cli: Command, tmp_path: Path) -> None:
     done = cli("init")
 

@@ -560,7 +560,7 @@ def test_a_file_without_results_is_one_line_and_the_others_are_sent(
     )
 
     assert code == 0
-    *faults, sent, warning, cause, fix = err.splitlines()
+    *faults, sent, _, warning, cause, fix = err.splitlines()
     assert [fault.split(":")[1].strip() for fault in faults] == broken
     assert f"{results}/broken.xml:2:3: " in faults[0]
     assert sent.startswith("Reported 2 tests (1 failed) on b to ")

@@ -44,6 +44,31 @@ def boxes_of(answer: Any, code: int = 0) -> list[tuple[str, bool, int]]:
     return [(one["box_key"], one["hello_ok"], len(one["tests"])) for one in sent(answer, code)]
 
 
+# No verdict
+
+
+def test_failed_tests_without_any_verdict_are_noted_once_with_the_rule_that_sets_one(
+    job: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "two.xml").write_text(junit("c", "d", fails="d"))
+    with answering(Answer(204)) as server:
+
+        def said(*flags: str) -> str:
+            files = ["--junit", "one.xml", "--junit", "two.xml", "--no-changes"]
+            done = job(*files, *flags, HWCI_URL=server.url, HWCI_CI_KEY=KEY)
+            assert done.code == 0, done.err
+            return str(done.err)
+
+        noted = said()
+        unreached = said("--hello", "failed")
+        (tmp_path / "hwci.toml").write_text('[[verdict]]\nmessage = "^"\nverdict = "infra"\n')
+        ruled = said()
+
+    assert noted.count("note: No verdict: 2 failed tests blamed neither the device nor the ") == 1
+    assert "add [[verdict]] rules to hwci.toml" in noted
+    assert "No verdict" not in unreached + ruled
+
+
 # No result file
 
 

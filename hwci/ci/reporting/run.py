@@ -35,7 +35,7 @@ from hwci.client import calls_of_ci
 from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_early
 from hwci.client.explained import ErrorMessage, ExplainedError, counted, not_empty
 from hwci.client.store import PastRuns, PendingReport, bench_store
-from hwci.engine.vocabulary import Outcome
+from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.limits import TESTS_MAX
 from hwci.wire.reports import Changes, RunReport
 
@@ -401,6 +401,8 @@ def _send(
         times = _warn_of_times(reports, delivered.server_time, command)
         if delivered.sent:
             command.notify(f"Reported {_summary(reports)} to {to.url}.")
+            if (unblamed := _unblamed(reports)) is not None:
+                command.notify(f"note: {unblamed}")
     finally:
         if job is not None and sending.summary:
             shown = summary.Shown(reports, delivered.sent, (*notes, *times), kept=delivered.kept)
@@ -421,6 +423,19 @@ def _summary(reports: Sequence[RunReport]) -> str:
     where = boxes[0] if len(boxes) == 1 else f"{len(boxes)} boxes"
     many = f" in {len(reports)} reports" if len(reports) > 1 else ""
     return f"{counted(len(tests), 'test')} ({failed:,} failed) on {where}{many}{_reached(reports)}"
+
+
+def _unblamed(reports: Sequence[RunReport]) -> str | None:
+    """Return what it means that no failed test has a verdict; None if one has, or none failed."""
+    reached = [report for report in reports if report.hello_ok]
+    failed = [one for report in reached for one in report.tests if one.outcome is Outcome.FAIL]
+    if not failed or any(one.verdict is not Verdict.UNKNOWN for one in failed):
+        return None
+    return (
+        f"No verdict: {counted(len(failed), 'failed test')} blamed neither the device nor the "
+        "bench. Such failures stay ambiguous until a person reviews them. To set verdicts by the "
+        "message of a failure, add [[verdict]] rules to hwci.toml."
+    )
 
 
 def _reached(reports: Sequence[RunReport]) -> str:

@@ -118,7 +118,8 @@ def show_failure(
         render.emit_json(found)
     else:
         render.draw(*evidence.sections(found, options.now()), links=server.links(found))
-        render.note(evidence.next_step(found))
+        for step in evidence.next_steps(found):
+            render.note(step)
 
 
 @failures.command("confirm")

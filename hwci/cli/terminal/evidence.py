@@ -135,13 +135,14 @@ def standing(found: ResolvedFailureAnswer) -> str:
     return f"{test} now counts as: {known}{reason}. Status: {found.status}."
 
 
-def next_step(found: FailureEvidence) -> str:
-    """Return the commands that act on a failure now."""
+def next_steps(found: FailureEvidence) -> Iterator[str]:
+    """Return the commands that act on a failure now, and what gives later ones a verdict."""
     failure, resolved = found.failure, found.resolved
     if resolved is None:
         product = tables.product(failure.repo_key, failure.suite)
         runs = ("hwci", "runs", "list", "--product", product, "--test", failure.test_id)
-        return f"Runs with this test: {shlex.join(runs)}"
+        yield f"Runs with this test: {shlex.join(runs)}"
+        return
     known = resolved.failure_class
     ways = ["dismiss" if known is FailureClass.REAL_FW_BUG else "confirm"]
     if known is FailureClass.AMBIGUOUS:
@@ -149,7 +150,9 @@ def next_step(found: FailureEvidence) -> str:
     if resolved.review is not None:
         ways.append("reset")
     commands = (f"hwci failures {way} {failure.id}" for way in ways)
-    return f"To review it, as an owner or admin: {'; '.join(commands)}"
+    yield f"To review it, as an owner or admin: {'; '.join(commands)}"
+    if resolved.reason is Reason.VERDICT_MISSING:
+        yield "For a verdict in the reports to come: add a [[verdict]] rule to hwci.toml"
 
 
 def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
