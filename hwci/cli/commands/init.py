@@ -77,7 +77,7 @@ def init(
     for line in job_text(job, found.harness, server, wheel).splitlines():
         write(line)
     if job is None:
-        note(f"For a whole job name the CI: hwci init --ci {'|'.join(CiName)}")
+        note(f"For a whole job name the CI ({', '.join(CiName)}): hwci init --ci gitlab")
     if wheel == ITS_WHEEL:
         note("`hwci keys create` prints what stands for the address of the wheel.")
     if _is_of_this_machine(server):
@@ -103,7 +103,7 @@ def _written(root: Path, text: str) -> Path:
         raise command_error(
             NOT_WRITTEN,
             f"{path} is there",
-            f"Look at it: hwci suite-config check; the job: hwci init --ci {'|'.join(CiName)}",
+            "Look at it: hwci suite-config check; its job, such as: hwci init --ci gitlab",
         ) from fault
     except OSError as fault:
         cause = f"{path}: {fault.strerror}"
