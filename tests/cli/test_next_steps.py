@@ -88,7 +88,7 @@ VALUE = "\0"
 SAMPLES = ("7", "7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52")
 NAMED = {"ROLE": "admin"}
 TOLD = re.compile(r"(?P<before>^  |: |\()hwci (?P<rest>[^`\n;,)]+)", re.MULTILINE)
-PART = re.compile(rf"--[a-z-]+|[A-Z]+|{VALUE}|enable|owner|pending")
+PART = re.compile(rf"--[a-z-]+|[A-Z]+|{VALUE}|enable|owner|pending|gitlab")
 """What belongs to a command within a sentence: flags, names of values, values, choices."""
 
 
