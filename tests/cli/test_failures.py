@@ -90,6 +90,19 @@ def test_an_empty_list_says_what_to_do_next(signed_in: Command) -> None:
     assert "--days" in err
 
 
+def test_a_label_that_no_failure_has_is_named_and_how_to_list_the_others(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        monkeypatch.setenv("HWCI_URL", server.url)
+        monkeypatch.setenv("HWCI_TOKEN", server.token)
+        with Client(server.url, ci_key=server.ci_key) as client:
+            client.send(calls.report_run(report(2, B, {"i2c": "fail"})))
+        err = cli("failures", "list", "--label", "resolved").err
+
+    assert err.startswith("No failure with the label resolved in this period. Leave --label out")
+
+
 def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     code, out, _ = signed_in("failures", "show", ids(signed_in)["i2c"][:8])
 

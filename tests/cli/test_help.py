@@ -13,6 +13,11 @@ from hwci import __version__
 from hwci.cli.main import app
 from tests.cli.conftest import Command
 
+GROUPS = (
+    "boxes", "failures", "invitations", "keys", "members", "orgs", "password", "profiles", "runs",
+    "sessions", "spool",
+)  # fmt: skip
+"""Groups whose help lists their commands."""
 CONTRACT = {
     "init",
     "serve",
@@ -182,3 +187,12 @@ def test_asking_for_help_loads_no_heavy_room() -> None:
     )
 
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_help_of_a_group_names_only_commands_that_it_has(group: str) -> None:
+    found: Any = typer.main.get_command(app)
+    named = found.commands[group]
+    _, _, listed = named.help.rstrip(".").partition(": ")
+
+    assert set(listed.split(", ")) <= set(named.commands)

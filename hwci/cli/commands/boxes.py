@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
 
 boxes = typer.Typer(
-    no_args_is_help=True, help="Boxes: list, create, make install tokens, rename, remove."
+    no_args_is_help=True, help="Boxes: list, create, install-token, rename, remove."
 )
 box = typer.Typer(no_args_is_help=True, help="On a bench: install it, keep it online.")
 

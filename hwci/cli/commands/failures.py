@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hwci.client import Call
     from hwci.wire.failures import ResolvedFailureAnswer
 
-failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, review.")
+failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, confirm, dismiss, reset.")
 
 FailureId = Annotated[
     str,
@@ -95,7 +95,7 @@ def list_failures(
     found = list(server.items(call)) if every else server.send(call)
     rows = found if isinstance(found, list) else found.items
     view = tables.View(now, suite is not None, tables.only_repo(rows))
-    render.emit_found(found, tables.failures(view), form, "failure", server.links)
+    render.emit_found(found, tables.failures(view, label), form, "failure", server.links)
 
 
 @failures.command("show")

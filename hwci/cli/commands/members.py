@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from hwci.wire.accounts import MemberAnswer, ReceivedInvite, SentInvite
 
-members = typer.Typer(
-    no_args_is_help=True, help="Members: list, invite, change role, remove, leave."
-)
+members = typer.Typer(no_args_is_help=True, help="Members: list, invite, role, remove, leave.")
 invitations = typer.Typer(
     no_args_is_help=True, help="Invitations that wait for you: list, accept, decline."
 )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         OrganizationAnswer,
     )
 
-orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show.")
+orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show, audit-log.")
 
 
 def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":

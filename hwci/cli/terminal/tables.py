@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from hwci.client.explained import counted as counted  # noqa: PLC0414 - read here by all tables
-from hwci.engine.vocabulary import UNASSIGNED
+from hwci.engine.vocabulary import UNASSIGNED, Label
 from hwci.wire.hashes import short
 
 if TYPE_CHECKING:
@@ -277,8 +277,14 @@ def _failure_columns(
     ]
 
 
-def failures(view: View) -> Layout[FailureAnswer]:
-    """Failures with their labels."""
+def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
+    """Failures with their labels. `label`: the only one that is asked for."""
+    empty = "No failure in this period. Look further back with --days, or drop a filter."
+    if label is not None:
+        empty = (
+            f"No failure with the label {label} in this period. Leave --label out to list those of"
+            " every label, or look further back with --days."
+        )
     return Layout(
         "failures",
         "Failures",
@@ -287,7 +293,7 @@ def failures(view: View) -> Layout[FailureAnswer]:
             Column("Label", lambda row: row.label, whole=True),
         ],
         _FAILURE_KEYS,
-        "No failure in this period. Look further back with --days, or drop a filter.",
+        empty,
     )
 
 
