@@ -2,8 +2,10 @@
 """Followers who vanish without a word hold nobody up (contract, "Runs and streams")."""
 
 import http.client
+import logging
 import socket
 import struct
+import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -43,3 +45,19 @@ def test_who_leaves_a_stream_without_a_word_holds_nobody_up(
     for _ in range(5):
         assert answer(server, path, headers, reset=reset) in {101, 200}
         assert answer(server, "/healthz", {}, reset=False) == 200
+
+
+@pytest.mark.parametrize("stream", ["ws", "stream"])
+def test_who_leaves_a_stream_stands_in_the_log_with_the_status_that_was_sent(
+    server: RunningServer, stream: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = f"/api/orgs/{server.org_id}/runs/{stream}"
+    headers = {"Authorization": f"Bearer {server.token}", **(HANDSHAKE if stream == "ws" else {})}
+    with caplog.at_level(logging.INFO, "aiohttp.access"):
+        sent = answer(server, path, headers, reset=False)
+        deadline = time.monotonic() + 30
+        while not (lines := [one for one in caplog.messages if path in one]):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    assert f" GET {path} {sent} " in lines[0]

@@ -191,6 +191,8 @@ async def _while_there(call: Call) -> Answered:
         this = asyncio.current_task()
         if this is None or this.cancelling():
             raise
+        if call.begun is not None:  # a stream ends when its reader leaves: no fault of the server
+            return call.begun
         raise OverloadedError(_CALLER_LEFT) from None
 
 

@@ -163,7 +163,7 @@ def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
 
 @dataclass(slots=True)
 class Call:
-    """A request, its route, and what the checks found."""
+    """A request, its route, what the checks found, and the answer that has begun: a stream's."""
 
     request: web.Request
     route: Route
@@ -172,6 +172,7 @@ class Call:
     caller: Person | Viewer | CiKey | Box | None = None
     body: BaseModel | None = field(default=None, repr=False)
     query: Query | None = None
+    begun: web.StreamResponse | None = None
 
     @property
     def payer(self) -> tuple[Hashable, Hashable]:

@@ -62,6 +62,7 @@ async def server_sent_events(call: Call, viewer: Viewer, query: StreamQuery) -> 
         if request.method == hdrs.METH_HEAD:
             return response
         await response.prepare(request)
+        call.begun = response
         _limit_buffers(request)
         with suppress(ConnectionError):
             await _send_events(request, response, stream)
@@ -92,6 +93,7 @@ async def web_socket(call: Call, query: StreamQuery) -> web.StreamResponse:
         by = call.caller
         stream = await follow(by, after) if isinstance(by, Member | ReaderKey) else None
         await ws.prepare(request)
+        call.begun = ws
         _limit_buffers(request)
         with suppress(ConnectionError):
             try:
