@@ -157,9 +157,14 @@ def check_executable(name: str) -> None:
 
 def _not_started(name: str, fault: OSError) -> ExplainedError:
     missing = isinstance(fault, FileNotFoundError)
+    why = fault.strerror or str(fault)
+    fix = "Check it: a script begins with the line #! and its interpreter"
+    if missing and os.sep not in name:
+        why = "The program was not found on PATH"
+        fix = "Install it, or add its folder to PATH; that of a virtual environment is its bin"
     return command_error(
         f"{name} cannot be run",
-        f"{fault.strerror or fault}: nothing was tested, and nothing is reported",
-        "Check it: a script begins with the line #! and its interpreter",
+        f"{why}: nothing was tested, and nothing is reported",
+        fix,
         ExitCode.NOT_FOUND if missing else ExitCode.NOT_EXECUTABLE,
     )

@@ -140,10 +140,12 @@ def test_failed_tests_are_a_failure(bench: Bench, taking: AnsweringServer) -> No
 def test_results_from_before_the_run_are_not_of_it(bench: Bench, taking: AnsweringServer) -> None:
     (bench.folder / "r.xml").write_text(PASSES)
 
-    bench.run("--junit", "r.xml", *shell("exit 1"))
+    _, _, err = bench.run("--junit", "r.xml", *shell("exit 1"))
 
     [one] = reports(taking)
     assert one["tests"] == []
+    older = "Older than the run, which did not write it"
+    assert f"warning: r.xml: {older}.\n" in err
 
 
 @pytest.mark.parametrize("script", ["exit 7", "true", "kill -TERM $$"])
@@ -311,7 +313,7 @@ def test_tests_run_wherever_to_where_a_job_may_not_see_the_key(bench: Bench) -> 
 @pytest.mark.parametrize(
     ("command", "mode", "code", "why"),
     [
-        ("no-such-command", None, 127, "No such file or directory"),
+        ("no-such-command", None, 127, "The program was not found on PATH"),
         ("./folder/no-such-command", None, 127, "No such file or directory"),
         ("./tests.sh", 0o644, 126, "Permission denied"),
         ("./tests.sh", 0o755, 126, "Exec format error"),

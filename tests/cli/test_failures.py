@@ -118,9 +118,12 @@ def test_a_real_bug_is_explained_in_plain_words(signed_in: Command) -> None:
     assert f"✗ {B[:12]}" in out
     assert "<- this failure" in out
     assert "class        real firmware bug, no check speaks against it\n" in out
-    assert "  The harness blamed the device\n  1. Did the harness blame the bench? no\n" in out
-    assert "  Firmware was under test: 1 reported commit under test\n  3. Are firmware " in out
-    assert "Firmware alone fixed it: 1 reported commit before the fix\n" in out
+    assert (
+        "  To show: the harness blamed the device\n  1. Did the harness blame the bench? no\n"
+        in out
+    )
+    assert "  To show: firmware was under test (1 reported commit under test)\n  3. Are " in out
+    assert "To show: firmware alone fixed it (1 reported commit before the fix)\n" in out
     assert "  9. Can a change of firmware have fixed it? yes\n" in out
     assert "this decided" not in out
     assert "firmware  drivers/i2c.c" in out

@@ -20,6 +20,7 @@ from hwci.ci.results.verdicts import with_built_in
 from hwci.client.explained import ErrorMessage, counted, wrong_usage
 from hwci.wire.base import write_time
 
+_OLDER = "Older than the run, which did not write it"
 HELLO_FLAG = "--hello-cmd COMMAND"
 """The flag of every command that reports a run for hardware that was not reached."""
 
@@ -191,7 +192,9 @@ def _absent(
             continue
         magic = has_magic(pattern)
         what = "No file matches" if magic else "There is no such file"
-        line = f"{pattern}: {'The run wrote no such file' if ran else what}."
+        if ran:
+            what = _OLDER if files_of(pattern, None) else "The run wrote no such file"
+        line = f"{pattern}: {what}."
         if expected or (magic and box in has_files):
             notify(f"note: {line}")
         else:

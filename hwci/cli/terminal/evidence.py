@@ -79,7 +79,7 @@ class Step(NamedTuple):
 
 STEPS = (
     Step(
-        "The harness blamed the device",
+        "To show: the harness blamed the device",
         None,
         {
             Reason.VERDICT_INFRA: ("Did the harness blame the bench?", NO),
@@ -87,7 +87,7 @@ STEPS = (
         },
     ),
     Step(
-        "Firmware was under test",
+        "To show: firmware was under test",
         "under test",
         {
             Reason.PATHS_NOT_CONFIGURED: (
@@ -103,7 +103,7 @@ STEPS = (
         },
     ),
     Step(
-        "Firmware alone fixed it",
+        "To show: firmware alone fixed it",
         "before the fix",
         {
             Reason.FIX_UNCONNECTED: (
@@ -314,7 +314,7 @@ def _about(step: Step, found: FailureEvidence) -> str:
     """Return how many commits the questions of a step are about, if known."""
     totals = {"under test": found.under_test_total, "before the fix": found.before_fix_total}
     total = totals.get(step.about or "")
-    return "" if total is None else f": {counted(total, 'reported commit')} {step.about}"
+    return "" if total is None else f" ({counted(total, 'reported commit')} {step.about})"
 
 
 def _check(number: int, question: str, passes: str, check: CheckAnswer) -> Iterator[str]:

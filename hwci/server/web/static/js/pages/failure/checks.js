@@ -19,17 +19,17 @@ const [YES, NO] = ["yes", "no"];
  * @type {[string, string | null, string[][]][]}
  */
 const STEPS = [
-  ["The harness blamed the device", null, [
+  ["To show: the harness blamed the device", null, [
     ["verdict_infra", "Did the harness blame the bench?", NO],
     ["verdict_missing", "Did the harness report a verdict?", YES],
   ]],
-  ["Firmware was under test", "underTest", [
+  ["To show: firmware was under test", "underTest", [
     ["paths_not_configured", "Are firmware and harness paths configured for this product?", YES],
     ["changes_unknown", "Are the changes under test known?", YES],
     ["changes_incomplete", "Were enough of the files changed under test reported?", YES],
     ["changes_not_firmware", "Did a commit under test change firmware?", YES],
   ]],
-  ["Firmware alone fixed it", "beforeFix", [
+  ["To show: firmware alone fixed it", "beforeFix", [
     ["fix_unconnected", "Do run reports connect the failure to its fix without a gap?", YES],
     ["fix_touched_harness", "Did a commit before the fix change harness files and no firmware?", NO],
     ["fix_not_firmware", "Can a change of firmware have fixed it?", YES],
