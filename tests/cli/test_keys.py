@@ -59,11 +59,16 @@ def test_a_reader_key_reads_without_a_sign_in_until_it_is_revoked(
     by_key = {"HWCI_URL": server.url, "HWCI_READER_KEY": key["apiKey"]}
 
     assert "keep it as HWCI_READER_KEY where you read" in made.err
+    shell = f"  export HWCI_URL={server.url} HWCI_READER_KEY=rdr_...\n  hwci metrics\n"
+    assert made.err.endswith(shell)
+    assert "A job installs hwci" not in made.err
     for words in READ:
         assert cli(*words, "--json", **by_key).code == 0
-    elsewhere = cli("members", "list", **by_key)
-    assert (elsewhere.code, elsewhere.err.split("\n")[0]) == (4, "error: You are not signed in")
-    assert "for anything else sign in" in elsewhere.err
+    elsewhere = cli("boxes", "list", **by_key)
+    what = "error: A reader key is not enough for this command"
+    assert (elsewhere.code, elsewhere.err.split("\n")[0]) == (4, what)
+    assert "cause: it reads metrics, failures and runs, but no boxes, members or " in elsewhere.err
+    assert f"fix: Sign in: hwci login --url {server.url} " in elsewhere.err
     assert signed_in("keys", "revoke", key["id"]).code == 0
     for words in READ:
         refused = cli(*words, **by_key)
@@ -75,7 +80,9 @@ def test_a_reader_key_of_a_product_asks_for_that_product(
     signed_in: Command, cli: Command, server: RunningServer
 ) -> None:
     one = ["--product", "acme/firmware:hardware"]
-    key = signed_in("keys", "create", "--reader", *one, "one product").out.strip()
+    made = signed_in("keys", "create", "--reader", *one, "one product")
+    assert made.err.endswith("\n  hwci metrics --product acme/firmware:hardware\n")
+    key = made.out.strip()
     by_key = {"HWCI_URL": server.url, "HWCI_ORG": str(server.org_id), "HWCI_READER_KEY": key}
 
     assert cli("metrics", *one, **by_key).code == 0

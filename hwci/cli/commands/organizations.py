@@ -4,6 +4,7 @@
 """
 
 import json as json_module
+import shlex
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
@@ -187,7 +188,12 @@ def create_key(
         use = "HWCI_CI_KEY in your CI"
     note(f"Key {made.id} is created. It is shown only once: keep it as {use}.")
     emit_json(made) if json else write(made.api_key)
-    if (install := install_command(server)) is not None:
+    if reader:
+        scope = f" --product {shlex.quote(product[0])}" if product else ""
+        note("With it, read without a sign-in:")
+        note(f"  export HWCI_URL={server.settings.url} HWCI_READER_KEY=rdr_...")
+        note(f"  hwci metrics{scope}")
+    elif (install := install_command(server)) is not None:
         note("A job installs hwci from this server; pip checks the hash:")
         note(f"  {install}")
 

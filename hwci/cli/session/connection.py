@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_NOT_BY_A_KEY = (
-    "A reader key reads metrics, failures and runs (on a server of an earlier version with the id"
-    " of its organization in HWCI_ORG); for anything else sign in: hwci login"
+_NOT_BY_A_KEY = "A reader key is not enough for this command"
+_READ_BY_A_KEY = (
+    "it reads metrics, failures and runs, but no boxes, members or keys (on a server of an earlier"
+    " version it needs the id of its organization in HWCI_ORG)"
 )
 _READER_KEY_FIX = (
     "Check HWCI_READER_KEY: a reader key begins with rdr_; `hwci keys create --reader NAME` makes"
@@ -173,8 +174,10 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
             if settings.session.kept() is not None:
                 raise
             fix = f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)"
-            fix = fix if settings.reader_key() is None else _NOT_BY_A_KEY
-            raise ExplainedError(replace(explain(fault), fix=fix)) from fault
+            message = replace(explain(fault), fix=fix)
+            if settings.reader_key() is not None:
+                message = replace(message, what=_NOT_BY_A_KEY, cause=_READ_BY_A_KEY)
+            raise ExplainedError(message) from fault
 
 
 @contextmanager
