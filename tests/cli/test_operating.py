@@ -262,13 +262,14 @@ def test_a_demo_that_does_not_serve_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_demo_names_a_port_that_is_taken(tmp_path: Path) -> None:
+def test_the_demo_names_a_port_that_is_taken_before_it_makes_a_history(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = hwci(tmp_path, "demo", "--port", str(taken.getsockname()[1]))
+        done = hwci(tmp_path, "demo", "--dir", "kept", "--port", str(taken.getsockname()[1]))
 
     assert done.returncode == 1
     assert [line.split(":")[0] for line in done.stderr.splitlines()] == THREE_LINES
     assert "fix: Choose another port, such as --port " in done.stderr
+    assert not (tmp_path / "kept" / "hwci.db").exists()
 
 
 def test_the_demo_takes_no_folder_that_has_a_database(tmp_path: Path) -> None:

@@ -72,12 +72,16 @@ def demo(
       hwci demo --port 0 --exit
     """
     with server_errors("The demo does not start"), _database(folder) as database:
+        import asyncio
+
+        from hwci.server.app import require_port
         from hwci.server.settings import Settings
 
         # One person's server, which has ninety days of reports to take.
         settings = Settings(
             database=str(database), port=port, rate_limit="off", auth_rate_limit="off"
         )
+        asyncio.run(require_port(settings))
         account = _prepare(settings)
         with _serving(settings) as url, explained("The demo broke off"):
             keys = _furnish(url, account)

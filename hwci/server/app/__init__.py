@@ -15,7 +15,7 @@ from hwci.server.app.operating import (
     restore,
     verify_export,
 )
-from hwci.server.app.serving import Server, run, serving
+from hwci.server.app.serving import Server, require_port, run, serving
 from hwci.server.services.operator.audit_chain import AuditReport
 from hwci.server.services.operator.commands import (
     BackUp,
@@ -55,6 +55,7 @@ __all__ = [
     "migrate",
     "new_audit_key",
     "operate",
+    "require_port",
     "restore",
     "run",
     "serving",

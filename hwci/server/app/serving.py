@@ -7,8 +7,8 @@ import errno
 import gc
 import shlex
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from ssl import SSLContext
@@ -22,7 +22,7 @@ from hwci.server.app.tls import tls_context
 from hwci.server.clock import Clock, system_clock
 from hwci.server.errors import ListenError
 from hwci.server.http.connections.access_log import log_requests
-from hwci.server.http.connections.listener import Places
+from hwci.server.http.connections.listener import Places, bound
 from hwci.server.http.connections.runner import SpecRunner, require_hardened
 from hwci.server.services.operator.operator import Secret
 from hwci.server.services.people.invitations import new_set_up_token
@@ -91,10 +91,23 @@ async def serving(
         yield Server(url, wheels, set_up_token)
 
 
+async def require_port(settings: Settings) -> None:
+    """Raise `ListenError` if the address cannot be had, before work that would be in vain."""
+    with _listen_errors(settings):
+        for socket in await bound(settings.host, settings.port):
+            socket.close()
+
+
 async def _listen(runner: SpecRunner, settings: Settings, tls: SSLContext | None) -> str:
     places = Places(connections_most(), settings.trusted_proxies)
-    try:
+    with _listen_errors(settings):
         return await runner.listen(settings.host, settings.port, places, tls)
+
+
+@contextmanager
+def _listen_errors(settings: Settings) -> Iterator[None]:
+    try:
+        yield
     except OSError as fault:
         raise ListenError(
             f"Cannot listen on {settings.host} port {settings.port}: {fault.strerror}",
