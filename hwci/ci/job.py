@@ -20,14 +20,14 @@ Value = TypeVar("Value")
 @dataclass(frozen=True, slots=True)
 class Sourced(Generic[Value]):
     """A value and its source in words that a person reads: `--sha`, `HWCI_SHA`, `hwci.toml`,
-    `GITHUB_SHA`, `git`, `state file`, `default`.
+    `GITHUB_SHA`, `git`, `default`.
     """
 
     value: Value
     source: str
 
 
-CLOCK = "the clock"
+CLOCK = "the seconds since 1970, as no CI numbers the run"
 RUN_ID_BITS = 53
 """JSON readers keep numbers of this size exactly."""
 

@@ -55,9 +55,9 @@ def test_a_run_that_failed_and_that_this_bench_never_saw_is_no_base(title: str) 
 
     base, (note,) = find_after(title, api.failed, {api.old: (OLD, True)})
 
-    assert base == Sourced(OLD, "state file")
+    assert base == Sourced(OLD, "the run before, kept on this bench")
     assert f"{title} does not show what {api.name} on {NEWER[:12]} tested" in note
-    assert f"changes count from {OLD[:12]}, by the state file" in note
+    assert f"changes count from {OLD[:12]} (the run before, kept on this bench)" in note
 
 
 @pytest.mark.parametrize("title", APIS)
@@ -161,7 +161,7 @@ def test_without_a_token_no_api_is_asked_and_the_missing_base_is_noted(title: st
     assert base == Sourced(None, "default")
     assert note.startswith(f"{title} was not asked which run tested before this one: that needs ")
     assert APIS[title].secret in note
-    assert known == (Sourced(OLD, "state file"), ())
+    assert known == (Sourced(OLD, "the run before, kept on this bench"), ())
     assert server.asked == []
 
 
@@ -242,7 +242,7 @@ def test_a_variable_that_names_a_build_that_this_bench_never_saw_is_not() -> Non
     remembered = {OLD: True, NEWER: True}  # the newer failed on this bench
     base, (note,) = jenkins(OLD, remembered)
 
-    assert base == Sourced(NEWER, "state file")
+    assert base == Sourced(NEWER, "the run before, kept on this bench")
     assert f"GIT_PREVIOUS_COMMIT does not show what the run on {PREVIOUS[:12]} tested" in note
 
 
@@ -257,7 +257,7 @@ def test_a_variable_in_doubt_is_no_base_where_this_bench_knows_no_better(succeed
 def test_a_variable_that_names_a_run_that_lost_its_bench_is_not() -> None:
     remembered = {OLD: True, PREVIOUS: False}
 
-    assert jenkins(OLD, remembered) == (Sourced(OLD, "state file"), ())
+    assert jenkins(OLD, remembered) == (Sourced(OLD, "the run before, kept on this bench"), ())
 
 
 def test_a_first_run_has_no_base() -> None:
@@ -276,4 +276,4 @@ def test_what_came_before_an_attempt_that_ran_elsewhere_is_not_guessed() -> None
 
     assert find_base(job, knowing(job, earlier), get_json)[0].value is None
     found, _ = find_base(job, knowing(job, earlier, own), get_json)
-    assert found == Sourced(OLD, "state file")
+    assert found == Sourced(OLD, "the run before, kept on this bench")

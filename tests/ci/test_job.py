@@ -161,7 +161,7 @@ def test_a_desk_has_its_fields_from_git_and_defaults() -> None:
     assert said(job) == {
         "repo_key": ("acme/firmware", "git"),
         "workflow": ("local", "default"),
-        "run_id": (int(NOON.timestamp()), "the clock"),
+        "run_id": (int(NOON.timestamp()), "the seconds since 1970, as no CI numbers the run"),
         "run_attempt": (1, "default"),
         "trigger": (Trigger.MANUAL, "default"),
         "branch": ("topic", "git"),

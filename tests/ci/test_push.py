@@ -205,7 +205,7 @@ def test_the_base_of_the_changes_is_not_asked(title: str, bench: Bench) -> None:
         first = bench.look(job, server)
         bench.keep(report_of(job, first.changes))
     covers, found, _ = bench.ask(title, 6, answers)
-    assert (covers, found.base.source) == ([5, 6], "state file")
+    assert (covers, found.base.source) == ([5, 6], "the run before, kept on this bench")
 
 
 # If it is unknown: the run's own commit, which is never wrong

@@ -103,7 +103,7 @@ def test_a_new_attempt_has_the_changes_of_the_first(bench: Bench) -> None:
     again = bench.test(5, 2, run_attempt=2)
 
     assert again.changes == first.changes
-    assert again.base.source == "state file"
+    assert again.base.source == "the run before, kept on this bench"
     assert said(bench, bench.test(8, 4)) == (7, [8])
 
 
@@ -155,10 +155,19 @@ def test_a_part_of_a_report_is_remembered_as_its_run(bench: Bench) -> None:
 
     kept = bench.keep(report.model_copy(update=part))
 
-    assert bench.look(bench.job(3, 77, run_attempt=2)).base.source == "state file"
-    assert bench.look(bench.job(3, 4711, run_attempt=2)).base.source != "state file"
+    assert (
+        bench.look(bench.job(3, 77, run_attempt=2)).base.source
+        == "the run before, kept on this bench"
+    )
+    assert (
+        bench.look(bench.job(3, 4711, run_attempt=2)).base.source
+        != "the run before, kept on this bench"
+    )
     bench.store.refuse(kept, "400")
-    assert bench.look(bench.job(3, 77, run_attempt=2)).base.source != "state file"
+    assert (
+        bench.look(bench.job(3, 77, run_attempt=2)).base.source
+        != "the run before, kept on this bench"
+    )
 
 
 # The commits that a run covers

@@ -149,7 +149,7 @@ def test_the_project_file_of_the_repository_is_meant_where_none_is_named(
     code, out, err = in_ci("suite-config", "check")
     assert (code, err) == (0, "1 product in 1 file: ok.\n")
     assert "50 % of 4 changed files" in out
-    assert "Neither: . (1), docs (1)" in out
+    assert "Neither, by folder: the root folder (1), docs (1)" in out
 
 
 def test_where_no_file_is_named_and_none_is_found_the_usage_is_wrong(

@@ -21,7 +21,7 @@ from hwci.ci.systems.earlier import EarlierRun, Ending
 from hwci.client.store import PastRuns, ReportedRun, RunSeries, bench_store
 from hwci.wire.hashes import names_a_commit, short
 
-STATE_FILE = "state file"
+RUN_KEPT_HERE = "the run before, kept on this bench"
 NOBODY = "default"
 BASE_FIX = "keep the folder HWCI_STATE_DIR from job to job, or set --base-sha"
 """How a note ends of a base that is not known: what a person can do about it."""
@@ -40,7 +40,7 @@ class _Doubt:
         """Return the note for people, with what counts instead."""
         if base.value is None:
             return f"{self.why}. So it is not known since when changes are under test: {BASE_FIX}."
-        return f"{self.why}. So changes count from {short(base.value)}, by the {base.source}."
+        return f"{self.why}. So changes count from {short(base.value)} ({base.source})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _from_state(search: _Search) -> Sourced[str | None] | None:
     if (search.job.value("run_attempt") or 1) > 1 and search.past.reported(run_id) is None:
         return None
     sha = search.past.last_tested(run_id)
-    return Sourced(sha, STATE_FILE) if sha else None
+    return Sourced(sha, RUN_KEPT_HERE) if sha else None
 
 
 def _commit(text: str) -> str | None:

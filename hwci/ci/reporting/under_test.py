@@ -10,7 +10,7 @@ from hwci.ci.git.changes import collect, covered
 from hwci.ci.git.history import PATIENCE_S, Deadline
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job, Sourced
-from hwci.ci.reporting.base import STATE_FILE, find_base
+from hwci.ci.reporting.base import RUN_KEPT_HERE, find_base
 from hwci.ci.reporting.push import covers_less, stood_before
 from hwci.ci.systems.api import GetJson, for_one_report
 from hwci.client.store import PastRuns
@@ -52,7 +52,7 @@ def base_of(
     return (
         find_base(job, past, get_json)
         if first is None
-        else (Sourced(first.base_sha, STATE_FILE), ())
+        else (Sourced(first.base_sha, RUN_KEPT_HERE), ())
     )
 
 
@@ -72,7 +72,7 @@ def _changes(
     """Return the changes of a run: those of its first attempt, if this machine knows them."""
     first = _first_attempt(job, past)
     if first is not None:
-        return first, Sourced(first.base_sha, STATE_FILE), ()
+        return first, Sourced(first.base_sha, RUN_KEPT_HERE), ()
     sha = job.value("sha").lower()
     base, notes = find_base(job, past, get_json)
     collected = collect(repository, sha, base.value, deadline.left())
@@ -80,7 +80,7 @@ def _changes(
         # A commit that was tested before has the changes that were under test then.
         earlier = past.first_changes(sha)
         if earlier is not None:
-            return earlier, Sourced(earlier.base_sha, STATE_FILE), notes
+            return earlier, Sourced(earlier.base_sha, RUN_KEPT_HERE), notes
     return collected.changes, base, (*notes, *collected.notes)
 
 

@@ -116,7 +116,7 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
             ),
             column(
                 "Created (UTC)",
-                lambda row: tables.moment(row.created_at) if row.created_at else "never",
+                lambda row: tables.moment(row.created_at) if row.created_at else "",
                 spare=True,
             ),
         ],

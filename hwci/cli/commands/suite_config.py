@@ -133,10 +133,13 @@ def _show(found: "PathCheck") -> None:
     percent = 100 * found.known_files // found.changed_files
     changed = tables.counted(found.changed_files, "changed file")
     render.write(f"{percent} % of {changed} are firmware or harness of some product.")
-    shown = [f"{one.directory} ({one.files})" for one in found.neither[:DIRECTORIES_SHOWN]]
+    shown = [
+        f"{'the root folder' if one.directory == '.' else one.directory} ({one.files})"
+        for one in found.neither[:DIRECTORIES_SHOWN]
+    ]
     if shown:
         more = len(found.neither) - len(shown)
-        render.write(f"Neither: {', '.join(shown)}{f', {more} more' if more else ''}")
+        render.write(f"Neither, by folder: {', '.join(shown)}{f', {more} more' if more else ''}")
 
 
 def _kinds(commits: int) -> "tables.Layout[CommitKinds]":

@@ -155,12 +155,15 @@ def next_steps(found: FailureEvidence) -> Iterator[str]:
         yield "For a verdict in the reports to come: add a [[verdict]] rule to hwci.toml"
 
 
+UNDER_TEST_UNKNOWN = "not known: the report does not name the run before, as on a first report"
+
+
 def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
     """Return the sections about a failure: a title and its lines in turn."""
     from rich.text import Text
 
     failure = found.failure
-    under_test = _commits(found.under_test, found.under_test_total, "not known")
+    under_test = _commits(found.under_test, found.under_test_total, UNDER_TEST_UNKNOWN)
     for title, lines in (
         (f"{failure.test_id} on {failure.box_key} ({failure.id})", list(_facts(found, now))),
         ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),

@@ -14,6 +14,8 @@ from hwci.wire.base import Answer, Time
 from hwci.wire.hashes import short
 
 STATES = ("waiting", "unreadable", "refused", "superseded")
+STATE_WORDS = {"waiting": "pending"}
+"""What people read; JSON and CSV keep the name that they had."""
 
 
 class SpooledReport(Answer):
@@ -94,7 +96,7 @@ def layout(view: View) -> Layout[SpooledReport]:
         "spool",
         "Reports on this machine",
         [
-            Column("State", lambda row: row.state, whole=True),
+            Column("State", lambda row: STATE_WORDS.get(row.state, row.state), whole=True),
             Column("Kind", lambda row: row.kind, spare=True),
             Column("Report", lambda row: row.name),
             Column("Run", _what, whole=True),
