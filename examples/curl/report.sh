@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sends the bodies beside this file. HWCI_URL is the server, HWCI_CI_KEY the key.
+# Sends the bodies beside this file. HWCI_URL is the server, HWCI_CI_KEY the key: the reports stay in
+# the organization of the key, as the repository example/curl and the box curl-example.
 set -eu
 : "${HWCI_URL:?the address of the server, such as http://127.0.0.1:8080}"
 : "${HWCI_CI_KEY:?a CI key: hwci keys create NAME}"
 here=$(dirname "$0")
 answer=${HWCI_ANSWER:-/dev/null}
+echo "Reporting to $HWCI_URL, into the organization of HWCI_CI_KEY." >&2
 
 # send METHOD PATH BODY: prints the status. `printf` is the shell's own, so that the key never
 # stands among the arguments of a process.

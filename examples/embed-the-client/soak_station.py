@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A soak station that reports its nights and asks which of its tests are flaky."""
+"""A soak station that reports its nights and asks which of its tests are flaky. What it reports
+stays in the organization of the CI key, as the repository soak/power-board.
+"""
 
 import os
 import sys
@@ -72,6 +74,7 @@ def line(test: FlakyTestAnswer) -> str:
 
 def main() -> int:
     url, key, reader = (os.environ[f"HWCI_{name}"] for name in ("URL", "CI_KEY", "READER_KEY"))
+    print(f"Reporting to {url}, into the organization of HWCI_CI_KEY.", file=sys.stderr)
     try:
         with Client(url, ci_key=key, reader_key=reader) as client:
             for night in range(len(NIGHTS)):

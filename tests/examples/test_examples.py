@@ -49,6 +49,11 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def said_first(url: str) -> str:
+    """Return what an example that reports says before it does."""
+    return f"Reporting to {url}, into the organization of HWCI_CI_KEY.\n"
+
+
 def test_curl_alone_makes_the_three_ci_calls(server: RunningServer, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
@@ -61,7 +66,7 @@ def test_curl_alone_makes_the_three_ci_calls(server: RunningServer, tmp_path: Pa
         HWCI_ANSWER=str(answer),
     )
 
-    assert done.stderr == ""
+    assert done.stderr == said_first(server.url)
     assert done.stdout == shown("curl")
     assert done.returncode == 0
     assert json.loads(answer.read_text()) == json.loads(shown("curl", "json"))
@@ -141,7 +146,7 @@ def test_a_script_embeds_the_client(server: RunningServer) -> None:
 
     first, again = (run(PYTHON, script, **environment) for _ in range(2))
 
-    assert first.stderr == ""
+    assert first.stderr == said_first(server.url)
     assert first.stdout == shown("embed-the-client")
     assert again.stdout == first.stdout
     assert (first.returncode, again.returncode) == (0, 0)
