@@ -375,7 +375,8 @@ def test_whoami_speaks_json(signed_in: Command, server: RunningServer) -> None:
 def test_an_organization_is_shown_by_id_by_name_and_as_the_only_one(
     signed_in: Command, server: RunningServer
 ) -> None:
-    for arguments in ((), ("--org", ORGANIZATION), ("--org", str(server.org_id))):
+    named = (ORGANIZATION, str(server.org_id))
+    for arguments in ((), *((name,) for name in named), *(("--org", name) for name in named)):
         assert signed_in("orgs", "show", *arguments).out.startswith(
             f"{ORGANIZATION} ({server.org_id})\n"
         )

@@ -86,14 +86,21 @@ def create_org(
 
 @orgs.command("show")
 @connected()
-def show_org(server: Connection, json: options.Json = False) -> None:
+def show_org(
+    server: Connection,
+    named: Annotated[
+        str | None,
+        typer.Argument(metavar="ID|NAME", help="Organization by id or name [that of --org]."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
     """Show one organization.
 
     For example:
 
-      hwci orgs show --org "Acme Firmware"
+      hwci orgs show "Acme Firmware"
     """
-    found = server.send(client.calls.get_org(server.org_id()))
+    found = server.send(client.calls.get_org(server.org_id(named)))
     if json:
         emit_json(found)
         return

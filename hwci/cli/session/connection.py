@@ -76,14 +76,14 @@ class Connection:
         except NotFoundError:
             return None
 
-    def org_id(self) -> UUID:
+    def org_id(self, named: str | None = None) -> UUID:
         """Find the organization that is meant: by id, by name, that of the reader key, or the only
-        one.
+        one. `named`: instead of that of the settings.
         """
         from hwci.client import calls
         from hwci.client.errors import SessionEndedError
 
-        wanted = self.settings.org
+        wanted = named or self.settings.org
         if wanted is not None and (org_id := uuid_in(wanted)) is not None:
             return org_id
         key = self.reader_key
