@@ -261,8 +261,10 @@ def watch_runs(
 
 def _watch_all(server: Connection, org_id: UUID, json: bool) -> None:
     with server.client.follow(org_id) as events:
-        render.note("Watching all runs; Ctrl-C ends it. Tests show as they run where a job uses")
-        render.note("`hwci exec` on an installed box; other runs show when their report comes.")
+        render.note(
+            "Watching all runs; Ctrl-C ends it. Tests show as they run where a job uses `hwci exec`"
+            " on an installed box; other runs show when their report comes."
+        )
         for event in events:
             _show_event(event, json)
 
