@@ -4,7 +4,9 @@
 """
 
 import re
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from hwci.engine.vocabulary import Role
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command
 from tests.cli.test_help import COMMANDS
+from tests.support.commands import HWCI, environment
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.scene import report
 
@@ -98,3 +101,31 @@ def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
     shown = narrow.out.splitlines()
     assert [line for line in shown if len(line) > COLUMNS] == []
     assert pieces(narrow.out) - pieces(piped.out) == set()
+
+
+@pytest.mark.parametrize("name", ["failures", "runs"])
+def test_a_broken_line_keeps_its_indentation(
+    signed_in: Command, server: RunningServer, name: str
+) -> None:
+    own = {"HWCI_ORG": str(server.org_id)}
+    listed = signed_in(name, "list", "-o", "csv", **own).out
+    shown = signed_in(name, "show", listed.splitlines()[1].partition(",")[0], **own, COLUMNS="40")
+    lines = shown.out.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("  "))
+    section = lines[first : lines.index("", first)]
+
+    assert [line for line in section if not line.startswith("  ")] == []
+
+
+def test_what_is_left_out_is_noted_below_the_tables(server: RunningServer, tmp_path: Path) -> None:
+    given = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "HWCI_ORG": str(server.org_id)}
+    shown = subprocess.check_output(
+        [*HWCI, "metrics"],
+        env=environment(tmp_path) | given | {"COLUMNS": str(COLUMNS)},
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=tmp_path,
+    )
+    noted = shown.index("left out, as the terminal is narrow")
+
+    assert shown.index("Merges checked on hardware") < noted

@@ -202,8 +202,7 @@ def _draw(run: "RunDetail", links: "Mapping[str, str]", *, all_tests: bool) -> N
     from rich.text import Text
 
     def section(title: str, lines: list[str]) -> None:
-        body = "\n".join(f"  {render.safe(line)}" for line in lines)
-        render.draw(Text(render.safe(title), style="bold"), Text(f"{body}\n"), links=links)
+        render.draw(Text(render.safe(title), style="bold"), render.indented(lines), links=links)
 
     view = tables.View(options.now())
     section(f"Run {run.run_id} on {run.box_key} ({run.id})", list(run_tables.head(run, view)))

@@ -173,7 +173,7 @@ def sections(found: FailureEvidence, now: datetime) -> Iterator[Text]:
     ):
         if lines:
             yield Text(render.safe(title), style="bold")
-            yield Text("\n".join(f"  {render.safe(line)}" for line in lines) + "\n")
+            yield render.indented(lines)
 
 
 def _facts(found: FailureEvidence, now: datetime) -> Iterator[str]:

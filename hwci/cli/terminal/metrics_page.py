@@ -218,7 +218,7 @@ BROKEN = (
 def _terminal(found: Overview, server: str, links: Links | None) -> None:
     from rich.text import Text
 
-    parts: list[RenderableType] = [
+    parts: list[RenderableType | render.Grid] = [
         Text(render.safe(header(found.page, server)), style="bold"),
         _panels(tiles(found.page.tiles)),
     ]

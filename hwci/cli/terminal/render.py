@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
 
 from hwci.cli.terminal.links import linked
 from hwci.client.explained import counted
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console, JustifyMethod, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
     from hwci.cli.terminal.tables import Layout
     from hwci.wire.base import ListPage
@@ -201,15 +202,36 @@ def console() -> "Console":
     return Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
-def draw(*parts: "RenderableType", links: Mapping[str, str] | None = None) -> None:
-    """Draw parts one below the other. `links`: words that lead somewhere, with the addresses."""
+class Grid(NamedTuple):
+    """Rows that are laid out. `left_out`: a note about the columns that have no room."""
+
+    table: "Table"
+    left_out: str = ""
+
+
+def draw(*parts: "RenderableType | Grid", links: Mapping[str, str] | None = None) -> None:
+    """Draw parts one below the other, then note what they leave out. `links`: words that lead
+    somewhere, with the addresses.
+    """
     target = console()
     with target.capture() as drawn:
         for part in parts:
-            target.print(part)
+            target.print(part.table if isinstance(part, Grid) else part)
     text = linked(drawn.get(), links) if links else drawn.get()
     for line in text.removesuffix("\n").split("\n"):
         _put(sys.stdout, line)
+    for part in parts:
+        if isinstance(part, Grid) and part.left_out:
+            note(part.left_out)
+
+
+def indented(lines: Iterable[str]) -> "Text":
+    """Return lines that stay indented where they are broken, and an empty one below them."""
+    from rich.text import Text
+
+    target = console()
+    broken = Text("\n".join(map(safe, lines))).wrap(target, target.width - _BETWEEN)
+    return Text("".join(f"{' ' * _BETWEEN}{line.plain.rstrip()}\n" for line in broken))
 
 
 def takes_links() -> bool:
@@ -222,7 +244,7 @@ def unicode_fits() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
 
 
-def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
+def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> Grid:
     """Lay rows out for people: as a table, or one below the other where a line is too short."""
     from rich import box
     from rich.table import Table
@@ -232,7 +254,7 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
     width = console().width
     widths = _widths(layout, cells, width)
     if widths is None:
-        return _records(layout, cells, width)
+        return Grid(_records(layout, cells, width))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for at, letters in widths.items():
         column = layout.columns[at]
@@ -242,10 +264,11 @@ def grid(layout: "Layout[Row]", rows: Iterable[Row]) -> "Table":
     for line in cells:
         table.add_row(*(Text(_broken(line[at], letters)) for at, letters in widths.items()))
     left_out = [one.header for at, one in enumerate(layout.columns) if at not in widths]
-    if left_out:
-        names = ", ".join(left_out)
-        note(f"{layout.title}: {names} left out, as the terminal is narrow (all: --output csv)")
-    return table
+    if not left_out:
+        return Grid(table)
+    names = ", ".join(left_out)
+    why = "left out, as the terminal is narrow (all: --output csv)"
+    return Grid(table, f"{layout.title}: {names} {why}")
 
 
 def _records(layout: "Layout[Row]", cells: Iterable[Sequence[str]], width: int) -> "Table":
