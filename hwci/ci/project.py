@@ -10,8 +10,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -113,7 +115,7 @@ _NO_LIST_TYPES = frozenset(("sequence_str", "is_instance_of"))
 class Project:
     """What a project file holds. `verdicts`: the first that matches counts. `messages`: those of
     failed tests are reported. `links`: as they stand; reports do without, so that they are checked
-    only where they are sent.
+    only where they are sent. `unknown`: keys that were left out, each in words for people.
     """
 
     path: Path
@@ -122,18 +124,20 @@ class Project:
     verdicts: tuple[tuple[re.Pattern[str], Verdict], ...] = ()
     messages: bool = False
     links: Any = None
+    unknown: tuple[str, ...] = ()
 
 
 def find_project(start: Path) -> Project | None:
-    """Read the nearest project file from a folder up to the root of its repository. Outside any
-    repository only the folder itself counts: a file further up may belong to anyone.
+    """Read the nearest project file from a folder up to the root of its repository, without keys
+    that are not known: a newer hwci may have written them. Outside any repository only the folder
+    itself counts: a file further up may belong to anyone.
 
     Raises:
         ProjectFileError: it cannot be read or is broken, or it cannot be known whether there is
             one.
     """
     path = project_path(start)
-    return None if path is None else read_project(path)
+    return None if path is None else read_project(path, leave_out_unknown=True)
 
 
 def project_path(start: Path) -> Path | None:
@@ -155,20 +159,23 @@ def project_path(start: Path) -> Path | None:
         ) from fault
 
 
-def read_project(path: Path) -> Project:
+def read_project(path: Path, *, leave_out_unknown: bool = False) -> Project:
     """Read a project file.
 
     Raises:
         ProjectFileError: it cannot be read, is too large, or is broken.
     """
+    unknown: list[str] = []
     try:
         content = tomllib.loads(read_whole(path, limits.SUITE_CONFIG_BYTES).decode("utf-8-sig"))
+        if leave_out_unknown:
+            unknown.extend(f"{path}: {one}" for one in _taken_out(content))
         file = _File.model_validate(content)
     except OSError as fault:
         raise ProjectFileError([f"{path}: cannot be read: {fault.strerror}"]) from fault
     except ValidationError as fault:
-        errors = fault.errors(include_url=False, include_input=False)
-        raise ProjectFileError([f"{path}: {_sentence(error)}" for error in errors]) from fault
+        faults = (f"{path}: {_sentence(error)}" for error in _errors(fault))
+        raise ProjectFileError([*unknown, *faults]) from fault
     except ValueError as fault:  # TOML and UTF-8 alike; the text names line and column
         raise ProjectFileError([f"{path}: {fault}"]) from fault
     own = {"repo_key": file.repo_key}
@@ -179,7 +186,24 @@ def read_project(path: Path) -> Project:
         tuple((rule.message, rule.verdict) for rule in file.verdict),
         file.messages,
         file.links,
+        tuple(unknown),
     )
+
+
+def _errors(fault: ValidationError) -> list[ErrorDetails]:
+    return fault.errors(include_url=False, include_input=False)
+
+
+def _taken_out(content: dict[str, Any]) -> Iterator[str]:
+    """Take the keys that are not known out of what a file holds, and name each."""
+    try:
+        _File.model_validate(content)
+    except ValidationError as fault:
+        for error in _errors(fault):
+            if error["type"] == "extra_forbidden":
+                *way, key = error["loc"]
+                del reduce(getitem, way, cast("Any", content))[key]
+                yield _sentence(error)
 
 
 def _sentence(error: ErrorDetails) -> str:

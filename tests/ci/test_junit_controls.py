@@ -74,7 +74,7 @@ def test_controls_say_what_they_would_say_spelled_out(
         assert read.notes[0].startswith(f":{line}: It holds {have}, which XML forbids")
 
 
-@given(st.binary(max_size=2_000), CUTS)
+@given(st.text(max_size=1_000).map(str.encode), CUTS)
 def test_a_file_is_spelled_as_it_is_read_chunk_by_chunk(content: bytes, cuts: list[int]) -> None:
     """So it is never held whole, and what holds no control is handed on as it is."""
     taken: list[bytes] = []
@@ -87,10 +87,38 @@ def test_a_file_is_spelled_as_it_is_read_chunk_by_chunk(content: bytes, cuts: li
     given_on = []
     for number, chunk in enumerate(EscapedControls(chunks()), start=1):
         assert len(taken) == number
-        assert chunk == spelled(taken[-1])
         assert chunk is taken[-1] or chunk != taken[-1]
         given_on.append(chunk)
     assert b"".join(given_on) == spelled(b"<x>" + content)
+
+
+FOREIGN = st.lists(
+    st.one_of(TEXT, st.integers(0x80, 0xFF).map(lambda one: bytes([one]))), max_size=6
+)
+
+
+@given(FOREIGN, CUTS)
+def test_bytes_that_are_not_utf8_cost_no_test(noise: list[bytes], cuts: list[int]) -> None:
+    content = document([([], noise, noise), ([], [], [])])
+    in_words = content.decode("utf-8", "backslashreplace").encode()
+
+    read = junit_results(cut(content, cuts), BUILT_IN)
+
+    assert summary(read) == summary(junit_results([in_words], BUILT_IN))
+    assert len(read.attempts) == 2
+    assert read.faults == ()
+    notes = [": It holds bytes that are not UTF-8; they are read as text, such as \\xe9. Let what"]
+    assert [note[: len(notes[0])] for note in read.notes] == notes * (in_words != content)
+
+
+def test_a_file_in_another_encoding_is_read_in_it() -> None:
+    content = (
+        '<?xml version="1.0" encoding="ISO-8859-1"?>\n<testsuite name="x"><testcase name="é"/>'
+    )
+    read = junit_results([f"{content}</testsuite>".encode("latin-1")], BUILT_IN)
+
+    assert [one.test_id for one in read.attempts] == ["x.é"]
+    assert read.notes == ()
 
 
 @pytest.mark.parametrize("packed", [False, True])

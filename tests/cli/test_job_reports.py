@@ -759,9 +759,20 @@ def test_a_verdict_rule_of_the_project_is_believed(in_ci: Command, products: Pat
 
 
 def test_a_project_file_with_a_fault_is_wrong_usage(in_ci: Command, products: Path) -> None:
-    (products / "hwci.toml").write_text('repo_kei = "r"')
+    (products / "hwci.toml").write_text("repo_key = 1")
 
     for command in ("report-run", "merge-announce"):
         code, out, err = in_ci(command)
         assert (code, out) == (2, "")
-        assert "did you mean repo_key?" in err
+        assert "repo_key: Input should be a valid string" in err
+
+
+def test_a_key_of_a_newer_project_file_ends_no_report(in_ci: Command, products: Path) -> None:
+    path = products / "hwci.toml"
+    path.write_text(f"colour = 1\n{path.read_text()}")
+
+    done = in_ci("report-run", "--box", "b", "--junit", "one.xml", "-n")
+
+    assert done.code == 0
+    assert done.err.count("colour is no known key") == 1
+    assert "It goes on without this key." in done.err

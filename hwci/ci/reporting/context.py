@@ -184,6 +184,8 @@ def look_around(flags: JobFlags, command: CommandContext, *, may_fetch: bool = F
         project = find_project(folder)
     except ProjectFileError as fault:
         project, faults = None, fault.faults
+    if project is not None:
+        command.warn(*(f"{one}. It goes on without this key" for one in project.unknown))
     given, environ = flags.given(), command.environ
     job = find_job(given, environ, repository, project, command.installed_as)
     job = job.with_run_id(command.clock())

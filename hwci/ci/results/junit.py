@@ -8,10 +8,11 @@ breaks off holds, and is kept; a piece that means nothing costs itself alone.
 """
 
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain, groupby
+from itertools import chain, groupby, repeat
 from operator import attrgetter
 from xml.parsers import expat
 
@@ -381,22 +382,42 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 """How UTF-16 begins, where the bytes of controls are halves of letters."""
 
 
+_ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)""")
+
+
 class EscapedControls:
-    r"""The content of a file, chunk after chunk, with its control characters escaped as `\x1b`: a
-    board's serial line is full of them, and the first would end the XML there. So no two names
-    become one. `many`: how many there were so far. `line`: that of the first one.
+    r"""The content of a file, chunk after chunk, with its control characters escaped as `\x1b`, and
+    so are bytes that are not UTF-8 where the file names no other encoding: a board's serial line is
+    full of them, and the first would end the XML there. So no two names become one. `many`: how
+    many controls there were so far. `line`: that of the first one. `foreign`: whether there were
+    bytes that are not UTF-8.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
+        self._utf8 = getincrementaldecoder("utf-8")("backslashreplace")
         self.many = 0
         self.line = 1
+        self.foreign = False
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the chunks."""
         first = next(self._chunks, b"")
         chunks = chain((first,), self._chunks)
-        return chunks if first.startswith(_WIDE) else map(self._escaped, chunks)
+        if first.startswith(_WIDE):
+            return chunks
+        named = _ENCODING.match(first)
+        is_utf8 = named is None or named[1].lower() in {b"utf-8", b"utf8", b"us-ascii"}
+        return map(self._escaped, self._in_utf8(chunks) if is_utf8 else chunks)
+
+    def _in_utf8(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        for chunk, last in chain(zip(chunks, repeat(False)), [(b"", True)]):
+            waiting = len(self._utf8.getstate()[0])  # the beginning of a letter
+            whole = self._utf8.decode(chunk, last).encode()
+            left = len(self._utf8.getstate()[0])
+            self.foreign |= waiting + len(chunk) != len(whole) + left
+            if not last or whole:
+                yield chunk if whole == chunk else whole
 
     def _escaped(self, chunk: bytes) -> bytes:
         # Most files hold none, and this finds out faster than any pattern.
@@ -408,9 +429,11 @@ class EscapedControls:
         return _CONTROL.sub(lambda it: b"\\x%02x" % ord(it[0]), chunk) if found else chunk
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note, to stand behind the name of the file, if there were any."""
+        """Return notes, to stand behind the name of the file, if there were any."""
+        encoding = ": It holds bytes that are not UTF-8; they are read as text, such as \\xe9"
+        foreign = (f"{encoding}. Let what writes the file write UTF-8",) if self.foreign else ()
         if not self.many:
-            return ()
+            return foreign
         have = "1 control character" if self.many == 1 else f"{self.many} control characters"
         what = f"It holds {have}, which XML forbids; they are read as text, such as \\x1b"
-        return (f":{self.line}: {what}. Let what writes the file leave them out",)
+        return (f":{self.line}: {what}. Let what writes the file leave them out", *foreign)
