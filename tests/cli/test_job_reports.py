@@ -774,5 +774,4 @@ def test_a_key_of_a_newer_project_file_ends_no_report(in_ci: Command, products: 
     done = in_ci("report-run", "--box", "b", "--junit", "one.xml", "-n")
 
     assert done.code == 0
-    assert done.err.count("colour is no known key") == 1
-    assert "It goes on without this key." in done.err
+    assert f"warning: Left out: {path}: colour is no known key" in done.err

@@ -62,7 +62,7 @@ class CommandContext:
     def warn(self, *texts: str) -> tuple[str, ...]:
         """Hand over warnings, and return them."""
         for text in texts:
-            self.notify(f"warning: {text}.")
+            self.notify(f"warning: {text}{'' if text.endswith('?') else '.'}")
         return texts
 
 
@@ -185,7 +185,7 @@ def look_around(flags: JobFlags, command: CommandContext, *, may_fetch: bool = F
     except ProjectFileError as fault:
         project, faults = None, fault.faults
     if project is not None:
-        command.warn(*(f"{one}. It goes on without this key" for one in project.unknown))
+        command.warn(*(f"Left out: {one}" for one in project.unknown))
     given, environ = flags.given(), command.environ
     job = find_job(given, environ, repository, project, command.installed_as)
     job = job.with_run_id(command.clock())
