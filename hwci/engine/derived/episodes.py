@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from hwci.engine.derived.rows import UNFIXED, Episode, Ranked, Rows, Track
+from hwci.engine.derived.rows import UNFIXED, Episode, Ranked, Rows, Track, tests_in
 
 
 class Point(NamedTuple):
@@ -142,7 +142,7 @@ def _next_passes(
             rank, test = ahead.pop()
             open_at[test].append(rank)
             open_tests |= 1 << test
-        for test in members_of(open_tests & passed):
+        for test in tests_in(open_tests & passed):
             found.update(((rank, test), commit) for rank in open_at.pop(test))
         open_tests &= ~passed
         if not ahead and not open_tests:
@@ -154,7 +154,7 @@ def _added(change: Change) -> Iterator[Piece]:
     if change.new is not None:
         at = Ranked(change.new, change.sha)
         for flake, tests in ((False, change.failed), (True, change.reviewed)):
-            for test in members_of(tests):
+            for test in tests_in(tests):
                 yield Piece(test, at, at, 1, flake)
 
 
@@ -170,11 +170,3 @@ def _joined(parts: Iterable[Episode]) -> Iterator[Episode]:
             last=max(part.last for part in several),
             commits=sum(part.commits for part in several),
         )
-
-
-def members_of(tests: int) -> Iterator[int]:
-    """Yield the tests of a mask."""
-    while tests:
-        lowest = tests & -tests
-        yield lowest.bit_length() - 1
-        tests ^= lowest

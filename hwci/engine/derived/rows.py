@@ -14,6 +14,15 @@ NEVER = 2**63 - 1
 """The rank of a fix that does not exist: later than every commit."""
 
 
+def tests_in(mask: int) -> Iterator[int]:
+    """Yield the tests of a mask, the lowest number first."""
+    bits = f"{mask:b}"[::-1]
+    test = bits.find("1")
+    while test >= 0:
+        yield test
+        test = bits.find("1", test + 1)
+
+
 class Spot(NamedTuple):
     """A commit on a branch."""
 

@@ -29,6 +29,7 @@ from hwci.server.services.people.invitations import new_set_up_token
 from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.location import MEMORY, Location
+from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
@@ -181,6 +182,8 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
     async with serving(settings) as server:
         announce(f"hwci serves {server.url} from {shown}; Ctrl-C stops it")
         _announce_set_up(settings, server, announce)
+        if doubt := driver_doubt():
+            announce(doubt)
         notify(READY)
         await server.wheels.prepare()
         await stop.requested.wait()

@@ -171,7 +171,8 @@ def sqlite_here() -> "Finding":
     if doubt is None:
         return Finding("sqlite", State.OK, "new enough for the database of a server")
     if not Path(os.environ.get("HWCI_DATABASE") or Settings().database).exists():
-        return Finding("sqlite", State.OK, "No server's database is here")
+        no_matter = "No server's database is here, so this does not matter"
+        return Finding("sqlite", State.OK, f"{no_matter}: {doubt}")
     return Finding("sqlite", State.WARN, doubt, "Run the server with a newer SQLite")
 
 

@@ -40,7 +40,7 @@ _MOST = 20  # listed of one kind
 # Ranks count by their order alone.
 _IN_ORDER = (
     "row_number() OVER (PARTITION BY org_id, repo_key, branch ORDER BY rank)"
-    " = row_number() OVER (PARTITION BY repo_key, branch"
+    " = row_number() OVER (PARTITION BY org_id, repo_key, branch"
     " ORDER BY started_at, way, position, sha)"
 )
 _AT_PLACE = (
@@ -124,6 +124,7 @@ def check(path: Path, stopped: Stopped) -> Checked:
         with scratch_copy(path, stopped) as copy:
             _look_at_structure(copy, stopped, found)
             with closing(_writer_of(copy, path)) as writer, closing(open_reader(copy)) as reader:
+                ingest.derive_waiting(writer)
                 for connection in (writer, reader):
                     connection.raw.set_progress_handler(stopped, STEPS_PER_LOOK)
                     connection.raw.create_function("inflated", 1, inflated)
@@ -170,9 +171,7 @@ class _Found:
 def _writer_of(copy: Path, path: Path) -> Connection:
     """Open a copy, which brings it to the present schema."""
     try:
-        connection = open_writer(copy)
-        ingest.derive_waiting(connection)
-        return connection
+        return open_writer(copy)
     except StorageError as fault:
         raise DamagedError(f"The tables of {path} are not those of this hwci") from fault
 

@@ -137,15 +137,6 @@ def mask_of(numbers: Sequence[int]) -> int:
     return int.from_bytes(bits, "little")
 
 
-def members(mask: int) -> Iterator[int]:
-    """Return the numbers whose bits are set, ascending."""
-    bits = f"{mask:b}"[::-1]
-    number = bits.find("1")
-    while number >= 0:
-        yield number
-        number = bits.find("1", number + 1)
-
-
 def json_list(values: Iterable[object]) -> str:
     """Return values as the list that a query reads with `json_each`."""
     return json.dumps(list(values))

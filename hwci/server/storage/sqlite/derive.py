@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
+from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track, tests_in
 from hwci.engine.history import Place
 from hwci.server.storage.sqlite import codec
 from hwci.server.storage.sqlite.connections import Connection
@@ -87,7 +87,7 @@ class DerivedRows:
         self._connection = connection
         self._org = org
         self._repo_key = repo_key
-        self._branch_key = (org, repo_key)
+        self._repo = (org, repo_key)
         self._runs: set[Run] = set()
         self._failing: dict[tuple[Bench, str], dict[bytes, Natural]] = defaultdict(dict)
 
@@ -102,7 +102,7 @@ class DerivedRows:
     def settle_runs(self) -> None:
         """Give each noted run the changes of its earliest report that carries any."""
         for run in self._runs:
-            key = (*self._branch_key, *run)
+            key = (*self._repo, *run)
             first = self._connection.row(_FIRST_CARRIED, key)
             if first is None:
                 self._connection.execute(f"DELETE FROM run_changes {_RUN}", key)
@@ -119,7 +119,7 @@ class DerivedRows:
         for spot in spots:
             row = self._connection.row(
                 f"SELECT rank, started_at, way, position, sha FROM place {_SPOT}",
-                (*self._branch_key, *spot),
+                (*self._repo, *spot),
             )
             if row is not None:
                 found[spot] = Placed(codec.to_place(*row[1:]), row[0])
@@ -129,14 +129,14 @@ class DerivedRows:
         rows = self._connection.rows(
             "SELECT p.sha, p.branch, p.rank FROM json_each(?) j CROSS JOIN place p"
             " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value",
-            (codec.json_list(shas), *self._branch_key),
+            (codec.json_list(shas), *self._repo),
         )
         return {Spot(sha, branch): rank for sha, branch, rank in rows}
 
     def first_mentions(self, spots: Collection[Spot]) -> Mapping[Spot, Place]:
         found = {}
         for spot in spots:
-            row = self._connection.row(_FIRST_MENTION, (*self._branch_key, *spot))
+            row = self._connection.row(_FIRST_MENTION, (*self._repo, *spot))
             if row is not None:
                 found[spot] = codec.to_place(*row)
         return found
@@ -144,7 +144,7 @@ class DerivedRows:
     def line(
         self, branch: str, first: Place, last: Place, without: Collection[str]
     ) -> Sequence[tuple[str, int | None]]:
-        key = (*self._branch_key, branch, codec.json_list(without))
+        key = (*self._repo, branch, codec.json_list(without))
         start, end = codec.to_stamp(first), codec.to_stamp(last)
         return [
             *self._connection.rows(_EARLIER, (*key, *start)),
@@ -159,18 +159,18 @@ class DerivedRows:
             " SET started_at = excluded.started_at, way = excluded.way,"
             " position = excluded.position",
             [
-                (*self._branch_key, sha, branch, *codec.to_stamp(place)[:3])
+                (*self._repo, sha, branch, *codec.to_stamp(place)[:3])
                 for sha, place in places.items()
             ],
         )
 
     def drop_places(self, branch: str, shas: Collection[str]) -> None:
         self._connection.execute_many(
-            f"DELETE FROM place {_SPOT}", [(*self._branch_key, sha, branch) for sha in shas]
+            f"DELETE FROM place {_SPOT}", [(*self._repo, sha, branch) for sha in shas]
         )
 
     def set_ranks(self, branch: str, ranks: Mapping[str, int]) -> None:
-        spots = [(rank, *self._branch_key, sha, branch) for sha, rank in ranks.items()]
+        spots = [(rank, *self._repo, sha, branch) for sha, rank in ranks.items()]
         self._connection.execute_many(f"UPDATE place SET rank = ? {_SPOT}", spots)
         self._connection.execute_many(
             "UPDATE failure INDEXED BY failure_at SET rank = ?1 WHERE org_id = ?2 AND sha = ?4"
@@ -184,7 +184,7 @@ class DerivedRows:
         rows = self._connection.rows(
             f"SELECT sha FROM place INDEXED BY place_rank {_BRANCH} AND rank IS NOT NULL"
             " ORDER BY rank",
-            (*self._branch_key, branch),
+            (*self._repo, branch),
         )
         self.set_ranks(branch, {sha: index * step for index, (sha,) in enumerate(rows)})
         rank = (
@@ -198,7 +198,7 @@ class DerivedRows:
             " WHERE org_id = ?1 AND branch = ?3"
             " AND ?2 ="
             " (SELECT q.repo_key FROM product q WHERE q.org_id = ?1 AND q.id = product_id)",
-            (*self._branch_key, branch),
+            (*self._repo, branch),
         )
 
     def benches(self, shas: Collection[str]) -> Iterable[tuple[str, Bench]]:
@@ -206,7 +206,7 @@ class DerivedRows:
             "SELECT DISTINCT j.value, r.product_id, r.box_key FROM json_each(?) j"
             " CROSS JOIN report r INDEXED BY report_sha"
             " ON r.org_id = ? AND r.repo_key = ? AND r.sha = j.value AND r.hello_ok = 1",
-            (codec.json_list(shas), *self._branch_key),
+            (codec.json_list(shas), *self._repo),
         )
         return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
 
@@ -252,7 +252,7 @@ class DerivedRows:
             " last_started_at = excluded.last_started_at",
             (
                 *(self._org, failure_id, *bench, branch, sha, test),
-                *(*self._branch_key, sha, branch),
+                *(*self._repo, sha, branch),
                 *(len(items), *items[0], items[-1][0]),
             ),
         )
@@ -293,7 +293,7 @@ class DerivedRows:
         rows = self._connection.rows(
             f"SELECT {_EPISODE} FROM json_each(?) j CROSS JOIN episode e INDEXED BY episode_fix"
             f" ON {_OF_TRACK} AND e.test = j.value AND {condition}",
-            (codec.json_list(codec.members(tests)), *key, *values),
+            (codec.json_list(tests_in(tests)), *key, *values),
         )
         return [_episode(row) for row in rows]
 

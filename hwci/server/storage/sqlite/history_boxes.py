@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from hwci.engine.derived.rows import tests_in
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, ItemGroup
 from hwci.engine.periods import Slots
@@ -80,7 +81,7 @@ class BoxAnswers(Answers):
         for template, box_key, slot, reports in self._connection.rows(_REPORTS, values):
             if template not in tests_of:
                 tests = self._connection.mask(self._org, template) & wanted
-                tests_of[template] = list(codec.members(tests))
+                tests_of[template] = list(tests_in(tests))
             for test in tests_of[template]:
                 counts[Cell(test, box_key, slot)] += reports
         return counts
