@@ -2,25 +2,29 @@
 """A file of the version before gets all that is derived when it is opened, from its reports."""
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from uuid import UUID
 
+import pytest
 from sqlite_utils import Database
 
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.sqlite.connections import open_writer
+from hwci.server.storage.sqlite import ingest
+from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
 from hwci.server.storage.sqlite.transaction import Transaction
-from tests.server.storage.examples import OTHER
+from tests.server.storage.examples import OTHER, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.server.storage.test_rebuild import derived
 
 STEP = "0015_episodes"
-FACTS = ("product", "test", "template", "changes", "report", "item")
+FACTS = ("product", "test", "template", "changes", "report", "item", "review")
 
 
 def filled(path: Path) -> None:
-    """Make a file with two organizations."""
+    """Make a file with two organizations, each with a reviewed failure whose own commit passed."""
     connection = open_writer(path)
     writer, draw = Transaction(connection), HistoryDraw(7)
     connection.execute("BEGIN")
@@ -28,6 +32,10 @@ def filled(path: Path) -> None:
         report = draw.next_report()
         writer.put_report(ORG, report)
         writer.put_report(OTHER.id, report)
+    passed = "SELECT org_id, min(id) FROM failure WHERE passed GROUP BY org_id"
+    for org, failure in connection.rows(passed):
+        writer.put_review(UUID(bytes=org), UUID(bytes=failure), REVIEW)
+    assert len(connection.rows("SELECT 1 FROM episode WHERE flake")) == len((ORG, OTHER))
     connection.execute("COMMIT")
     connection.close()
 
@@ -47,7 +55,7 @@ def of_before(path: Path, now: Path) -> None:
     old.close()
 
 
-async def opened(path: Path) -> dict[str, set[tuple[object, ...]]]:
+async def opened(path: Path) -> dict[str, Counter[tuple[object, ...]]]:
     """Open a file as a server does, close it, and return what is derived."""
     await open_storage(path).close()
     with closing(open_writer(path)) as connection:
@@ -62,12 +70,26 @@ async def test_a_file_of_the_version_before_is_derived_when_it_is_opened(tmp_pat
     assert await opened(old) == await opened(now)
 
 
-async def test_an_upgrade_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_an_upgrade_that_was_killed_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now, old = tmp_path / "now.db", tmp_path / "old.db"
     filled(now)
     of_before(old, now)
-    open_writer(old).close()  # the new tables are there, and nothing in them
+    rederive = ingest.rederive
+
+    def killed_at_the_second(connection: Connection, org: bytes) -> None:
+        if connection.rows("SELECT 1 FROM episode"):
+            raise KeyboardInterrupt
+        rederive(connection, org)
+
+    with monkeypatch.context() as patched, closing(open_writer(old)) as connection:
+        patched.setattr(ingest, "rederive", killed_at_the_second)
+        with pytest.raises(KeyboardInterrupt):
+            ingest.derive_waiting(connection)
     with closing(open_writer(old)) as connection:
-        assert not connection.rows("SELECT 1 FROM episode")
+        (done,) = connection.rows("SELECT DISTINCT org_id FROM episode")
+        (waiting,) = connection.rows("SELECT org_id FROM underived")
+        assert {*done, *waiting} == {ORG.bytes, OTHER.id.bytes}
 
     assert await opened(old) == await opened(now)
