@@ -36,9 +36,9 @@ from hwci.server.storage.ports import Storage
 # Python's search for cycles after every 700 would take a quarter of the page's time.
 _VALUES_PER_COLLECTION = 50_000
 _M_ARENA_MAX, _ARENAS = -8, 2
-# A thread that computes gives way after this. A page asks the database a hundred times, and waits
-# this long after each answer while another page is computed: with Python's 5 ms, half a second.
-_TURN_SECONDS = 0.0005
+# A thread that computes gives way after this. A page reads thousands of rows, and each may wait
+# this long while another page is computed: with Python's 5 ms, seconds in all.
+_TURN_SECONDS = 0.0001
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +184,9 @@ async def _run(settings: Settings, announce: Callable[[str], None], stop: Stop) 
         _announce_set_up(settings, server, announce)
         if doubt := driver_doubt():
             announce(doubt)
+        # What the server is made of lives as long as it does: no search for cycles looks at it.
+        gc.collect()
+        gc.freeze()
         notify(READY)
         await server.wheels.prepare()
         await stop.requested.wait()
