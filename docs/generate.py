@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import typer.main
@@ -17,12 +18,47 @@ import typer.main
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.engine.vocabulary import REASONS
-from hwci.server import settings
-from hwci.server.http.route import Route, Who
+from hwci.server import deadline, settings
+from hwci.server.app import process
+from hwci.server.http import streams as sending
+from hwci.server.http.bodies import apart, body, buffers, strict_json
+from hwci.server.http.connections import connection, listener
+from hwci.server.http.route import OwnLimit, Route, Who
 from hwci.server.routes.table import ROUTES
+from hwci.server.security import passwords
+from hwci.server.services import rate_limits
+from hwci.server.services.ci_metrics import ingest, reviews
+from hwci.server.services.runs import streams
+from hwci.server.storage import threads, turns
+from hwci.server.storage.sqlite import checking, condition
 from hwci.wire import limits
 
 REFERENCE = Path(__file__).parent / "reference"
+
+ENFORCED: dict[ModuleType, tuple[str, ...]] = {
+    rate_limits: ("SITE_FACTOR", "WRONG_PASSWORDS", "BY_UNKNOWN_DEVICES"),
+    passwords: ("WAITING_MAX",),
+    process: ("CONNECTIONS_MOST",),
+    listener: ("PARTS",),
+    connection: (
+        *("LINE_BYTES", "HEADER_BYTES", "HEADERS_MAX"),
+        *("HEAD_SECONDS", "STUCK_SECONDS", "LISTEN_SECONDS", "IDLE_SECONDS"),
+    ),
+    body: ("BODY_SECONDS", "LARGE_SECONDS", "LARGE_BYTES", "PACE_SECONDS", "PACE_BYTES"),
+    buffers: ("ROOM_BYTES", "TURN_SECONDS"),
+    strict_json: ("VALUES_MAX", "DEPTH_MAX"),
+    apart: ("CPU_SECONDS", "ADDRESS_BYTES"),
+    turns: ("WAITING_OF_ONE_MAX",),
+    threads: ("WAITING_MAX",),
+    deadline: ("ANSWER_SECONDS",),
+    reviews: ("REVIEW_SECONDS",),
+    ingest: ("WRITE_SECONDS",),
+    sending: ("SIGN_IN_SECONDS", "DRAIN_SECONDS", "PING_SECONDS"),
+    streams: ("SILENCE_SECONDS", "CHECK_SECONDS"),
+    condition: ("ROOM_BYTES", "FULL_SECONDS"),
+    checking: ("LOOK_SECONDS",),
+}
+"""The limits that callers meet and no model has, by the module that enforces them."""
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -47,18 +83,42 @@ def reasons() -> str:
 
 def limit_values() -> str:
     """Every limit by its name in `hwci.wire.limits`."""
-    source = inspect.getsource(limits)
-    rows = []
-    for name in re.findall(r"^([A-Z_]+) = ", source, re.MULTILINE):
-        value = getattr(limits, name)
-        note = re.search(rf'^{name} = .*\n"""((?:.|\n)*?)"""', source, re.MULTILINE)
-        text = " ".join(note[1].split()) if note else ""
-        shown = f"{value:,}" if isinstance(value, int) else str(value)
-        rows.append((f"`{name}`", shown, text))
-    return (
-        "# Limits\n\nOne place in the code, `hwci.wire.limits`; they stand in"
-        " `/api/openapi.json` too.\n\n" + table(("name", "value", "meaning"), rows)
+    head = ("name", "value", "meaning")
+    of_wire = (constant(limits, name) for name in constants(limits))
+    of_server = (constant(module, name) for module, names in ENFORCED.items() for name in names)
+    by_address = "Requests of one address to "
+    own = (
+        (f"`{one.name}`", f"{one.value} per 1 minute", by_address + one.name.lower())
+        for one in OwnLimit
     )
+    return (
+        "# Limits\n\n## Of fields, lists and secrets\n\nOne place in the code, `hwci.wire.limits`;"
+        " those of fields and parameters stand in `/api/openapi.json` too.\n\n"
+        + table(head, of_wire)
+        + "\n## Of requests, connections and time\n\nThey stand where the server enforces them, and"
+        " are the same on every server. The limit of all requests, and another one for sign-in, are"
+        " [settings](settings.md).\n\n" + table(head, (*own, *of_server))
+    )
+
+
+def constants(module: ModuleType) -> list[str]:
+    """Return the names of a module's own public constants, as they stand in it."""
+    return re.findall(r"^([A-Z][A-Z_]*) = ", inspect.getsource(module), re.MULTILINE)
+
+
+def constant(module: ModuleType, name: str) -> tuple[str, str, str]:
+    """Return the row of a constant; the text that stands below it is its meaning."""
+    value = getattr(module, name)
+    note = re.search(rf'^{name} = .*\n"""((?:.|\n)*?)"""', inspect.getsource(module), re.MULTILINE)
+    assert note is not None, f"{module.__name__}: {name} has no text below it"
+    shown = (
+        f"{value:,g}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
+    return f"`{name}`", shown, " ".join(note[1].split())
 
 
 def route_row(route: Route) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def _email(text: str) -> str:
 Email = Annotated[
     str,
     Field(
-        min_length=3,
+        min_length=limits.EMAIL_MIN,
         max_length=limits.EMAIL_MAX,
         json_schema_extra={"pattern": f"^{_EMAIL.pattern}$"},
     ),

@@ -12,10 +12,13 @@ NAME_MAX = 255
 CONCLUSION_MAX = 50
 """Characters of `conclusion`."""
 TEST_ID_MAX = 512
+"""Characters of the id of a test."""
 MESSAGE_MAX = 500
 """Characters of the message of a failed test."""
 SHA_MIN = 7
+"""Digits of a commit's hash, at least."""
 SHA_MAX = 64
+"""Digits of a commit's hash, at most."""
 SHA_START_MIN = 4
 """Digits of the beginning of a commit's hash in a search of runs."""
 TESTS_MAX = 1_000
@@ -23,10 +26,13 @@ TESTS_MAX = 1_000
 COVERS_MAX = 1_000
 """Commits of a push that one run covers."""
 COMMITS_MAX = 250
+"""Commits in the changes of a run."""
 FILES_MAX = 2_000
+"""Changed files of one commit."""
 SUBJECT_MAX = 1_000
 """Characters of the first line of a commit's message."""
 PATTERNS_MAX = 200
+"""Path patterns of one list."""
 PATTERN_MAX = LENGTH_MAX
 """Characters of a path pattern."""
 URL_MAX = 2_000
@@ -36,14 +42,21 @@ NOTE_MAX = 1_000
 
 INTEGER_MAX = 2**63 - 1
 """Integers fit 64 bits with a sign."""
+REQUEST_ID_MAX = 64
+"""Characters of an `x-request-id` that a caller sends; a longer one is replaced."""
 
 PAGE_LIMIT_DEFAULT = 20
+"""Rows of a page of a list, unless `limit` says otherwise."""
 PAGE_LIMIT_MAX = 100
+"""Rows of a page of a list, at most."""
 SEARCH_MAX = 200
 """Characters of a search in a table."""
 DAYS_DEFAULT = 30
+"""Days of a period of metrics, unless `days` says otherwise."""
 PLAN_DAYS_DEFAULT = 90
+"""The same of a plan."""
 DAYS_MAX = 3_650
+"""Days of a period, at most."""
 
 EVIDENCE_MAX = 200
 """Commits of one list, files and runs of one commit, that the evidence of a failure shows."""
@@ -54,20 +67,32 @@ ISSUES_MAX = 100
 RUN_REPORT_BYTES = 64 * 1024 * 1024
 """Body of a run report, plain or after inflation: the largest legal one with usual paths."""
 SUITE_CONFIG_BYTES = 4 * 1024 * 1024
+"""Body of a suite configuration, plain or after inflation."""
 BODY_BYTES = 64 * 1024
 """Any other body."""
 
+EMAIL_MIN = 3
+"""Characters of an e-mail address, at least: `a@b`."""
 EMAIL_MAX = 254
+"""Characters of an e-mail address, at most."""
 PASSWORD_MIN = 12
+"""Characters of a new password, at least."""
 PASSWORD_MAX = 1_024
+"""Characters of a password, at most."""
 
 ACCESS_TOKEN_LIFETIME = timedelta(minutes=15)
+"""An access token opens the API for this time."""
 REFRESH_TOKEN_LIFETIME = timedelta(days=7)
+"""A sign-in ends when it was not renewed for this time."""
 DEVICE_TOKEN_LIFETIME = timedelta(days=365)
+"""An account knows a device for this time after its last sign-in."""
 
 CI_KEY_PREFIX = "svc_"
+"""A CI key or box key begins with it."""
 READER_KEY_PREFIX = "rdr_"
+"""A reader key begins with it."""
 KEY_HEX_DIGITS = 64
+"""Hexadecimal digits of a key after its prefix."""
 KEY_PRODUCTS_MAX = 100
 """Products that one reader key is bound to."""
 
@@ -76,11 +101,23 @@ TOKEN_MAX = 4_096
 place, so that it is refused as a credential and not as too long.
 """
 DEVICE_TOKEN_MAX = 1_024
+"""Characters of a device token."""
 CODE_MAX = 2_048
 """Characters of a code that the command line exchanges for a sign-in."""
+CODE_LIFETIME = timedelta(seconds=60)
+"""Such a code is exchanged within this time."""
+SSO_LIFETIME = timedelta(minutes=10)
+"""A person signs in at the provider within this time."""
+PORT_MAX = 65_535
+"""The last port at which the command line waits for a sign-in from the browser."""
+SET_UP_LIFETIME = timedelta(hours=24)
+"""The set-up token of a new server works for this time."""
 INVITE_LIFETIME = timedelta(days=7)
+"""An invitation works for this time."""
 RESET_LINK_LIFETIME = timedelta(hours=24)
+"""A link that sets a new password works for this time."""
 INSTALL_TOKEN_LIFETIME = timedelta(hours=24)
+"""The install token of a box works for this time."""
 
 BOX_ONLINE_FOR = timedelta(minutes=3)
 """A box that sent something within this time is online."""
@@ -99,7 +136,11 @@ INVITES_KEPT = timedelta(days=30)
 """An invitation is kept for this time after it was used or expired."""
 
 STREAMS_PER_USER = 10
+"""Streams that one person or reader key follows at a time."""
 STREAMS_PER_SERVER = 200
+"""Streams of one server at a time."""
+EVENT_ID_DIGITS = 18
+"""Digits of the id of an event, after which a stream goes on."""
 STREAM_FRAME_BYTES = 4 * 1024
 """A frame that a reader of a stream sends over a WebSocket."""
 RUN_EVENTS_BYTES = 8 * 1024 * 1024

@@ -45,7 +45,7 @@ class SsoLoginQuery(Query):
     command line, else in the dashboard.
     """
 
-    port: Annotated[int, Field(ge=1, le=65_535), DIGITS] | None = None
+    port: Annotated[int, Field(ge=1, le=limits.PORT_MAX), DIGITS] | None = None
     challenge: Challenge | None = None
 
     @model_validator(mode="after")

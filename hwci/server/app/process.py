@@ -53,7 +53,9 @@ def _end() -> None:
 
 FILES_MOST = 65_536
 CONNECTIONS_MOST = 4_096
-"""More would use more memory than the server should."""
+"""Connections of a server; fewer where the system allows few open files. More would use more
+memory than the server should.
+"""
 KEPT = 256
 """Descriptors kept for the database, its backup, the log, operators and other services, as without
 them the server could not even read its database; at most half of all.

@@ -15,10 +15,12 @@ from hwci.server import errors
 from hwci.server.http import refusals
 from hwci.server.http.addresses import scheme_of
 from hwci.server.http.headers import GZIP
+from hwci.wire import limits
 from hwci.wire.errors import ErrorBody
 
 REQUEST_ID = "x-request-id"
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+ID_PATTERN = f"[A-Za-z0-9._-]{{1,{limits.REQUEST_ID_MAX}}}"
+_ID = re.compile(ID_PATTERN, re.ASCII)
 _KEY = web.RequestKey("request_id", str)
 RETRY_AFTER_SECONDS = "5"
 _GZIP_LEVEL = 6

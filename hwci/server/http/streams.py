@@ -34,14 +34,17 @@ LOG = logging.getLogger("hwci.server")
 DRAIN_SECONDS = 8.0
 """A client that has not read within this time what was sent is cut off."""
 SIGN_IN_SECONDS = 5.0
+"""The first frame of a WebSocket that came without a header of credentials comes within this."""
 PING_SECONDS = 30.0
+"""A WebSocket is pinged this often; one that does not answer is closed."""
 GOODBYE_SECONDS = 2.0
 COME_BACK_MILLISECONDS = 2_000
 BUFFER_BYTES = 64 * 1024
 """The buffer here and the system's, each: more would hide a reader that stopped."""
 
 LAST_EVENT_ID = "Last-Event-ID"
-_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+EVENT_ID = f"[0-9]{{1,{limits.EVENT_ID_DIGITS}}}"
+_NUMBER = re.compile(EVENT_ID, re.ASCII)
 _SILENCE = b":\n\n"
 _CLOSING = b": closing\n\n"
 

@@ -14,15 +14,15 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from hwci import __version__
 from hwci.server.http.refusals import phrase
+from hwci.server.http.responses import ID_PATTERN
 from hwci.server.http.route import Route, Who
-from hwci.server.http.streams import LAST_EVENT_ID
+from hwci.server.http.streams import EVENT_ID, LAST_EVENT_ID, server_sent_events, web_socket
 from hwci.wire.errors import ErrorBody
 
 PATH = "/api/openapi.json"
 _REF = "#/components/schemas/{model}"
 _ALWAYS = (500, 503)
-
-_EVENTS = "text/event-stream"
+_STREAMS = (server_sent_events, web_socket)
 
 Json = dict[str, Any]
 Models = Mapping[tuple[Any, JsonSchemaMode], Json]
@@ -42,7 +42,7 @@ _HEADERS: Json = {
     "x-request-id": {
         "description": "Names this request in the server's log: the caller's own, if well formed",
         "required": True,
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+        "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
     },
     "WWW-Authenticate": {
         "description": "Which credential is asked for",
@@ -74,7 +74,7 @@ _RESUME: Json = {
     "in": "header",
     "description": "The `id` of the last event that was read: the stream goes on after it",
     "required": False,
-    "schema": {"type": "string", "pattern": "^[0-9]+$"},
+    "schema": {"type": "string", "pattern": f"^{EVENT_ID}$"},
 }
 
 
@@ -149,7 +149,7 @@ def _operation(route: Route, models: Models) -> Json:
         "parameters": [
             *_path_parameters(route),
             *_query_parameters(route),
-            *([_RESUME] if route.media == _EVENTS else []),
+            *([_RESUME] if route.handler in _STREAMS else []),
         ],
         "responses": {
             str(route.status): _success(route, models),

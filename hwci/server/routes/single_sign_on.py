@@ -17,7 +17,7 @@ from hwci.server.http.cookies import Cookie, set_cookies
 from hwci.server.http.headers import client_of
 from hwci.server.http.responses import takes_page
 from hwci.server.http.route import Call
-from hwci.server.services.people.sso import TICKET_LIFETIME
+from hwci.wire import limits
 from hwci.wire.accounts import SignedIn
 from hwci.wire.sso import SsoCallbackQuery, SsoExchange, SsoLoginQuery
 
@@ -61,7 +61,7 @@ async def _or_explain(call: Call, step: Awaitable[web.StreamResponse]) -> web.St
 async def _begin(call: Call, query: SsoLoginQuery) -> web.StreamResponse:
     begun = await call.services.sso.begin(_provider(call), query)
     response = _redirect(begun.url)
-    lifetime = int(TICKET_LIFETIME.total_seconds()) if begun.ticket else 0
+    lifetime = int(limits.SSO_LIFETIME.total_seconds()) if begun.ticket else 0
     _TICKET.put(call.request, response, begun.ticket, lifetime)
     return response
 

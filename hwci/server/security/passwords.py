@@ -18,6 +18,7 @@ Result = TypeVar("Result")
 
 MEMORY_KIB, PASSES, LANES = 19_456, 2, 1  # OWASP's minimum for argon2id
 WAITING_MAX = 32
+"""Passwords that wait to be checked or hashed."""
 _FULL = "Too many sign-ins are waiting; try again in a few seconds"
 
 _ARGON2 = argon2.using(type="ID", memory_cost=MEMORY_KIB, time_cost=PASSES, parallelism=LANES)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import jwt
 
 from hwci.server.clock import Clock
+from hwci.wire import limits
 
 _ALGORITHM = "HS256"
 _ISSUER = _AUDIENCE = "hwci"
-_SIZE_MAX = 4_096
 _AHEAD_SECONDS = 60
 """The clock of another server with the same key may be ahead by this much."""
 _OURS = ("iss", "aud", "iat", "exp")
@@ -66,7 +66,7 @@ class Signer:
 
     def read(self, kind: str, token: str, claims: Collection[str]) -> Mapping[str, Any] | None:
         """Return a token's payload; None if it is not ours, of this kind, whole and valid now."""
-        if len(token) > _SIZE_MAX:
+        if len(token) > limits.TOKEN_MAX:
             return None
         try:
             found = self._decode(token, [*_OURS, *claims])

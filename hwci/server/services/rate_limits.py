@@ -21,15 +21,17 @@ LOG = logging.getLogger("hwci.server")
 
 Limit = TypeVar("Limit", RateLimitItem, RateLimitItem | None)
 
-_WRONG_PASSWORDS = RateLimitItemPerMinute(20, 15)
-_BY_UNKNOWN_DEVICES = RateLimitItemPerHour(100)
+WRONG_PASSWORDS = RateLimitItemPerMinute(20, 15)
+"""Wrong passwords for one e-mail from one address, or from one known device."""
+BY_UNKNOWN_DEVICES = RateLimitItemPerHour(100)
 """Tries at one account from all devices that never signed in to it."""
 _GROUPS = 16_384
 """Accounts are counted in so many groups, so that the memory is bounded and no count is dropped:
 trying thousands of other e-mails gives no new tries at this one.
 """
 _ELSEWHERE = ", or sign in on a device that has signed in to this account before"
-_SITE_PREFIX, _SITE_FACTOR = 56, 4
+_SITE_PREFIX = 56
+SITE_FACTOR = 4
 """A site has a /56 of IPv6, 256 subnets: together they may do this many times as much."""
 
 
@@ -81,14 +83,14 @@ class RateLimits:
         account = hashlib.sha256(email_key.encode()).hexdigest()
         sites = [(device, 1)] if device is not None else _sites(address)
         windows = [
-            (_times(_WRONG_PASSWORDS, factor), ("password", account, key)) for key, factor in sites
+            (_times(WRONG_PASSWORDS, factor), ("password", account, key)) for key, factor in sites
         ]
         with self._summed():
             for limit, key in windows:
                 _refuse(await self._limiter.wait(limit, *key))
             if device is None:
                 group = str(int(account, 16) % _GROUPS)
-                _refuse(await self._limiter.take(_BY_UNKNOWN_DEVICES, "account", group), _ELSEWHERE)
+                _refuse(await self._limiter.take(BY_UNKNOWN_DEVICES, "account", group), _ELSEWHERE)
         try:
             yield
         except (UnauthenticatedError, WrongPasswordError):
@@ -126,7 +128,7 @@ def _sites(address: str) -> list[tuple[str, int]]:
     network = ip_network(address)
     if network.version == 4:  # noqa: PLR2004 - the version of IP
         return [(address, 1)]
-    return [(str(network.supernet(new_prefix=_SITE_PREFIX)), _SITE_FACTOR), (address, 1)]
+    return [(str(network.supernet(new_prefix=_SITE_PREFIX)), SITE_FACTOR), (address, 1)]
 
 
 def _times(limit: Limit, factor: int) -> Limit:

@@ -22,6 +22,7 @@ from hwci.server.storage.turns import Turns
 Result = TypeVar("Result")
 
 WAITING_MAX = 256
+"""Requests that wait for the database, of each kind: those that read, and those that write."""
 _FULL = "Too many requests are waiting for the database; try again in a few seconds"
 _NOT_BEGUN = (
     "The database was busy with earlier requests for too long, and nothing of this one was done;"

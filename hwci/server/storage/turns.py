@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from hwci.server.errors import OverloadedError
 
 WAITING_OF_ONE_MAX = 64
+"""Reads of one organization that wait for their turn, and as many reports."""
 _FULL = "Too many requests of this organization are waiting; try again in a few seconds"
 
 

@@ -25,8 +25,11 @@ from hwci.server.http.refusals import TooCostlyError
 LOG = logging.getLogger("hwci.server")
 
 CPU_SECONDS = 30
+"""Work of a processor on one large body."""
 ADDRESS_BYTES = 768 * 1024 * 1024
-"""A body of 64 MiB with as many values as allowed takes less than half, interpreter included."""
+"""Memory for parsing one large body. One of 64 MiB with as many values as allowed takes less than
+half, interpreter included.
+"""
 NICENESS = 5
 _GZIP, _PLAIN = "gzip", "plain"
 _TOO_MUCH = {-signal.SIGXCPU, -signal.SIGABRT}

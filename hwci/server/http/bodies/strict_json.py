@@ -16,11 +16,11 @@ from hwci.wire import limits
 from hwci.wire.errors import Issue, shown
 
 VALUES_MAX = 1_000_000
-"""Values and names. The largest legal report has half a million. Each may take 100 bytes once it is
-read: without a limit, 64 MiB of `[],[],[]` would take gigabytes.
+"""Values and names of a body. The largest legal report has half a million. Each may take 100 bytes
+once it is read: without a limit, 64 MiB of `[],[],[]` would take gigabytes.
 """
 DEPTH_MAX = 200
-"""The parser goes no deeper."""
+"""Lists and objects of a body in one another: the parser goes no deeper."""
 
 _STRING = rb'"((?:[^"\\]++|\\.)*+)"?'
 """An unterminated string matches too: else each quote in it would begin another search to the end.

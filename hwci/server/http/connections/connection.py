@@ -24,8 +24,13 @@ from hwci.server.http.responses import request_id, stamp, status_answer
 LOG = logging.getLogger("hwci.server")
 
 LINE_BYTES = 8_190
+"""The address of a request, with its query."""
 HEADER_BYTES = 8_192
-"""The two differ so that a refusal can say which was passed."""
+"""A header: its name and its value. The two differ so that a refusal can say which was passed."""
+HEADERS_MAX = 128
+"""Headers of a request."""
+IDLE_SECONDS = 75.0
+"""A kept connection without a request is closed after this."""
 
 HEAD_SECONDS = 15.0
 """Limit for the first byte of a connection, and for the whole head of a request."""

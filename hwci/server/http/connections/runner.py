@@ -24,11 +24,11 @@ from hwci.server.http.responses import PEOPLE_USE_TLS, status_answer
 # `body.py` inflates; the framework waits only briefly for a body that is not read.
 HARDENING: dict[str, Any] = {
     "auto_decompress": False,
-    "keepalive_timeout": 75.0,
+    "keepalive_timeout": connection.IDLE_SECONDS,
     "lingering_time": 2.0,
     "max_line_size": connection.LINE_BYTES,
     "max_field_size": connection.HEADER_BYTES,
-    "max_headers": 128,
+    "max_headers": connection.HEADERS_MAX,
 }
 PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
     web.RequestHandler: ("_current_request", "_messages", "_request_count", "_upgraded", "_waiter"),

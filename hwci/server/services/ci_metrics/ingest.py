@@ -17,7 +17,9 @@ from hwci.server.storage.records import CiKey
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 WRITE_SECONDS = 30.0
-"""Longer than a page may take: a report of 64 MiB on a slow disk, if refused, would come again."""
+"""What CI sends is kept within this, from when it is begun. A page has less: a report of 64 MiB on
+a slow disk, if refused, would come again.
+"""
 
 Sent = MergeAnnouncement | RunReport | SuiteConfiguration
 Put = Callable[[Writer], None]

@@ -20,7 +20,7 @@ from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
 
 RESET = "reset"
 REVIEW_SECONDS = 5.0
-"""The checks are made while all other writers wait; those of a page have longer."""
+"""Confirm, Dismiss and Reset take no longer: the checks are made while all other writers wait."""
 
 
 class Reviews(Service):

@@ -7,7 +7,7 @@ and what its token, or the set-up token, is good for and how long. `accounts.py`
 registration.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID, uuid4
 
 from hwci.server.clock import Clock
@@ -26,8 +26,6 @@ from hwci.wire import limits
 from hwci.wire.accounts import OrganizationAnswer, UserAnswer
 from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
-
-SET_UP_LIFETIME = timedelta(hours=24)
 
 _UNUSABLE = "The invitation is unknown, was used or withdrawn, or has expired; ask for a new one"
 _ANOTHERS = "The invitation is for another e-mail; register with the one that was invited"
@@ -290,7 +288,7 @@ async def new_set_up_token(storage: Storage, clock: Clock) -> str | None:
     if await storage.read(lambda reader: reader.any_user(), short=True):
         return None
     token, now = new_token(), clock()
-    invite = Invite(uuid4(), token_digest(token), None, now, now + SET_UP_LIFETIME)
+    invite = Invite(uuid4(), token_digest(token), None, now, now + limits.SET_UP_LIFETIME)
 
     def work(writer: Writer) -> str | None:
         if writer.any_user():

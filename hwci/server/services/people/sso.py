@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -43,9 +43,6 @@ from hwci.wire.accounts import SignedIn
 
 LOG = logging.getLogger("hwci.server")
 
-TICKET_LIFETIME = timedelta(minutes=10)
-"""A person signs in at the provider within this."""
-_CODE_LIFETIME = timedelta(seconds=60)
 _TICKET, _CODE = "sso+jwt", "sso-code+jwt"
 _TICKET_CLAIMS = ("provider", "state", "nonce", "verifier", "port", "challenge")
 _CODE_CLAIMS = ("sub", "sid", "challenge")
@@ -135,7 +132,7 @@ class Sso:
                 url = await party.authorization_url(binding, self._redirect_uri(name))
         except UnauthenticatedError as refusal:
             return SignInStart(_refusal_url(refusal, claims))
-        return SignInStart(url, self._signer.sign(_TICKET, claims, TICKET_LIFETIME))
+        return SignInStart(url, self._signer.sign(_TICKET, claims, limits.SSO_LIFETIME))
 
     async def finish(
         self, name: str, ticket: str, query: wire.SsoCallbackQuery, client: str
@@ -218,7 +215,7 @@ class Sso:
 
         user = await self._storage.write(work)
         promised = {"sub": str(user.id), "sid": str(uuid4()), "challenge": claims["challenge"]}
-        code = self._signer.sign(_CODE, promised, _CODE_LIFETIME)
+        code = self._signer.sign(_CODE, promised, limits.CODE_LIFETIME)
         return SignInEnd(_loopback(claims, code=code))
 
     def _party(self, name: str) -> RelyingParty:

@@ -23,6 +23,7 @@ from hwci.server.storage.records import ReaderKey
 from hwci.wire import limits
 
 SILENCE_SECONDS = 15.0
+"""A stream without events sends a sign of life after this."""
 CHECK_SECONDS = 4.0
 """A sign-in or membership that ended is noticed within this time."""
 COME_BACK_SECONDS = 15

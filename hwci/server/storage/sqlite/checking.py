@@ -35,6 +35,7 @@ from hwci.server.storage.sqlite.records import KEPT
 LOG = logging.getLogger("hwci.server")
 
 LOOK_SECONDS = 30.0
+"""After an unclean stop the database is looked over for so long before the server is ready."""
 _MOST = 20  # listed of one kind
 
 # Ranks count by their order alone.

@@ -20,8 +20,9 @@ from hwci.server.storage.sqlite.locking import LockNote
 LOG = logging.getLogger("hwci.server")
 
 ROOM_BYTES = 32 * 1024 * 1024
+"""With less free room on the disk the server is not ready."""
 FULL_SECONDS = 10.0
-"""Seconds for which a write that found no room is remembered, even if the disk reports room, as
+"""A write that found no room is remembered for so long, even if the disk reports room, as
 with a quota.
 """
 
