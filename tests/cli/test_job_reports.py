@@ -211,6 +211,30 @@ def test_jobs_of_a_build_on_one_box_have_run_ids_of_their_own(
     assert ids(**soak, **{build: "7"}) == (7, None)
 
 
+def test_jobs_of_a_build_are_kept_apart_on_each_box_that_their_files_name(
+    in_ci: Command, checkout: Path
+) -> None:
+    environ = recorded("github-push") | {"HWCI_SHA": git(checkout, "rev-parse", "HEAD")}
+    number = int(environ["GITHUB_RUN_ID"])
+
+    def sent(job: str, *boxes: str, own: str = "") -> list[tuple[str, int]]:
+        files = (word for box in boxes for word in ("--junit", f"{box}=one.xml"))
+        command = ("report-run", "--no-changes", *files)
+        of_job = environ | {"GITHUB_JOB": job, "HWCI_BOX": own}
+        assert in_ci(*command, "--strict", **of_job).code == 0
+        dry = bodies(in_ci(*command, "--dry-run", **of_job))
+        return [(report["box_key"], report["run_id"]) for report in dry]
+
+    assert sent("smoke", "b1") == [("b1", number)]
+    [(_, other)] = sent("soak", "b1")
+    assert other != number, "or the second report would replace the first"
+    assert sent("hil", "b2", own="b1") == [("b2", number)], "of the box that is reported"
+    (_, one), (_, two) = sent("both", "b3", "b2")
+    assert one == two, "a run has one id on all its boxes"
+    assert one not in {number, other}
+    assert sent("both", "b3", "b2") == [("b3", one), ("b2", one)]
+
+
 def test_a_retry_keeps_the_run_id_that_an_earlier_version_gave(
     in_ci: Command, checkout: Path
 ) -> None:

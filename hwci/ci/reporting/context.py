@@ -243,7 +243,8 @@ class JobDescription:
 def describe_job(command: CommandContext) -> JobDescription:
     """Return the description of this job, with since when a report would count changes."""
     context = look_around(JobFlags(), command)
-    job = set_apart(context.job, claim=False)
+    box = context.job.value("box_key")
+    job = set_apart(context.job, () if box is None else (box,), claim=False)
     base, notes = base_of(job, past_runs(job), get_json)
     fields = {**job.fields, "base_sha": base}
     if (product := job.product()) is not None:

@@ -135,7 +135,8 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     results = results_of(context, request.files, request.before, messages=request.messages)
     # A run that no CI counts is named by its start.
     started_at = context.job.value("started_at") or results.started_at() or command.clock()
-    job = set_apart(context.job.with_run_id(started_at), claim=sending.to is not None)
+    job = context.job.with_run_id(started_at)
+    job = set_apart(job, results.boxes, claim=sending.to is not None)
     context = replace(context, job=job)
     command.warn(*results.uncounted(context.job))
     past, replacing = past_runs(context.job), None  # as long as this run is not among them
@@ -196,10 +197,11 @@ def check_run(
     # The run itself shows its end. One that no CI counts is named by its start, as in its report.
     flags = replace(flags, ended_at=started_at, conclusion="success")
     context = job_context(flags, command)
-    job = set_apart(context.job.with_run_id(started_at), claim=True)
+    job = context.job.with_run_id(started_at)
     if missing := missing_of_run(job, files, ran=True):
         raise missing_error("report", missing)
     boxes = list(dict.fromkeys(box for box, _ in placed(job, files))) or [job.value("box_key")]
+    job = set_apart(job, boxes, claim=True)
     results = Results({box: BoxResults(started_at=started_at) for box in boxes})
     _, error = _reports(job, results, _known(covers_shas=job.value("covers_shas")))
     if error is not None:

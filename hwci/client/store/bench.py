@@ -250,8 +250,8 @@ class BenchStore(StoreFile):
         return self._older.with_runs_of(known)
 
     def run_id_of(self, job: JobOfBuild, own: int, *, claim: bool) -> int:
-        """Return the run id of a job: `own` if another job has the number of its build on this box.
-        `claim`: it is remembered.
+        """Return the run id of a job: `own` if another job has the number of its build on one of
+        its boxes. `claim`: it is remembered.
         """
         with suppress(StoreError):
             if claim:

@@ -36,6 +36,10 @@ _COUNTS = "(runs.tested IS NOT NULL OR reports.number IS NOT NULL)"
 _RUNS = "runs LEFT JOIN reports ON reports.run = runs.id AND reports.state = 'waiting'"
 
 
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
 class RunSeries(NamedTuple):
     """Runs that follow one another. Those of another product tested another firmware, though the
     bench and the workflow may be the same.
@@ -49,8 +53,7 @@ class RunSeries(NamedTuple):
     @property
     def digest(self) -> str:
         """A branch may be called anything."""
-        words = "\0".join(self).encode(errors="surrogatepass")
-        return hashlib.sha256(words).hexdigest()[:32]
+        return _digest("\0".join(self))
 
 
 class ReportedRun(NamedTuple):
@@ -62,20 +65,18 @@ class ReportedRun(NamedTuple):
 
 
 class JobOfBuild(NamedTuple):
-    """A job that reports as a box, in a build whose number is that of all its jobs."""
+    """A job that reports as some boxes, in a build whose number is that of all its jobs."""
 
     repo_key: str
-    box_key: str
+    boxes: Sequence[str]
     number: int
     name: str
 
     @property
-    def digests(self) -> tuple[str, str]:
-        """The build on this box, and the job: their names may be anything."""
-        build = "\0".join((self.repo_key, self.box_key, str(self.number)))
-        texts = (build.encode(errors="surrogatepass"), self.name.encode(errors="surrogatepass"))
-        first, second = (hashlib.sha256(text).hexdigest()[:32] for text in texts)
-        return first, second
+    def digests(self) -> list[tuple[str, str]]:
+        """The build on each box, and the job: their names may be anything."""
+        builds = ("\0".join((self.repo_key, box, str(self.number))) for box in self.boxes)
+        return [(_digest(build), _digest(self.name)) for build in builds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,20 +184,22 @@ def know(db: sqlite3.Connection, identity: str, number: int, tests: str, product
 
 
 def run_id_of(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
-    """Return the run id of a job: what it has, else the number of the build if no other job of it
-    came before on this box, else `own`.
+    """Return the run id of a job: the number of the build if it has that on each of its boxes, or
+    no other job of the build came before on them; else `own`.
     """
-    build, name = job.digests
-    rows = db.execute("SELECT job, run_id FROM jobs WHERE build = ?", (build,)).fetchall()
-    known = {row["job"]: row["run_id"] for row in rows}
-    return int(known.get(name, own if known else job.number))
+    for build, name in job.digests:
+        rows = db.execute("SELECT job, run_id FROM jobs WHERE build = ?", (build,)).fetchall()
+        known = {row["job"]: row["run_id"] for row in rows}
+        if known.get(name, own if known else job.number) != job.number:
+            return own
+    return job.number
 
 
 def claim_run_id(db: sqlite3.Connection, job: JobOfBuild, own: int) -> int:
     """Return the run id of a job, and remember it for its further attempts."""
     run_id = run_id_of(db, job, own)
-    row = (*job.digests, run_id)
-    db.execute("INSERT OR IGNORE INTO jobs (build, job, run_id) VALUES (?, ?, ?)", row)
+    rows = [(*digests, run_id) for digests in job.digests]
+    db.executemany("INSERT OR IGNORE INTO jobs (build, job, run_id) VALUES (?, ?, ?)", rows)
     db.execute("DELETE FROM jobs WHERE number <= (SELECT max(number) FROM jobs) - ?", (JOBS_KEPT,))
     return run_id
 
