@@ -25,7 +25,7 @@ from hwci.client.errors import (
     HwciError,
     SessionEndedError,
 )
-from hwci.client.session_file import Changing, Profile, SessionFile, own_session_file
+from hwci.client.session_file import Changing, Profile, SessionFile, SignIns, own_session_file
 from hwci.wire.accounts import SignedIn, TokenPair
 
 ARRIVES_WITHIN_S = 5
@@ -73,11 +73,12 @@ class Session:
     @property
     def name(self) -> str:
         """The name of the profile."""
-        return self._profile or self.file.of_server(self.url)
+        return self._name_in(self.file.read())
 
     def kept(self) -> Profile | None:
         """Return the sign-in as it is kept; one of another server is none."""
-        return self._own(self.file.profiles().get(self.name))
+        file = self.file.read()
+        return self._own(file.get(self._name_in(file)))
 
     def token(self, refused: str | None = None) -> str:
         """Return an access token. The sign-in is renewed, or begun, if the token that is kept has
@@ -89,21 +90,25 @@ class Session:
         """
         kept = self.kept()
         if kept is None or not _works(kept, refused):
-            name = self.name
             with self.file.changing() as file:
+                name = self._name_in(file)
                 kept = self._own(file.get(name))
                 if kept is None or not _works(kept, refused):
                     kept = self._fresh(file, name, kept)
                     file.put(name, kept)
         return kept.access_token
 
-    def keep(self, answer: SignedIn, began: float, *, use: bool = False) -> None:
-        """Keep a sign-in that was requested at `began`. `use`: as the current one of the file."""
-        email, name = answer.user.email, self.name
+    def keep(self, answer: SignedIn, began: float, *, use: bool = False) -> str:
+        """Keep a sign-in that was requested at `began`, and return the name of its profile. `use`:
+        as the current one of the file.
+        """
+        kept = self._profile_of(answer.user.email, answer, began, answer.device_token)
         with self.file.changing() as file:
-            file.put(name, self._profile_of(email, answer, began, answer.device_token))
+            name = self._name_in(file)
+            file.put(name, kept)
             if use:
                 file.use(name)
+        return name
 
     def end(self) -> bool:
         """End the session here and at the server; return whether the server was told. It is not
@@ -112,14 +117,16 @@ class Session:
         Raises:
             HwciError: the server was not told. It is ended here all the same.
         """
-        name = self.name
         with self.file.changing() as file:
-            kept = file.drop(name)
+            kept = file.drop(self._name_in(file))
         if kept is None or kept.refresh_token is None:
             return False
         with Client(kept.url, retries=self._retries) as client:
             client.send(calls.logout(kept.refresh_token))
         return True
+
+    def _name_in(self, file: SignIns) -> str:
+        return self._profile or file.of_server(self.url)
 
     def _own(self, kept: Profile | None) -> Profile | None:
         return kept if kept is not None and kept.url == self.url else None

@@ -42,15 +42,41 @@ _FIELDS = tuple(field.name for field in fields(Profile) if field.default is MISS
 
 
 @dataclass(frozen=True)
-class Changing:
-    """The profiles of a file while its lock is held. What is put is written at once."""
+class SignIns:
+    """The profiles of a file, as they were read at one moment."""
 
     content: dict[str, Any]
-    write: Callable[[dict[str, Any]], None]
+
+    @property
+    def profiles(self) -> dict[str, Profile]:
+        """Every profile, by its name."""
+        return _profiles(self.content)
+
+    @property
+    def current(self) -> str | None:
+        """The name of the profile in use, if there is one: signed in or chosen last."""
+        names = (self.content.get("current"), DEFAULT_PROFILE)
+        return next((name for name in names if name in self.content["profiles"]), None)
 
     def get(self, name: str) -> Profile | None:
         """Return a profile, if there is one of this name."""
-        return _profiles(self.content).get(name)
+        return self.profiles.get(name)
+
+    def of_server(self, url: str) -> str:
+        """Return the name of the profile of a server; without one, a name that no other has."""
+        profiles = self.profiles
+        fitting = [name for name, kept in profiles.items() if kept.url == url]
+        if fitting:
+            return next((name for name in fitting if name == self.current), fitting[0])
+        names = (DEFAULT_PROFILE, urlsplit(url).netloc, url)
+        return next(name for name in names if name == url or name not in profiles)
+
+
+@dataclass(frozen=True)
+class Changing(SignIns):
+    """The profiles of a file while its lock is held. What is put is written at once."""
+
+    write: Callable[[dict[str, Any]], None]
 
     def put(self, name: str, profile: Profile) -> None:
         """Keep a profile in place of the earlier one of that name."""
@@ -89,24 +115,9 @@ class SessionFile:
     path: Path
     exposed: Callable[[Path, int], None] = _warn_of_others
 
-    def profiles(self) -> dict[str, Profile]:
-        """Read every profile; without the file there is none."""
-        return _profiles(self._content())
-
-    def current(self) -> str | None:
-        """Return the name of the profile in use, if there is one: signed in or chosen last."""
-        content = self._content()
-        names = (content.get("current"), DEFAULT_PROFILE)
-        return next((name for name in names if name in content["profiles"]), None)
-
-    def of_server(self, url: str) -> str:
-        """Return the name of the profile of a server; without one, a name that no other has."""
-        profiles = self.profiles()
-        fitting = [name for name, kept in profiles.items() if kept.url == url]
-        if fitting:
-            return next((name for name in fitting if name == self.current()), fitting[0])
-        names = (DEFAULT_PROFILE, urlsplit(url).netloc, url)
-        return next(name for name in names if name == url or name not in profiles)
+    def read(self) -> SignIns:
+        """Return what is kept; without the file, that is nothing."""
+        return SignIns(self._content())
 
     @contextmanager
     def changing(self) -> Iterator[Changing]:

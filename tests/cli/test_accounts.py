@@ -40,7 +40,7 @@ def sign_in(cli: Command, server: RunningServer, *more: str, password: str = PAS
 
 
 def kept() -> Profile:
-    return kept_sign_ins(os.environ).profiles()["default"]
+    return kept_sign_ins(os.environ).read().profiles["default"]
 
 
 def test_a_sign_in_is_kept_for_the_commands_that_follow(

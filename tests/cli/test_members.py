@@ -195,7 +195,7 @@ def test_who_is_invited_registers_and_is_a_member(
     assert f"You are admin of Acme Firmware ({server.org_id})." in answer.err
     assert token.strip() not in answer.err
     assert cli("orgs", "show").out.splitlines()[1] == "  your role: admin"
-    assert "new@example.org" in kept_sign_ins(os.environ).profiles()["default"].email
+    assert "new@example.org" in kept_sign_ins(os.environ).read().profiles["default"].email
 
 
 def test_the_invitation_may_be_in_the_environment_or_in_a_file(

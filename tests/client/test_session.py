@@ -6,15 +6,17 @@ import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from hwci.client import AsyncClient, Client, Session, calls
 from hwci.client.errors import SessionEndedError, SessionFileError, UnauthorizedError
 from hwci.client.session import ARRIVES_WITHIN_S
-from hwci.client.session_file import Profile, SessionFile
+from hwci.client.session_file import Changing, Profile, SessionFile
 from hwci.server.storage.sqlite.connections import open_reader
 from tests.support.answering import Answer, answering
 from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
@@ -183,6 +185,31 @@ def test_a_sign_in_is_shown_to_its_own_server_only(server: RunningServer, path: 
     assert Session("https://kept.example/", path).token() == "kept-token"
 
 
+class Overtaken(SessionFile):
+    """Just before each change another process signs in, at another server."""
+
+    @contextmanager
+    def changing(self) -> Iterator[Changing]:
+        put(SessionFile(self.path), "default", KEPT)
+        with super().changing() as file:
+            yield file
+
+
+def test_first_sign_ins_at_two_servers_at_once_both_stay(
+    server: RunningServer, path: Path, tmp_path: Path
+) -> None:
+    with Client(server.url) as client:
+        answer = client.send(calls.login(EMAIL, PASSWORD))
+
+    Session(server.url, Overtaken(path), login=known).token()
+    kept_as = Session(server.url, Overtaken(tmp_path / "kept.json")).keep(answer, time.time())
+
+    assert kept_as == urlsplit(server.url).netloc
+    for file in (path, tmp_path / "kept.json"):
+        kept = SessionFile(file).read().profiles
+        assert [kept[name].url for name in ("default", kept_as)] == [KEPT.url, server.url]
+
+
 def test_what_fails_in_the_login_of_a_program_is_its_own(path: Path) -> None:
     def login() -> tuple[str, str]:
         raise FileNotFoundError("password.txt")
@@ -232,7 +259,7 @@ def test_a_store_of_sign_ins_is_its_owners_alone(path: Path) -> None:
     assert store.path.parent.stat().st_mode & 0o777 == 0o700
     modes = {file.name: file.stat().st_mode & 0o777 for file in store.path.parent.iterdir()}
     assert modes == {"sessions.json": 0o600, "sessions.lock": 0o600}
-    assert set(store.profiles()) == {"default", "work"}
+    assert set(store.read().profiles) == {"default", "work"}
 
 
 def test_a_forgotten_profile_leaves_the_others(path: Path) -> None:
@@ -243,7 +270,7 @@ def test_a_forgotten_profile_leaves_the_others(path: Path) -> None:
     with store.changing() as file:
         file.drop("default")
 
-    assert set(store.profiles()) == {"work"}
+    assert set(store.read().profiles) == {"work"}
 
 
 def test_a_damaged_store_is_named_and_left_alone(path: Path) -> None:
@@ -263,7 +290,7 @@ def test_sign_ins_at_the_same_time_all_stay(path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda name: put(SessionFile(path), name, KEPT), names))
 
-    assert set(SessionFile(path).profiles()) == set(names)
+    assert set(SessionFile(path).read().profiles) == set(names)
 
 
 def test_a_store_of_a_newer_hwci_is_named_and_left_alone(path: Path) -> None:
@@ -273,7 +300,7 @@ def test_a_store_of_a_newer_hwci_is_named_and_left_alone(path: Path) -> None:
     store.path.write_text(newer)
     store.path.chmod(0o600)
 
-    for use in (store.profiles, lambda: put(store, "default", KEPT)):
+    for use in (store.read, lambda: put(store, "default", KEPT)):
         with pytest.raises(SessionFileError, match="newer hwci") as caught:
             use()
         assert "they have format 2, and this one knows 1" in caught.value.reason
@@ -294,14 +321,14 @@ def test_fields_that_another_version_added_stay(path: Path) -> None:
     after = json.loads(store.path.read_text())
     assert after["theme"] == "dark"
     assert after["profiles"]["default"]["org"] == "Acme"
-    assert store.profiles()["default"].access_token == "new"
+    assert store.read().profiles["default"].access_token == "new"
 
 
 def test_a_store_that_cannot_be_read_or_written_names_the_cause(tmp_path: Path, path: Path) -> None:
     store = SessionFile(path)
     store.path.mkdir(parents=True)
     with pytest.raises(SessionFileError, match="cannot be read") as caught:
-        store.profiles()
+        store.read()
     assert caught.value.reason == "Is a directory"
 
     (tmp_path / "file").write_text("")

@@ -161,10 +161,8 @@ def _sign_in_by_password(
 
 def _keep(settings: Settings, answer: "SignedIn", began: datetime) -> None:
     session = settings.session
-    name = session.name
-    others = session.file.profiles().keys() - {name}
-    session.keep(answer, began.timestamp(), use=not settings.explicit)
-    if others:
+    name = session.keep(answer, began.timestamp(), use=not settings.explicit)
+    if session.file.read().profiles.keys() - {name}:
         note(f"The sign-in is profile {name}; your others are kept: hwci profiles list")
 
 
@@ -178,7 +176,7 @@ def logout(profile: options.Profile = None) -> None:
     from hwci.client.errors import HwciError, SessionFileError
 
     session = resolve(Flags(profile=profile)).session
-    kept = session.file.profiles().get(session.name)
+    kept = session.file.read().get(session.name)
     if kept is None:
         note("You were not signed in.")
         return

@@ -26,11 +26,10 @@ def list_profiles(json: options.JsonList = False, output: options.Output = None)
     from hwci.cli.terminal.profile_list import LAYOUT, Row
 
     form = options.form_of(json, output)
-    kept = kept_sign_ins(os.environ)
-    current = kept.current()
+    kept = kept_sign_ins(os.environ).read()
     rows = [
-        Row(name=name, url=one.url, email=one.email, in_use=name == current)
-        for name, one in sorted(kept.profiles().items())
+        Row(name=name, url=one.url, email=one.email, in_use=name == kept.current)
+        for name, one in sorted(kept.profiles.items())
     ]
     emit(LAYOUT, rows, form)
 
@@ -46,7 +45,7 @@ def use_profile(
       hwci profiles use hwci.example.org
     """
     kept = kept_sign_ins(os.environ)
-    known = kept.profiles()
+    known = kept.read().profiles
     if name not in known:
         fix = "Sign in: hwci login --url URL; or name another profile: hwci profiles list"
         raise command_error(f"There is no profile {name!r}", hint(name, known) or "none", fix)

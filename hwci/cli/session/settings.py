@@ -96,9 +96,9 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     said_url = flags.url or env.get("HWCI_URL")
     named, url = explicit, said_url
     if not url:
-        sign_ins = kept_sign_ins(env)
-        named = explicit or sign_ins.current()
-        kept = sign_ins.profiles().get(named or "")
+        sign_ins = kept_sign_ins(env).read()
+        named = explicit or sign_ins.current
+        kept = sign_ins.get(named or "")
         url = None if kept is None else kept.url
     return Settings(
         url=(url or DEFAULT_URL).rstrip("/"),
