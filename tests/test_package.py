@@ -216,6 +216,19 @@ main()
 """
 
 
+def without_posix(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command without the modules, signals and functions that only POSIX has."""
+    own = {"HOME": str(folder), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_POSIX, *arguments],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**own, **env},
+    )
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -228,24 +241,27 @@ main()
 def test_the_reporter_needs_nothing_that_only_posix_has(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "r.xml").write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
     fields = {"REPO_KEY": "r", "SUITE": "s", "BOX": "b", "SHA": "a" * 40, "BRANCH": "main"}
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_POSIX, *command],
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-        text=True,
-        env={
-            **{f"HWCI_{name}": value for name, value in fields.items()},
-            "HOME": str(tmp_path),
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT),
-            "HWCI_URL": "http://127.0.0.1:1",
-            "HWCI_CI_KEY": f"svc_{'0' * 64}",
-            "HWCI_DEADLINE": "0",
-            "HWCI_SPOOL_DIR": str(tmp_path / "spool"),
-        },
+    done = without_posix(
+        tmp_path,
+        *command,
+        **{f"HWCI_{name}": value for name, value in fields.items()},
+        HWCI_URL="http://127.0.0.1:1",
+        HWCI_CI_KEY=f"svc_{'0' * 64}",
+        HWCI_DEADLINE="0",
+        HWCI_SPOOL_DIR=str(tmp_path / "spool"),
     )
 
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "spool" / "bench.sqlite3").exists(), done.stderr
+
+
+def test_a_mode_that_tells_nothing_of_others_is_no_warning(tmp_path: Path) -> None:
+    file = tmp_path / "hwci" / "credentials.json"
+    file.parent.mkdir()
+    file.write_text('{"format": 1, "profiles": {}}')
+    file.chmod(0o666)
+
+    done = without_posix(tmp_path, "profiles", "list", XDG_CONFIG_HOME=str(tmp_path))
+
+    assert (done.returncode, "Others can read" in done.stderr) == (0, False), done.stderr

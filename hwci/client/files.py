@@ -6,15 +6,17 @@ their writers.
 
 import os
 import stat
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-"""The bits of a mode by which others than its owner reach a file."""
+OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO if hasattr(os, "getuid") else 0
+"""The bits of a mode by which others than its owner reach a file; those of Windows tell nothing."""
 UNFINISHED = ".new-"
 """Prefix of the name of an unfinished file: its writer may be killed."""
+_BETWEEN_THREADS: dict[Path, threading.Lock] = {}
 
 
 def state_home(environ: Mapping[str, str]) -> Path | None:
@@ -79,13 +81,19 @@ def remove_unfinished(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a lock that ends with the process; yield False if another process holds it. Windows has
-    no such locks: there, two processes are not kept apart.
+    """Hold a lock that ends with the process; yield False if another thread or process holds it.
+    Windows has no such locks: there, threads are kept apart, and processes are not.
     """
     try:
         import fcntl  # noqa: PLC0415 - the client can be imported where there is none
     except ModuleNotFoundError:
-        yield True
+        lock = _BETWEEN_THREADS.setdefault(path.resolve(), threading.Lock())
+        held = lock.acquire(blocking=wait)
+        try:
+            yield held
+        finally:
+            if held:
+                lock.release()
         return
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:

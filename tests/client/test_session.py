@@ -3,6 +3,7 @@
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "folder" / "sessions.json"
+
+
+@pytest.fixture(params=["posix", "windows"])
+def locks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "windows":
+        monkeypatch.setitem(sys.modules, "fcntl", None)
 
 
 def known() -> tuple[str, str]:
@@ -82,6 +89,7 @@ def test_a_session_begins_once_and_lasts(server: RunningServer, path: Path) -> N
     assert asked == ["login"]
 
 
+@pytest.mark.usefixtures("locks")
 def test_threads_renew_a_session_once(server: RunningServer, path: Path) -> None:
     session = begun(server, path)
     change(session, expires_at=0.0)
@@ -94,6 +102,7 @@ def test_threads_renew_a_session_once(server: RunningServer, path: Path) -> None
     assert refreshed(server) == before + 1
 
 
+@pytest.mark.usefixtures("locks")
 def test_tasks_renew_a_session_once(server: RunningServer, path: Path) -> None:
     session = begun(server, path)
     change(session, expires_at=0.0)
@@ -285,6 +294,7 @@ def test_a_damaged_store_is_named_and_left_alone(path: Path) -> None:
     assert store.path.read_text() == "{half"
 
 
+@pytest.mark.usefixtures("locks")
 def test_sign_ins_at_the_same_time_all_stay(path: Path) -> None:
     names = [f"profile-{number}" for number in range(40)]
     with ThreadPoolExecutor(8) as pool:
