@@ -35,6 +35,9 @@ jobs:
       - run: {hwci} merge-announce
   hil:
     runs-on: [self-hosted, bench-1]
+    # In a matrix, as its jobs may run on one bench:
+    # env:
+    #   HWCI_RUN_ID: ${{ github.run_id }}${{ strategy.job-index }}
     steps:
       - uses: actions/checkout@v5
         with:

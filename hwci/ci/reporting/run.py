@@ -325,7 +325,9 @@ def _notices(context: JobContext) -> tuple[str, ...]:
 
 
 def _replaced(reports: Sequence[RunReport], command: CommandContext) -> tuple[str, ...]:
-    """Return warnings of reports that replace those of other tests: most likely another job's."""
+    """Return warnings of reports that replace those of other tests, or of the same tests at another
+    time: most likely another job's.
+    """
     store = bench_store(command.environ)
     return tuple(
         f"The report of {report.box_key} replaces {other}: same run {report.run_id}, attempt "

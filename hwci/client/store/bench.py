@@ -260,7 +260,7 @@ class BenchStore(StoreFile):
         return job.number
 
     def replaced(self, report: RunReport) -> str | None:
-        """Return what else a report would replace: other tests or another product."""
+        """Return what else a report would replace: other tests, product or start."""
         identities = (PendingReport.of(report).identity, older_identity(report))
         facts = facts_of(report)
         with suppress(StoreError):

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from hwci.wire.base import write_time
 from hwci.wire.reports import Changes, RunReport
 
 RUNS_KEPT = 200
@@ -121,7 +122,9 @@ class PastRuns:
 
 
 class RunFacts(NamedTuple):
-    """What is remembered of a report of a run. `series`, `tests`: hashes. `changes`: JSON."""
+    """What is remembered of a report of a run. `series`: a hash. `tests`: a hash of their ids, and
+    after a blank when they started; an earlier version wrote no start. `changes`: JSON.
+    """
 
     series: str
     run_id: int
@@ -135,14 +138,15 @@ class RunFacts(NamedTuple):
 def facts_of(report: RunReport) -> RunFacts:
     """Return what is remembered of a report. A part has a number of its own."""
     product = report.suite or report.workflow
-    tests = json.dumps(sorted(item.id for item in report.tests)).encode()
+    ids = json.dumps(sorted(item.id for item in report.tests)).encode()
+    started = f" {write_time(report.started_at)}" if report.tests else ""
     return RunFacts(
         RunSeries(report.repo_key, report.workflow, report.branch, product).digest,
         report.part_of.run_id if report.part_of else report.run_id,
         report.sha.lower(),
         report.hello_ok and bool(report.tests),
         report.changes.model_dump_json(exclude_unset=True) if report.changes else None,
-        hashlib.sha256(tests).hexdigest(),
+        hashlib.sha256(ids).hexdigest() + started,
         product,
     )
 
@@ -220,7 +224,9 @@ def past_runs(db: sqlite3.Connection, series: RunSeries) -> PastRuns:
 
 
 def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts) -> str | None:
-    """Return what else a report would replace, other tests or another product; None for nothing."""
+    """Return what else a report would replace: other tests, another product, or the same tests of
+    another time; None for nothing.
+    """
     marks = ", ".join("?" * len(identities))
     row = db.execute(
         f"SELECT tests, product FROM (SELECT * FROM known WHERE identity IN ({marks}) UNION ALL "  # noqa: S608
@@ -232,7 +238,10 @@ def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts)
         return None
     if row["product"] != facts.product:
         return f"one of product {row['product']}"
-    return None if row["tests"] == facts.tests else "one of other tests"
+    (then, *at), (now, *again) = row["tests"].split(), facts.tests.split()
+    if then != now:
+        return "one of other tests"
+    return f"one that started at {at[0]}" if at and again and at != again else None
 
 
 def _forget_changes(db: sqlite3.Connection, series: str) -> None:

@@ -246,10 +246,14 @@ def test_the_same_report_again_replaces_nobody_elses(one: BenchStore) -> None:
     [
         ({"tests": OTHER_TESTS, "suite": "s"}, "one of other tests"),
         ({"tests": [], "suite": "s"}, "one of other tests"),
+        (
+            {"started_at": "2026-03-01T09:00:00Z", "suite": "s"},
+            "one that started at 2026-01-31T09:00:00Z",
+        ),
         ({"suite": "t"}, "one of product s"),
         ({"tests": OTHER_TESTS, "suite": "t"}, "one of product s"),
     ],
-    ids=["other tests", "no tests", "another product", "both"],
+    ids=["other tests", "no tests", "another start", "another product", "both"],
 )
 def test_a_report_of_something_else_under_the_same_identity_is_noticed(
     one: BenchStore, other: dict[str, Any], said: str, is_sent: bool
@@ -264,6 +268,16 @@ def test_another_run_attempt_or_box_is_another_report(
     one: BenchStore, field: dict[str, Any]
 ) -> None:
     assert one.replaced(run_report(tests=OTHER_TESTS, **field)) is None
+
+
+def test_a_report_that_an_earlier_version_remembers_without_its_start_is_the_same(
+    one: BenchStore,
+) -> None:
+    one.write(lambda db: db.execute("UPDATE reports SET tests = substr(tests, 1, 64)").rowcount)
+
+    later = run_report(suite="s", started_at="2026-03-01T09:00:00Z")
+    assert one.replaced(later) is None
+    assert one.replaced(run_report(suite="s", tests=OTHER_TESTS)) == "one of other tests"
 
 
 def test_a_refused_report_replaced_nothing(one: BenchStore) -> None:
