@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from hwci import __version__
 from tests.cli.conftest import Answer, Command
 from tests.cli.test_reporting import NOWHERE, junit
 from tests.support.recorded import NAMES, recorded
@@ -784,20 +785,67 @@ def test_a_verdict_rule_of_the_project_is_believed(in_ci: Command, products: Pat
     assert report["tests"][0]["verdict"] == "infra"
 
 
-def test_a_project_file_with_a_fault_is_wrong_usage(in_ci: Command, products: Path) -> None:
-    (products / "hwci.toml").write_text("repo_key = 1")
+UNKNOWN = {
+    "repo_key =": ("mesages = true", "mesages is no known key; did you mean messages?"),
+    "box =": ("boxx = 1", "product 1: boxx is no known key; did you mean box?"),
+    "verdict =": (
+        "colour = 1",
+        (
+            "verdict 1: colour is no known key; known are message, verdict; "
+            f"a newer hwci than {__version__} may know it"
+        ),
+    ),
+}
+"""Keys that are not known, by the key before which they are written, and what is said of each."""
 
-    for command in ("report-run", "merge-announce"):
-        code, out, err = in_ci(command)
-        assert (code, out) == (2, "")
-        assert "repo_key: Input should be a valid string" in err
+READERS = [
+    ("report-run", "--box", "b", "--junit", "one.xml", "-n"),
+    ("merge-announce", "-n"),
+    ("exec", "--box", "b", "--junit", "two.xml", "--", "cp", "one.xml", "two.xml"),
+    ("env",),
+]
+"""What reads a project file for a report."""
 
 
-def test_a_key_of_a_newer_project_file_ends_no_report(in_ci: Command, products: Path) -> None:
+def lines(err: str) -> set[str]:
+    return {line.rstrip(".?") for line in err.splitlines()}
+
+
+def project_file(*before: str) -> str:
+    text = PRODUCTS + '[[verdict]]\nmessage = "stuck"\nverdict = "infra"\n'
+    for key in before:
+        text = text.replace(key, f"{UNKNOWN[key][0]}\n{key}", 1)
+    return text
+
+
+@pytest.mark.parametrize("command", READERS, ids=lambda command: command[0])
+def test_unknown_keys_of_the_project_file_are_left_out_with_a_warning_each(
+    in_ci: Command, products: Path, command: tuple[str, ...]
+) -> None:
     path = products / "hwci.toml"
-    path.write_text(f"colour = 1\n{path.read_text()}")
+    path.write_text(project_file())
+    without = in_ci(*command, HWCI_RUN_ID="7")
 
-    done = in_ci("report-run", "--box", "b", "--junit", "one.xml", "-n")
+    for keys in (*zip(UNKNOWN), tuple(UNKNOWN)):
+        path.write_text(project_file(*keys))
+        code, out, err = in_ci(*command, HWCI_RUN_ID="7")
 
-    assert done.code == 0
-    assert f"warning: Left out: {path}: colour is no known key" in done.err
+        said = (UNKNOWN[key][1] for key in keys)
+        warned = {f"warning: Left out: {path}: {one.rstrip('?')}" for one in said}
+        assert (code, out) == (0, without.out)
+        assert lines(err) == warned | lines(without.err)
+
+
+@pytest.mark.parametrize("command", READERS, ids=lambda command: command[0])
+def test_a_fault_of_the_project_file_is_wrong_usage_and_named_beside_unknown_keys(
+    in_ci: Command, products: Path, command: tuple[str, ...]
+) -> None:
+    text = project_file(*UNKNOWN).replace("merge_trigger = false", 'merge_trigger = "no"')
+    (products / "hwci.toml").write_text(text)
+
+    code, _, err = in_ci(*command)
+
+    assert code == (0 if command == ("env",) else 2)
+    assert "product 4: merge_trigger: Input should be a valid boolean" in err
+    assert all(said in err for _, said in UNKNOWN.values())
+    assert not (products / "two.xml").exists()
