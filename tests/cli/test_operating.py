@@ -16,7 +16,9 @@ import pytest
 from hwci.cli.commands import demo
 from hwci.cli.commands.serve import server_errors
 from hwci.client.explained import ExplainedError
+from hwci.demo import project
 from hwci.server.errors import HwciServerError, StorageError
+from hwci.server.services.ci_metrics import ingest
 from tests.support.commands import HWCI, environment, hwci, hwci_process, started
 
 THREE_LINES = ["error", "cause", "fix"]
@@ -270,6 +272,37 @@ def test_a_demo_that_does_not_serve_leaves_nothing_behind(
     for text in ("Sign-in", "hwci login", "svc_"):
         assert text not in out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_slow_machine_has_time_for_the_history_of_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "DAYS", 5)
+    monkeypatch.setattr(ingest, "WRITE_SECONDS", 0.0)
+
+    done = hwci(tmp_path, "demo", "--port", "0", "--exit")
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("broken", ["fill", "furnish"])
+def test_a_demo_that_breaks_off_leaves_its_folder_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / "hwci.db.old").write_text("mine")
+    monkeypatch.setattr(demo, "DAYS", 5)
+    if broken == "fill":
+        monkeypatch.setattr(ingest, "HISTORY_SECONDS", 0.0)
+    else:
+        monkeypatch.setattr(project, "BOXES", ["a name that is too long" * 20])
+
+    done = hwci(tmp_path, "demo", "--port", "0", "--exit", "--dir", "kept")
+
+    assert done.returncode != 0
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == THREE_LINES
+    assert [path.name for path in folder.iterdir()] == ["hwci.db.old"]
 
 
 def test_the_demo_names_a_port_that_is_taken_before_it_makes_a_history(tmp_path: Path) -> None:

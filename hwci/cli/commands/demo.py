@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -71,7 +71,11 @@ def demo(
 
       hwci demo --port 0 --exit
     """
-    with server_errors("The demo does not start"), _database(folder) as database:
+    with (
+        server_errors("The demo does not start"),
+        _database(folder) as database,
+        ExitStack() as unmade,
+    ):
         import asyncio
 
         from hwci.server.app import require_port
@@ -82,9 +86,11 @@ def demo(
             database=str(database), port=port, rate_limit="off", auth_rate_limit="off"
         )
         asyncio.run(require_port(settings))
+        unmade.callback(_remove_all_but, _files(database), database)
         account = _prepare(settings)
         with _serving(settings) as url, explained("The demo broke off"):
             keys = _furnish(url, account)
+            unmade.pop_all()
             if keep:
                 _introduce(url, account, keys.ci)
                 _serve_until_signal(url, keys.boxes)
@@ -109,6 +115,16 @@ def _database(folder: Path | None) -> Iterator[Path]:
         )
     folder.mkdir(parents=True, exist_ok=True)
     yield database
+
+
+def _files(database: Path) -> set[Path]:
+    return set(database.parent.glob(f"{database.name}*"))
+
+
+def _remove_all_but(before: set[Path], database: Path) -> None:
+    """Remove half a demo: its password was not shown, and it would stand in the way of the next."""
+    for path in _files(database) - before:
+        path.unlink()
 
 
 def _prepare(settings: Settings) -> Account:

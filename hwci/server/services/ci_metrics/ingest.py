@@ -21,6 +21,9 @@ WRITE_SECONDS = 30.0
 a slow disk, if refused, would come again.
 """
 
+HISTORY_SECONDS = 3_600.0
+"""No request waits for a history, and a small machine takes a minute for that of a demo."""
+
 Sent = MergeAnnouncement | RunReport | SuiteConfiguration
 Put = Callable[[Writer], None]
 
@@ -49,7 +52,7 @@ class Ingest(Service):
             for put in puts:
                 put(writer)
 
-        await self._storage.write(work, organization=org_id, seconds=WRITE_SECONDS)
+        await self._storage.write(work, organization=org_id, seconds=HISTORY_SECONDS)
 
     async def _keep(self, key: CiKey, put: Put) -> None:
         now = self._clock()
