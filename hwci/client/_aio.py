@@ -145,7 +145,8 @@ class AsyncClient:
         self._server = parse_address(url)
         self._proxy = proxy_of(self._server)
         self._tunnel = self._server.scheme == "https"
-        self._credentials = Credentials(ci_key, token, box_key, reader_key)
+        given = Credentials(ci_key, token, box_key, reader_key)
+        self._credentials = given.of_server(self._server)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
         self._kept: aiohttp.ClientSession | None = None

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, Self, TypeVar, cast
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ValidationError
 
 from hwci import __version__
+from hwci.client._address import ServerAddress, parse_address
 from hwci.client._call import Call, Credential
 from hwci.client.errors import (
     AnswerShapeError,
@@ -25,6 +26,7 @@ from hwci.client.errors import (
     CredentialMalformedError,
     CredentialMissingError,
     HwciError,
+    SessionError,
     TimedOutError,
     UntrustedError,
     error_class,
@@ -38,7 +40,9 @@ Item = TypeVar("Item")
 
 
 class RenewableToken(Protocol):
-    """An access token that can be replaced: a `Session`."""
+    """An access token that can be replaced: a `Session`. `url`: the server that takes it."""
+
+    url: str
 
     def token(self, refused: str | None = None) -> str:
         """Return the present token; another one if this one was refused."""
@@ -81,6 +85,21 @@ class Credentials:
         """The token, if it can be replaced."""
         plain = self.token is None or isinstance(self.token, str) or callable(self.token)
         return None if plain else cast("RenewableToken", self.token)
+
+    def of_server(self, server: ServerAddress) -> Self:
+        """Return these credentials, for the client of a server.
+
+        Raises:
+            SessionError: the session is of another server.
+        """
+        session = self.renewable
+        if session is not None and parse_address(session.url) != server:
+            raise SessionError(
+                "The session is of another server",
+                f"its tokens are sent to {session.url} only, and the client is of {server}",
+                "Create both with the same address",
+            )
+        return self
 
     def __repr__(self) -> str:
         held = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -162,7 +162,8 @@ class Client:
         retries: int = 4,
     ) -> None:
         self._server = parse_address(url)
-        self._credentials = Credentials(ci_key, token, box_key, reader_key)
+        given = Credentials(ci_key, token, box_key, reader_key)
+        self._credentials = given.of_server(self._server)
         self._retries = retries
         self._proxy = proxy_of(self._server)
         self._route = route_to(self._server, self._proxy)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hwci.client import AsyncClient, Client, Session, calls
-from hwci.client.errors import SessionEndedError, SessionFileError, UnauthorizedError
+from hwci.client.errors import SessionEndedError, SessionError, SessionFileError, UnauthorizedError
 from hwci.client.session import ARRIVES_WITHIN_S
 from hwci.client.session_file import Changing, Profile, SessionFile
 from hwci.server.storage.sqlite.connections import open_reader
@@ -192,6 +192,18 @@ def test_a_sign_in_is_shown_to_its_own_server_only(server: RunningServer, path: 
     with pytest.raises(SessionEndedError, match="'default' keeps no sign-in at"):
         Session(server.url, path, profile="default").token()
     assert Session("https://kept.example/", path).token() == "kept-token"
+
+
+@pytest.mark.parametrize("shell", [Client, AsyncClient])
+def test_a_session_signs_no_calls_to_another_server(
+    shell: type[Client | AsyncClient], path: Path
+) -> None:
+    session = Session("https://kept.example", path)
+
+    for other in ("http://kept.example", "https://kept.example/below", "https://other.example"):
+        with pytest.raises(SessionError, match=f"to https://kept.example only.*of {other}"):
+            shell(other, token=session)
+    shell("https://KEPT.example:443/", token=session)
 
 
 class Overtaken(SessionFile):
