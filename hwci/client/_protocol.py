@@ -300,7 +300,7 @@ def fault_of(call: Call[T], outcome: Response | NoAnswer) -> HwciError:
         kind = kind if outcome.passing else UntrustedError
         return kind(outcome.address, outcome.reason, outcome.sent)
     if outcome.status >= HTTPStatus.BAD_REQUEST:
-        return _refusal(outcome)
+        return _refusal(call.path, outcome)
     return AnswerShapeError(outcome.status, _surprise(call, outcome), _request_id(outcome))
 
 
@@ -331,7 +331,7 @@ def _described(response: Response) -> str:
     return f"{media}, titled {' '.join(words)[:_TITLE_MAX]!r}" if tag and words else media
 
 
-def _refusal(response: Response) -> ApiError:
+def _refusal(path: str, response: Response) -> ApiError:
     request_id = _request_id(response)
     own_form = True
     try:
@@ -346,6 +346,7 @@ def _refusal(response: Response) -> ApiError:
         )
     kind = error_class(response.status)
     refusal = kind(response.status, body.error, body.message, request_id, body.issues or ())
+    refusal.path = path
     refusal.retry_after = retry_after(response)
     refusal.own_form = own_form
     return refusal

@@ -170,9 +170,10 @@ class AnswerShapeError(HwciError):
 class ApiError(HwciError):
     """The server refused the request; `message` is its sentence. `retry_after`: seconds to wait,
     where the server named them. `own_form`: the answer is in hwci's form; else it may be that of a
-    proxy, an ingress or a sign-in page in between.
+    proxy, an ingress or a sign-in page in between. `path`: what was asked.
     """
 
+    path: str = ""
     retry_after: float | None = None
     own_form: bool = True
 

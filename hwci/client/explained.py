@@ -3,6 +3,7 @@
 command that they end. It does not know how they are shown.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -105,7 +106,7 @@ CI_KEY_FIX = (
     " `hwci keys create NAME` makes one"
 )
 OFF = "CI Metrics is not enabled"
-OFF_FIX = "Ask the operator of the server to turn it on: hwci admin ci-metrics enable ORG"
+_ORG_IN_PATH = re.compile(r"/api/orgs/([^/]+)/")
 WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
 BETWEEN_FIX = (
     "Check the address (--url or HWCI_URL), and the proxy or ingress that answered for hwci"
@@ -169,9 +170,9 @@ def explain(
     elif by_ci_key and isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError):
         fix = CI_KEY_FIX
     elif isinstance(fault, errors.ForbiddenError) and fault.message.startswith(OFF):
-        fix = OFF_FIX
+        fix = _off_fix(fault.path)
     elif by_ci_key and isinstance(fault, errors.ForbiddenError) and fault.own_form:
-        fix = OFF_FIX  # for a key that works, the server has no other reason
+        fix = _off_fix(fault.path)  # for a key that works, the server has no other reason
     elif by_ci_key and isinstance(fault, misplaced):
         code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
     if isinstance(fault, errors.SessionError):
@@ -185,6 +186,13 @@ def explain(
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
     details = shortened(fault_lines(fault.issues))
     return ErrorMessage(what or "The server refused this", cause, fix, code, details)
+
+
+def _off_fix(path: str) -> str:
+    """Return who turns CI Metrics on, and how. A key does not know of which organization it is."""
+    found = _ORG_IN_PATH.match(path)
+    org = found[1] if found else "ORG"
+    return f"Ask the operator of the server: `hwci admin ci-metrics enable {org}` turns it on"
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def test_a_backup_is_restored_where_no_server_runs(
     assert missing.err.splitlines() == [
         "error: The backup was not put back",
         f"cause: There is no backup {tmp_path / 'none.db'}",
-        "fix: Name one that `hwci admin backup` made",
+        f"fix: Name one that `hwci admin backup --database {free}` made",
     ]
 
 

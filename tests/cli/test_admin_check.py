@@ -60,7 +60,10 @@ def test_damage_is_named_with_what_to_do_next_also_by_a_server_that_runs(folder:
         result = hwci(folder, "admin", "check", *DATABASE)
         assert result.returncode == 1
         assert result.stdout.startswith("damaged: Report 1 (run 1 attempt 1 of acme/firmware on ")
-        assert "Next: stop the server, then: hwci admin restore BACKUP" in result.stderr
+        assert (
+            "Next: stop the server, then: hwci admin restore --database hwci.db BACKUP"
+            in result.stderr
+        )
     refused = hwci(folder, *COMMANDS["serve"], *DATABASE)
     assert refused.returncode == 1
     assert "was found damaged: Report 1" in refused.stderr

@@ -16,19 +16,25 @@ import hwci
 from tests.cli.conftest import Answer, Command
 from tests.cli.test_help import COMMANDS
 from tests.cli.test_init import repository
+from tests.cli.test_spool import body
 from tests.support.answering import Answer as Canned
-from tests.support.answering import answering
+from tests.support.answering import answering, unused_url
 from tests.support.running import RunningServer, new_organization
 
-NEXT = re.compile(r"(?:[Nn]ext: |^  )(hwci .+)$", re.MULTILINE)
+WRONG_KEY = "svc_" + "0" * 64
+NOT_FOUND = b'{"statusCode": 404, "error": "Not Found", "message": "No"}'
+NEXT = re.compile(r"(?:: |^  |\(|`)(hwci [^`;,)\n]+)", re.MULTILINE)
 USER = ["admin", "create-user", "--email", "a@example.org", "--organization", "Acme & Co"]
 
 
-def pasted(cli: Command, printed: Answer, **env: str) -> list[Answer]:
-    """Run what was printed."""
-    commands = [shlex.split(line)[1:] for line in NEXT.findall(printed.err)]
+def pasted(
+    cli: Command, printed: Answer, *answers: str, only: str = "", stdin: str = "", **env: str
+) -> list[Answer]:
+    """Run what was printed. `answers`: flags in place of what a terminal is asked."""
+    named = (line for line in NEXT.findall(printed.err) if only in line)
+    commands = [shlex.split(line)[1:] for line in named]
     assert commands, printed.err
-    return [cli(*command, **env) for command in commands]
+    return [cli(*command, *answers, stdin=stdin, **env) for command in commands]
 
 
 def test_after_a_user_is_created_ci_metrics_is_enabled_in_the_same_database(
@@ -58,17 +64,130 @@ def test_ci_metrics_is_enabled_by_the_name_of_an_organization(cli: Command, tmp_
 def test_a_new_project_file_is_checked_next(cli: Command, tmp_path: Path) -> None:
     repository(tmp_path, "src/a.c", "tests/test_a.py")
 
-    assert [one.code for one in pasted(cli, cli("init"))] == [0]
+    assert [one.code for one in pasted(cli, cli("init"), only="check")] == [0]
 
 
 def test_a_403_because_ci_metrics_is_off_names_the_command(
     cli: Command, server: RunningServer
 ) -> None:
-    made = cli("orgs", "create", "Off", HWCI_URL=server.url, HWCI_TOKEN=server.token)
-    off = cli("metrics", "--org", made.out.strip(), HWCI_URL=server.url, HWCI_TOKEN=server.token)
-
+    word = ("--email", "off@example.org", "--password-stdin")
+    cli("register", "--url", server.url, *word, stdin=f"{server.password}\n")
+    operator = {"HWCI_DATABASE": str(server.database)}
+    made = cli("orgs", "create", "Off")
+    off = cli("metrics")
     assert off.code == 4
-    assert "hwci admin ci-metrics enable" in off.err
+
+    assert [one.code for one in pasted(cli, off, **operator)] == [0]
+    assert cli("metrics").code == 0
+    cli("admin", "ci-metrics", "disable", made.out.strip(), **operator)
+    assert [one.code for one in pasted(cli, made, **operator)] == [0]
+    assert cli("metrics").code == 0
+
+
+def test_a_command_repeats_the_flags_that_say_where(cli: Command, server: RunningServer) -> None:
+    where = ("--url", server.url, "--profile", "of us")
+    word = ("--email", server.email, "--password-stdin")
+    first = cli("runs", "list", *where, "--org", "Acme Firmware")
+    assert first.code == 4
+
+    [signed_in] = pasted(cli, first, *word, stdin=f"{server.password}\n")
+    assert signed_in.code == 0
+    none = cli("boxes", "list", *where, "--org", "Acme Firmware")
+    assert none.code == 0
+    assert NEXT.findall(none.err) == [
+        f"hwci boxes create --org 'Acme Firmware' --url {server.url} --profile 'of us' NAME"
+    ]
+    assert [one.code for one in pasted(cli, none)] == [0]
+
+
+def test_what_a_command_of_the_operator_names_is_in_the_same_database(
+    cli: Command, tmp_path: Path
+) -> None:
+    database = tmp_path / "of us.db"
+    new_organization(database)
+    where = ("--database", str(database))
+    person = ("--email", "owner@example.org")
+    cli("admin", "disable-user", *person, *where)
+    refused = cli("admin", "reset-password", *person, *where)
+
+    assert refused.code == 1
+    assert [one.code for one in pasted(cli, refused)] == [0]
+    assert cli("admin", "reset-password", *person, *where).code == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "printer", "there"),
+    [
+        ({"HWCI_CI_KEY": WRONG_KEY}, "report", True),
+        ({"HWCI_CI_KEY": WRONG_KEY}, "flush", True),
+        ({"HWCI_CI_KEY": WRONG_KEY}, "next report", True),
+        ({}, "flush", False),
+    ],
+)
+def test_what_waits_is_sent_by_the_command_that_is_named(
+    cli: Command, server: RunningServer, before: dict[str, str], printer: str, there: bool
+) -> None:
+    key = {"HWCI_CI_KEY": server.ci_key}
+    first = server.url if there else unused_url()
+    one = ("report-run", "--body", "-", "--url")
+    printed = cli(*one, first, stdin=body(1), **{**key, **before})
+    if printer == "flush":
+        printed = cli("spool", "flush", "--url", server.url, **key)
+    elif printer == "next report":
+        printed = cli(*one, server.url, stdin=body(2), **key)
+
+    done = pasted(cli, printed, only="spool flush", **key)
+    assert {one.code for one in done} == {0}
+    assert cli("spool", "list", "--json").out == "[]\n"
+
+
+def test_what_was_refused_and_what_is_superseded_is_sent_by_the_commands_that_are_named(
+    in_ci: Command,
+) -> None:
+    taken, away = Canned(204), Canned(503)
+    with answering(Canned(404, NOT_FOUND), taken, away, taken) as server:
+        to = {"HWCI_URL": server.url}
+        refused = in_ci("report-run", "--body", "-", stdin=body(1), **to)
+        assert [one.code for one in pasted(in_ci, refused, **to)] == [0]
+        in_ci("report-run", "--body", "-", stdin=body(2), **to)
+        kept = in_ci("report-run", "--body", "-", stdin=body(2), **to, HWCI_CI_KEY=WRONG_KEY)
+        assert [one.code for one in pasted(in_ci, kept, **to)] == [0]
+    assert in_ci("spool", "list", "--json").out == "[]\n"
+
+
+def test_a_new_box_is_installed_and_kept_online_by_the_commands_that_are_named(
+    cli: Command, signed_in: Command
+) -> None:
+    made = signed_in("boxes", "create", "bench-7")
+    [installed] = pasted(cli, made, "--token-stdin", stdin=made.out)
+
+    assert installed.code == 0
+    assert [one.code for one in pasted(cli, installed, "--once")] == [0]
+
+
+def test_who_is_invited_joins_by_either_command_that_is_named(
+    cli: Command, signed_in: Command, server: RunningServer
+) -> None:
+    made = signed_in("members", "invite", "new@example.org")
+    register, accept = NEXT.findall(made.err)
+    person = ("--email", "new@example.org", "--password-stdin")
+    words = f"{server.password}\n{made.out}"
+
+    assert cli(*shlex.split(register)[1:], *person, stdin=words).code == 0
+    again = signed_in("members", "invite", "next@example.org")
+    cli("register", "--url", server.url, "--email", "next@example.org", *person[2:], stdin=words)
+    assert cli(*shlex.split(accept)[1:], stdin=again.out).code == 0
+
+
+def test_a_reader_key_reads_by_the_commands_that_are_named(
+    cli: Command, signed_in: Command
+) -> None:
+    made = signed_in("keys", "create", "--reader", "Wall display")
+    [export] = re.findall(r"^  export (.*) HWCI_READER_KEY=", made.err, re.MULTILINE)
+    url = dict(one.split("=", 1) for one in shlex.split(export))
+
+    done = pasted(cli, made, **url, HWCI_READER_KEY=made.out.strip())
+    assert [one.code for one in done] == [0]
 
 
 def test_a_port_that_is_taken_names_another(
@@ -119,7 +238,7 @@ def told() -> Iterator[Told]:
     for path in sorted(Path(hwci.__file__).parent.rglob("*.py")):
         for message in messages(ast.parse(path.read_text())):
             for found in TOLD.finditer(message):
-                words = re.sub(rf"(?<=\S){VALUE}+", "", found["rest"]).rstrip(".").split()
+                words = re.sub(rf"(?<=\S){VALUE}+", "", found["rest"]).split()
                 length = max((n for n in (1, 2, 3) if " ".join(words[:n]) in COMMANDS), default=0)
                 given = words[length:]
                 if found["before"] != "  ":

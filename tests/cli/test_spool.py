@@ -87,7 +87,7 @@ def test_a_report_says_how_many_of_those_that_waited_still_do_and_why(in_ci: Com
 
     assert done.code == 0
     assert "note: 3 reports still wait (429 Too Many Requests: " in done.err
-    assert "). To send them: hwci spool flush.\n" in done.err
+    assert "). To send them: hwci spool flush\n" in done.err
 
 
 def test_a_report_says_how_many_its_deadline_left_waiting(
@@ -106,7 +106,7 @@ def test_a_report_says_how_many_its_deadline_left_waiting(
     assert done.code == 0
     assert (
         "Sent 1 report that waited.\n"
-        "note: 2 reports still wait (the deadline has passed). To send them: hwci spool flush.\n"
+        "note: 2 reports still wait (the deadline has passed). To send them: hwci spool flush\n"
     ) in done.err
 
 

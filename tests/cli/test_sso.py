@@ -117,7 +117,7 @@ async def test_who_says_no_at_the_provider_is_not_waited_for(
     assert err.splitlines() == [
         "error: The sign-in failed",
         f"cause: {refusal}",
-        "fix: If that is not what you meant, try again: hwci login --sso acme",
+        f"fix: If that is not what you meant, try again: hwci login --url {server.url} --sso acme",
     ]
     assert cli("whoami").code == 4
 
@@ -166,7 +166,10 @@ def test_nobody_waits_for_ever(
     assert err.splitlines()[-3:] == [
         "error: The sign-in failed",
         "cause: the browser did not come back within 5 minutes",
-        "fix: Look at the message in the browser, then try again: hwci login --sso acme",
+        (
+            "fix: Look at the message in the browser, then try again:"
+            f" hwci login --url {server.url} --sso acme"
+        ),
     ]
 
 

@@ -18,6 +18,7 @@ from hwci.cli.commands.admin.database import sqlite_here
 from hwci.cli.session.reporter import command_context, destination
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options
+from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import draw, note, safe, write, write_json
 from hwci.client.explained import ExitCode
 
@@ -53,7 +54,7 @@ def doctor(
         for one in found:
             write(f"{one.state:4}  {one.check}: {one.what}")
             if one.fix:
-                write(f"      fix: {one.fix}")
+                write(in_full(f"      fix: {one.fix}"))
     if any(one.state is State.FAIL for one in found):
         raise typer.Exit(ExitCode.FAILED)
 

@@ -81,7 +81,7 @@ def create_org(
         return
     write(str(made.id))
     note(f"{made.name} is created. The operator turns CI Metrics on for it:")
-    note(f"  hwci admin ci-metrics enable {made.id} --database FILE")
+    note(f"  hwci admin ci-metrics enable {made.id}")
 
 
 @orgs.command("show")

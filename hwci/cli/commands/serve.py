@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hwci.cli.terminal.again import kept
 from hwci.cli.terminal.render import note
 from hwci.client.explained import ExitCode, command_error
 
@@ -19,6 +20,7 @@ Database = Annotated[
     typer.Option(
         "--database",
         metavar="FILE",
+        callback=kept,
         help="File of the database [HWCI_DATABASE, else hwci-data/hwci.db].",
     ),
 ]

@@ -5,6 +5,7 @@ that is meant; and the flags that the commands of a signed-in person share.
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -44,6 +45,7 @@ _READER_KEY_FIX = (
     "Check HWCI_READER_KEY: a reader key begins with rdr_; `hwci keys create --reader NAME` makes"
     " one, `hwci keys list` shows those that work"
 )
+_TOKEN_FIX = "HWCI_TOKEN has ended, or is none: set a new one; or unset it, and sign in: hwci login"
 
 
 @dataclass(frozen=True)
@@ -167,13 +169,17 @@ def signed_in(flags: Flags) -> Iterator[Connection]:
         try:
             yield Connection(client, settings)
         except UnauthorizedError as fault:
-            if settings.reader_key() is None or "X-API-Key" not in fault.message:
+            if settings.reader_key() is not None and "X-API-Key" in fault.message:
+                fix = _READER_KEY_FIX
+            elif settings.token() is not None:
+                fix = _TOKEN_FIX
+            else:
                 raise
-            raise ExplainedError(replace(explain(fault), fix=_READER_KEY_FIX)) from fault
+            raise ExplainedError(replace(explain(fault), fix=fix)) from fault
         except SessionEndedError as fault:
             if settings.session.kept() is not None:
                 raise
-            fix = f"Sign in: hwci login --url {settings.url} (or set HWCI_TOKEN)"
+            fix = f"Set HWCI_TOKEN, or sign in: hwci login --url {shlex.quote(settings.url)}"
             message = replace(explain(fault), fix=fix)
             if settings.reader_key() is not None:
                 message = replace(message, what=_NOT_BY_A_KEY, cause=_READ_BY_A_KEY)

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from hwci.cli.terminal import again
 from hwci.cli.terminal.render import note
 from hwci.client.explained import ErrorMessage, ExplainedError, explained
 
@@ -33,6 +34,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
         """Run a command."""
+        again.begin(ctx)
         try:
             with explained():
                 return super().invoke(ctx)

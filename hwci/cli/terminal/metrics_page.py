@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hwci.cli.terminal import render, tables
+from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
 from hwci.wire import limits
 
@@ -207,7 +208,7 @@ def pending_command(scope: Scope) -> str:
         words += ["--repo", scope.repo_key]
     if scope.as_of is not None:
         words += ["--as-of", scope.as_of.isoformat()]
-    return shlex.join(words)
+    return in_full(shlex.join(words))
 
 
 BROKEN = (

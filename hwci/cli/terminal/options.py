@@ -11,6 +11,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
+from hwci.cli.terminal.again import kept
 from hwci.cli.terminal.render import Format
 from hwci.client.explained import wrong_usage
 from hwci.engine.vocabulary import Trigger
@@ -22,7 +23,10 @@ RESULTS, THE_RUN, COMMITS, SENDING = "Results", "The run", "Commits", "How it is
 Url = Annotated[
     str | None,
     typer.Option(
-        "--url", metavar="URL", help="Address of the server [HWCI_URL, else that of the profile]."
+        "--url",
+        metavar="URL",
+        callback=kept,
+        help="Address of the server [HWCI_URL, else that of the profile].",
     ),
 ]
 KeyFile = Annotated[
@@ -40,6 +44,7 @@ Profile = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
+        callback=kept,
         help="Which kept sign-in to use [HWCI_PROFILE, else that of --url, else the one in use].",
     ),
 ]
@@ -48,6 +53,7 @@ Org = Annotated[
     typer.Option(
         "--org",
         metavar="ID|NAME",
+        callback=kept,
         help="Organization by id or name [HWCI_ORG, else your only one].",
     ),
 ]

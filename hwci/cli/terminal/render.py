@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
 
+from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.links import linked
 from hwci.client.explained import counted
 from hwci.wire import limits
@@ -88,7 +89,7 @@ def note(line: str) -> None:
     the disk of the log is full, the work goes on: the report matters more.
     """
     try:
-        _put(sys.stderr, safe(line))
+        _put(sys.stderr, safe(in_full(line)))
     except OSError:
         sys.stderr = nowhere()
 

@@ -213,7 +213,7 @@ def _kept(to: Destination, reports: Sequence[PendingReport], notify: Notify) -> 
     kept = to.keep(reports)
     for one in kept:
         if to.store is not None and (older := to.store.superseded_by(one)):
-            notify(f"note: {unsent.superseded(older)}.")
+            notify(f"note: {unsent.superseded(older)}")
     if line := unsent.unkept(kept):
         notify(f"warning: {line}.")
     return kept
@@ -274,4 +274,4 @@ def _send_waiting(
         many = counted(refused, "report")
         notify(f"warning: refused of those that waited: {many}. Look: hwci spool list")
     if outcome.left or outcome.untried:
-        notify(f"note: {unsent.still_waiting(outcome, over=dispatch.is_over())}.")
+        notify(f"note: {unsent.still_waiting(outcome, over=dispatch.is_over())}")

@@ -197,7 +197,7 @@ def _message_of(unsent: Unsent) -> ErrorMessage:
     assert unsent.aside is not None, "what failed has a fault, or was set aside"
     if unsent.damaged:
         return ErrorMessage("", damaged([f"report {unsent.aside.label}"]), DAMAGED_FIX)
-    return ErrorMessage("", unsent.aside.reason, "Look at the report: hwci spool list")
+    return ErrorMessage("", unsent.aside.reason, "Look at the report: `hwci spool list`")
 
 
 def _not_tried(outcome: Outcome) -> ErrorMessage:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from hwci.cli.commands.admin.database import ask, operator_errors, repeated
+from hwci.cli.commands.admin.database import ask, operator_errors
 from hwci.cli.commands.serve import Database
 from hwci.cli.session.connection import uuid_in
 from hwci.cli.session.prompts import new_password, password_in
@@ -76,7 +76,7 @@ def create_user(
         return
     note(f"{email} may sign in.")
     if made.org_id is not None:
-        note(f"Next: hwci admin ci-metrics enable {made.org_id}{repeated(database)}")
+        note(f"Next: hwci admin ci-metrics enable {made.org_id}")
         write(str(made.org_id))
 
 

@@ -4,7 +4,6 @@ the operator reaches the database; and what `hwci doctor` finds about the SQLite
 """
 
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -110,7 +109,7 @@ def migrate(
         missing = ErrorMessage(
             f"{where} lacks steps of the schema",
             ", ".join(steps),
-            f"Make a backup, then: hwci admin migrate{repeated(database)}",
+            "Make a backup, then: hwci admin migrate",
         )
         raise ExplainedError(missing)
     for step in steps:
@@ -152,7 +151,7 @@ def check(json: options.Json = False, database: Database = None) -> None:
             write(f"damaged: {line}")
         for line in found.stale:
             write(f"out of date: {line}")
-    for line in _next_steps(where, found, repeated(database)):
+    for line in _next_steps(where, found):
         note(line)
     if not found.whole:
         raise typer.Exit(ExitCode.FAILED)
@@ -176,24 +175,22 @@ def sqlite_here() -> "Finding":
     return Finding("sqlite", State.WARN, doubt, "Run the server with a newer SQLite")
 
 
-def _next_steps(where: str, found: "CheckResult", flag: str) -> list[str]:
+def _next_steps(where: str, found: "CheckResult") -> list[str]:
     if found.damage:
         return [
-            f"{where} is damaged. Next: stop the server, then: hwci admin restore BACKUP{flag}",
+            f"{where} is damaged. Next: stop the server, then: hwci admin restore BACKUP",
             "Keep what the restore puts aside; check the disk and the memory of this machine.",
         ]
     steps = []
     if found.stale:
-        steps.append(
-            f"What was sent is whole; what is derived is not. Next: hwci admin rebuild{flag}"
-        )
+        steps.append("What was sent is whole; what is derived is not. Next: hwci admin rebuild")
     else:
         steps.append(f"{where} is whole: {counted(found.reports, 'report')}.")
     if found.without_digest:
         steps.append(
             f"{counted(found.without_digest, 'report')} of an earlier hwci without a digest: it"
             " cannot be checked whether they are as they were sent. From now on:"
-            f" hwci admin rebuild{flag}"
+            " hwci admin rebuild"
         )
     return steps
 
@@ -239,11 +236,6 @@ def database_of(flag: str | None) -> str:
     from hwci.server.settings import read_settings
 
     return flag or read_settings(os.environ).database
-
-
-def repeated(flag: str | None) -> str:
-    """Return the flag as it stands at the end of a command to paste."""
-    return f" --database {shlex.quote(flag)}" if flag else ""
 
 
 def ask(flag: str | None, command: "Command", *, may_create: bool = False) -> "CommandResult":
