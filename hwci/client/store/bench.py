@@ -473,6 +473,6 @@ def _call(db: sqlite3.Connection, number: int) -> Call[None] | None:
     """Return the call that sends a report; None if it is gone or damaged."""
     select = "SELECT path, body, compressed, checksum FROM reports WHERE number = ?"
     for path, body, compressed, expected in db.execute(select, (number,)):
-        if crc32(body) == expected:
+        if isinstance(body, bytes) and crc32(body) == expected:
             return call_of(path, body, compressed=bool(compressed))
     return None

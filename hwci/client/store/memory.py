@@ -238,10 +238,10 @@ def replaced(db: sqlite3.Connection, identities: Sequence[str], facts: RunFacts)
         return None
     if row["product"] != facts.product:
         return f"one of product {row['product']}"
-    (then, *at), (now, *again) = row["tests"].split(), facts.tests.split()
+    (then, _, at), (now, _, again) = row["tests"].partition(" "), facts.tests.partition(" ")
     if then != now:
         return "one of other tests"
-    return f"one that started at {at[0]}" if at and again and at != again else None
+    return f"one that started at {at}" if at and again and at != again else None
 
 
 def _forget_changes(db: sqlite3.Connection, series: str) -> None:

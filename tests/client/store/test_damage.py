@@ -125,10 +125,11 @@ def test_whatever_a_disk_flips_no_report_goes_out_that_was_not_kept(
     assert lost == 0 or store.damaged or kept.unkept or in_state(store, "damaged")
 
 
-def test_a_body_that_a_disk_damaged_is_named_and_never_sent(store: BenchStore) -> None:
+@pytest.mark.parametrize("body", ["zeroblob(20)", "7", "'text'"])
+def test_a_body_that_a_disk_damaged_is_named_and_never_sent(store: BenchStore, body: str) -> None:
     first, second = keep(store, run_id=1), keep(store, run_id=2)
     with closing(sqlite3.connect(store.file)) as db, db:
-        db.execute("UPDATE reports SET body = zeroblob(20) WHERE number = ?", (first.number,))
+        db.execute(f"UPDATE reports SET body = {body} WHERE number = ?", (first.number,))
     [loaded, _] = waiting(store)
 
     with store.taken(loaded) as taken:
