@@ -107,6 +107,21 @@ def test_only_whole_words_are_links() -> None:
     words = {"src/a.c": "https://x.example/1", "a1b2c3d": "https://x.example/2"}
 
     assert links_in(linked("see src/a.c, a1b2c3d.", words)) == words
+    assert links_in(linked("a1b2c3d..a1b2c3d (see src/a.c)", words)) == words
     assert linked("lib/src/a.c src/a.c/b xa1b2c3d a1b2c3d4", words) == (
         "lib/src/a.c src/a.c/b xa1b2c3d a1b2c3d4"
     )
+
+
+def test_runs_and_files_of_unusual_names_are_links() -> None:
+    names = ["77 (1)", "run 77 attempt 1", ".ci/run", "my app/[a] b+c.c", "fw/naïve.c", "odd-"]
+    words = {name: f"https://x.example/{at}" for at, name in enumerate(names)}
+
+    assert links_in(linked(", ".join(names), words)) == words
+
+
+def test_a_long_table_is_searched_once_for_all_its_words() -> None:
+    """Trying each word at each place takes most of a minute here."""
+    words = {f"{number:012x}": "https://x.example" for number in range(100_000)}
+
+    assert linked(" ".join(words), words).count("\x1b]8;;https") == 100_000

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Templates = Mapping[str, LinksAnswer]  # by repository
 
 _SHAS = ("sha", "last_failing_sha", "commit", "start", "end", "base_sha", "covers_shas")
+_USUAL = re.compile(r"run \d+ attempt \d+|\d+ \(\d+\)|(?:[\w/-]|\.(?!\.))*\w")
+"""What words look like, to be looked up: to try each at each place takes long in a long table."""
 _LINK = "\x1b]8;;{}\x1b\\{}\x1b]8;;\x1b\\"
 
 
@@ -40,9 +42,13 @@ def addresses(answer: BaseModel | Sequence[BaseModel], templates: Templates) -> 
 
 def linked(text: str, words: Mapping[str, str]) -> str:
     """Make each of these words in a drawn text a link, as terminals read it (OSC 8)."""
-    longest_first = sorted(words, key=len, reverse=True)
-    pattern = rf"(?<![\w./-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w/-])"
-    return re.sub(pattern, lambda word: _LINK.format(words[word[0]], word[0]), text)
+    unusual = sorted((word for word in words if not _USUAL.fullmatch(word)), key=len, reverse=True)
+    pattern = "|".join([*map(re.escape, unusual), _USUAL.pattern])
+    return re.sub(
+        rf"(?<![\w./-])(?:{pattern})(?![\w/-])",
+        lambda word: _LINK.format(words[word[0]], word[0]) if word[0] in words else word[0],
+        text,
+    )
 
 
 def _values(value: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - whatever JSON holds
