@@ -272,7 +272,10 @@ def test_a_removed_box_s_key_stops_at_once_and_its_runs_stay(bench: Bench) -> No
     assert bench.log("leaving")[0]["action"] == "box.removed"
     run = f"/api/orgs/{bench.server.org_id}/runs/{opened['id']}"
     kept = ask(bench.server.url, "GET", run, bearer(bench.server.token)).json
-    assert kept["boxKey"] == "leaving"
+    assert (kept["boxKey"], kept["status"]) == ("leaving", "running")
+    bench.hands.move(minutes=10)
+    gone = ask(bench.server.url, "GET", run, bearer(bench.server.token)).json
+    assert (gone["boxKey"], gone["status"]) == ("leaving", "lost")
     assert bench.create("leaving").status == 201
 
 

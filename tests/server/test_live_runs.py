@@ -249,6 +249,31 @@ class TestReport:
         benches.report(run_id=404, box_key="bench-without-a-box")
         assert benches.show(run)["status"] == "running"
 
+    def test_a_report_under_the_old_name_of_its_box_ends_what_was_opened_under_it_alone(
+        self, benches: Benches
+    ) -> None:
+        key = benches.installed("old-name")
+        before = benches.opened(key, run_id=405)
+        (box,) = (
+            box["id"]
+            for box in benches.member("GET", "boxes?limit=100").json["items"]
+            if box["name"] == "old-name"
+        )
+        assert benches.member("PATCH", f"boxes/{box}", {"name": "new-name"}).status == 204
+        after = benches.opened(key, run_id=406)
+        for run_id in (405, 406):
+            assert benches.report(run_id=run_id, box_key="old-name").status == 204
+
+        assert (benches.show(before)["boxKey"], benches.show(after)["boxKey"]) == (
+            "old-name",
+            "new-name",
+        )
+        benches.hands.move(minutes=10)
+        assert (benches.show(before)["status"], benches.show(after)["status"]) == (
+            "reported",
+            "lost",
+        )
+
 
 BOX = Box(UUID(int=51), ACME.id, "bench-1", NOON, key_digest=b"key")
 HEAD = RunHead.model_validate(
@@ -396,6 +421,23 @@ class TestEvents:
                 lambda r: [r.live_run(ACME.id, one) is not None for one in (run, other)]
             )
         assert kept == [False, True]
+
+    async def test_a_run_of_a_removed_box_is_lost_and_forgotten_as_any_other(
+        self, tmp_path: Path
+    ) -> None:
+        async with live_scene(tmp_path) as live:
+            run = (await live.runs.open(BOX, HEAD)).id
+            await live.storage.write(lambda w: w.remove_box(ACME.id, BOX.id))
+            live.hands.move(minutes=10, microseconds=-1)
+            await live.runs.sweep()
+            assert await live.types() == ["started"]
+            live.hands.move(microseconds=1)
+            for _ in range(2):
+                await live.runs.sweep()
+            assert await live.types() == ["started", "lost"]
+            live.hands.move(days=7)
+            await forgetting(live).sweep()
+            assert await live.storage.read(lambda r: r.live_run(ACME.id, run)) is None
 
     async def test_a_live_run_has_so_many_tests_and_no_more(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

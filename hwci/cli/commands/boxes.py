@@ -188,7 +188,8 @@ def rename_box(
     """Rename a box. Its key goes on; its earlier reports keep the old name. Owners and admins only.
 
     The bench keeps its old name in later reports until it is installed again, or --box of its job
-    names the new one.
+    names the new one. Install it again: until then a live run has the new name, so a report with
+    the old one does not end it, and it is shown as lost.
 
     For example:
 

@@ -196,6 +196,10 @@ async def test_a_removed_box_leaves_its_live_runs_and_its_name(storage: Storage)
     assert await storage.read(lambda r: r.live_run(ACME.id, RUN.id)) == RUN
     await storage.write(lambda w: w.add_box(replace(BOX, id=UUID(int=52))))
 
+    assert list(await storage.read(lambda r: r.lost_runs(NOON))) == [RUN]
+    await storage.write(lambda w: w.mark_lost(ACME.id, RUN.id))
+    assert await storage.write(lambda w: w.drop_lost_runs(NOON, 9)) == 1
+
 
 async def test_names_that_only_reports_have_are_listed_latest_first(storage: Storage) -> None:
     def fill(writer: Writer) -> None:
