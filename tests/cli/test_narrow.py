@@ -104,6 +104,20 @@ def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
 
 
 @pytest.mark.parametrize("name", ["failures", "runs"])
+@pytest.mark.parametrize("columns", ["", "60", "80", "120"])
+def test_ids_are_whole_at_any_width(
+    signed_in: Command, server: RunningServer, name: str, columns: str
+) -> None:
+    own = {"HWCI_ORG": str(server.org_id)}
+    listed = signed_in(name, "list", "-o", "csv", **own).out.splitlines()[1:]
+    ids = {line.partition(",")[0] for line in listed}
+    shown = signed_in(name, "list", **own, COLUMNS=columns).out
+
+    assert ids
+    assert ids <= set(shown.split())
+
+
+@pytest.mark.parametrize("name", ["failures", "runs"])
 def test_a_broken_line_keeps_its_indentation(
     signed_in: Command, server: RunningServer, name: str
 ) -> None:

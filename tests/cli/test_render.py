@@ -177,7 +177,13 @@ def test_output_without_a_terminal_is_plain_and_no_line_of_it_is_broken(
 
 @pytest.mark.parametrize(
     ("columns", "headers"),
-    [("", "ID Name Branch Tests"), ("60", "ID Name Branch Tests"), ("30", "ID Name")],
+    [
+        ("", "ID Name Box Branch Tests"),
+        ("70", "ID Name Box Branch Tests"),
+        ("45", "ID Name Box"),
+        ("30", "ID Name"),
+        ("20", "ID Name"),
+    ],
 )
 def test_a_narrow_terminal_leaves_columns_out_before_it_breaks_words(
     monkeypatch: pytest.MonkeyPatch,
@@ -193,8 +199,9 @@ def test_a_narrow_terminal_leaves_columns_out_before_it_breaks_words(
         [
             Column("ID", lambda _: "4f1c9a02", whole=True),
             Column("Name", lambda _: "bench number seven"),
-            Column("Branch", lambda _: "release-2026", spare=True),
-            Column("Tests", lambda _: "1234567890", right=True, spare=True),
+            Column("Box", lambda _: "bench-1", spare=2),
+            Column("Branch", lambda _: "release-2026", spare=1),
+            Column("Tests", lambda _: "1234567890", right=True, spare=1),
         ],
         "id name",
         "",
@@ -205,7 +212,7 @@ def test_a_narrow_terminal_leaves_columns_out_before_it_breaks_words(
     assert out.split("\n")[0].split() == headers.split()
     assert "4f1c9a02" in out
     assert all(word in out for word in ("bench", "number", "seven"))
-    assert bool(err) == (columns == "30")
+    assert bool(err) == (columns in {"45", "30", "20"})
 
 
 def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -185,7 +186,7 @@ def test_a_run_that_never_reached_the_hardware_says_so(signed_in: Command) -> No
 def test_a_run_that_never_reached_the_hardware_is_marked_in_the_list(signed_in: Command) -> None:
     lost, reached = (signed_in("runs", "list", "--hello", how).out for how in ("failed", "ok"))
 
-    assert "not on hardware" in " ".join(lost.split())
+    assert re.search("not on .*hardware", " ".join(lost.split()))
     assert "hardware" not in reached
 
 
@@ -194,9 +195,9 @@ def test_runs_fit_eighty_letters_with_whole_ids_and_names(
 ) -> None:
     out = signed_in("runs", "list", COLUMNS="80").out
 
-    ids = [row["id"][:8] for row in rows(signed_in)]
+    ids = [row["id"] for row in rows(signed_in)]
     assert all(one in out for one in ids)
-    assert out.count(PRODUCT) == len(ids)
+    assert out.count(BOX) == len(ids)
     assert max(map(len, out.splitlines())) <= 80
 
 

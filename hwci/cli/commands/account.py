@@ -290,7 +290,7 @@ def _layout(_: tables.View) -> "tables.Layout[SessionAnswer]":
         [
             column("ID", lambda row: str(row.id), whole=True),
             column("From", lambda row: row.client or "unknown"),
-            column("Began (UTC)", lambda row: tables.moment(row.created_at), spare=True),
+            column("Began (UTC)", lambda row: tables.moment(row.created_at), spare=1),
             column("Last used (UTC)", lambda row: tables.moment(row.last_used_at)),
             column("", lambda row: "this one" if row.current else ""),
         ],

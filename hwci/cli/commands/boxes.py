@@ -112,12 +112,12 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
             column(
                 "Last report (UTC)",
                 lambda row: tables.moment(row.last_report_at) if row.last_report_at else "none",
-                spare=True,
+                spare=1,
             ),
             column(
                 "Created (UTC)",
                 lambda row: tables.moment(row.created_at) if row.created_at else "",
-                spare=True,
+                spare=1,
             ),
         ],
         "id name status lastSeenAt lastReportAt createdAt",

@@ -48,7 +48,7 @@ def _members_layout(_: tables.View) -> "tables.Layout[MemberAnswer]":
             column("E-mail", lambda row: row.user.email, whole=True),
             column("Name", lambda row: row.user.name),
             column("Role", lambda row: row.role),
-            column("Joined (UTC)", lambda row: tables.moment(row.joined_at), spare=True),
+            column("Joined (UTC)", lambda row: tables.moment(row.joined_at), spare=1),
         ],
         "user.id user.email user.name role joinedAt",
         "No members",

@@ -318,8 +318,7 @@ def _show_event(event: "RunEvent", json: bool) -> None:
     if json:
         render.write_json(event.model_dump_json(exclude_unset=True))
     else:
-        run_id = str(event.run_id)[: tables.ID_SHOWN]
-        render.write(f"{event.at:%Y-%m-%d %H:%M:%S}  {run_id}  {_event_words(event)}")
+        render.write(f"{event.at:%Y-%m-%d %H:%M:%S}  {event.run_id}  {_event_words(event)}")
 
 
 def _event_words(event: "RunEvent") -> str:

@@ -249,12 +249,12 @@ def _change(now: int, then: int) -> str:
 
 def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[ReclassifiedFailure]":
     columns: list[tables.Column[ReclassifiedFailure]] = [
-        tables.Column("ID", lambda row: str(row.id)[: tables.ID_SHOWN], whole=True),
+        tables.Column("ID", lambda row: str(row.id), whole=True),
         tables.Column("Test", lambda row: row.test_id),
         tables.Column("Box", lambda row: row.box_key),
-        tables.Column("Branch", lambda row: row.branch, spare=True),
-        tables.Column("Commit", lambda row: short(row.sha), whole=True),
-        tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at)),
+        tables.Column("Branch", lambda row: row.branch, spare=1),
+        tables.Column("Commit", lambda row: short(row.sha), whole=True, spare=1),
+        tables.Column("First failed (UTC)", lambda row: tables.moment(row.started_at), spare=1),
         tables.Column("Class now", lambda row: _class(row.before)),
         tables.Column("Class then", lambda row: _class(row.after)),
     ]

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
 
@@ -278,17 +279,19 @@ def _records(layout: "Layout[Row]", cells: Iterable[Sequence[str]], width: int) 
     from rich.text import Text
 
     table = Table.grid(padding=(0, _BETWEEN, 0, 0))
-    room = width - max(len(column.header) for column in layout.columns) - 2 * _BETWEEN
+    names = min(_SENTENCE, max(len(column.header) for column in layout.columns))
+    room = width - names - 2 * _BETWEEN
     for line in cells:
         for column, text in zip(layout.columns, line, strict=True):
             if text:
-                table.add_row(Text(safe(column.header), style="bold"), Text(_broken(text, room)))
+                name = Text(_broken(safe(column.header), names), style="bold")
+                table.add_row(name, Text(_broken(text, room)))
         table.add_row()
     return table
 
 
 _BETWEEN = 2  # letters
-_SENTENCE = 16
+_SENTENCE = 14
 """As many letters of several words stand in one line, if the words are shorter."""
 _PIECE = re.compile(r"\s*\S+?(?=\s|$|(?<=[/:._-])[^\W\d_])")
 """What stays in one line: a word, or a part of it that ends in a sign before a letter."""
@@ -310,10 +313,10 @@ def _widths(
     """Return the columns to draw, by place, each with its letters in a line; None where they need
     more than a line has.
 
-    Spare columns are left out, from the right, before a name is broken. What is left of the line
-    goes to the columns that need least more to hold each cell in one line.
+    As few spare columns are left out as it takes to break no word; where no line holds a long name,
+    as it takes to break no other.
     """
-    pieces, names, roomy, wanted = {}, {}, {}, {}
+    pieces, names, roomy, words, wanted = {}, {}, {}, {}, {}
     for at, column in enumerate(layout.columns):
         texts = [column.header, *(line[at] for line in cells)]
         longest = max(map(len, texts))
@@ -324,22 +327,29 @@ def _widths(
         pieces[at] = longest if column.whole else fixed or piece
         names[at] = max(pieces[at], min(word, fixed or NAME_LETTERS))
         roomy[at] = max(names[at], min(longest, fixed or _SENTENCE))
-    spare = [at for at, column in enumerate(layout.columns) if column.spare]
-    kept = list(roomy)
-    while spare and sum(roomy[at] + _BETWEEN for at in kept) > width:
-        kept.remove(spare.pop())
-    for needed in (roomy, names, pieces):
+        words[at] = max(roomy[at], fixed or word)
+    spare = [(column.spare, -at) for at, column in enumerate(layout.columns) if column.spare]
+    gone = [-at for _, at in sorted(spare)]
+    choices = [[at for at in wanted if at not in gone[:n]] for n in range(len(gone) + 1)]
+    ways = [*product((words, roomy), choices), (names, choices[-1]), (pieces, choices[-1])]
+    for needed, kept in ways:
         least = {at: needed[at] for at in kept}
         if (room := width - sum(least.values()) - _BETWEEN * len(least)) >= 0:
-            break
-    else:
-        return None
+            return _shared(least, wanted, room)
+    return None
+
+
+def _shared(least: Mapping[int, int], wanted: Mapping[int, int], room: int) -> dict[int, int]:
+    """Give what is left of the line to the columns that need least more to hold each cell in one
+    line.
+    """
+    widths = dict(least)
     missing = sorted((wanted[at] - letters, at) for at, letters in least.items())
     for index, (more, at) in enumerate(missing):
         given = max(0, min(more, room // (len(missing) - index)))
-        least[at] += given
+        widths[at] += given
         room -= given
-    return least
+    return widths
 
 
 def emit(

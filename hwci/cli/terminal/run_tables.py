@@ -38,19 +38,22 @@ def runs(view: View) -> Layout[RunAnswer]:
         "runs",
         "Runs",
         [
-            Column("ID", lambda row: str(row.id)[: tables.ID_SHOWN], whole=True),
+            Column("ID", lambda row: str(row.id), whole=True),
             Column(
-                "Started (UTC)", lambda row: when(row.started_at, view.now), width=tables.TIME_WIDTH
+                "Started (UTC)",
+                lambda row: when(row.started_at, view.now),
+                width=tables.TIME_WIDTH,
+                spare=1,
             ),
             Column("Status", status),
-            Column("Product", lambda row: tables.product(row.repo_key, row.suite)),
-            Column("Run", _number, right=True, spare=True),
+            Column("Product", lambda row: tables.product(row.repo_key, row.suite), spare=1),
+            Column("Run", _number, right=True),
             Column("Box", lambda row: row.box_key),
-            Column("Branch", lambda row: row.branch, spare=True),
-            Column("Commit", lambda row: short(row.sha), whole=True, spare=True),
-            Column("Tests", lambda row: str(row.tests.total), right=True, spare=True),
+            Column("Branch", lambda row: row.branch, spare=1),
+            Column("Commit", lambda row: short(row.sha), whole=True, spare=1),
+            Column("Tests", lambda row: str(row.tests.total), right=True, spare=1),
             Column("Failed", lambda row: str(row.tests.failed), right=True),
-            Column("Retried", lambda row: str(row.tests.retried), right=True, spare=True),
+            Column("Retried", lambda row: str(row.tests.retried), right=True, spare=1),
         ],
         "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
         "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "

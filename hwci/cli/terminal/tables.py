@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound="BaseModel")
 
 TIME_WIDTH = 16  # the clock's time in one line, and how long ago it was below
-ID_SHOWN = 8
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
     "bench_or_harness": "bench or harness",
@@ -76,7 +75,7 @@ class Column(Generic[Row]):
     show: Callable[[Row], str]
     right: bool = False
     whole: bool = False  # never broken over lines
-    spare: bool = False  # left out of a narrow terminal; `--output csv` has its field
+    spare: int = 0  # 1: left out of a narrow terminal, from the right; 2: after all of these
     width: int | None = None  # letters in a line, whatever else has to share the rest
 
 
@@ -178,8 +177,9 @@ def product_columns(view: View) -> list[Column[Any]]:
     if view.one_product:
         return []
     if view.only_repo is None:
-        return [Column("Product", lambda row: product(row.repo_key, row.suite))]
-    return [Column(f"Product of {view.only_repo}", lambda row: row.suite or UNASSIGNED)]
+        return [Column("Product", lambda row: product(row.repo_key, row.suite), spare=1)]
+    named = f"Product of {view.only_repo}"
+    return [Column(named, lambda row: row.suite or UNASSIGNED, spare=1)]
 
 
 _RESOLVED_KEYS = (
@@ -192,15 +192,16 @@ _RESOLVED_KEYS = (
 
 def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     return [
-        Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
+        Column("ID", lambda row: str(row.id), whole=True),
         Column(
             "First failed (UTC)",
             lambda row: when(row.first_failure.started_at, view.now),
             width=TIME_WIDTH,
+            spare=1,
         ),
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
-        Column("Box", lambda row: row.box_key),
+        Column("Box", lambda row: row.box_key, spare=1),
     ]
 
 
@@ -212,8 +213,8 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             Column("Broken by", lambda row: broken_by(row.broken_by)),
-            Column("Fixed by", lambda row: short(row.fix.sha) if row.fix else "not known"),
-            Column("Verdict", lambda row: row.verdict, spare=True),
+            Column("Fixed by", lambda row: short(row.fix.sha) if row.fix else "not known", spare=2),
+            Column("Verdict", lambda row: row.verdict, spare=1),
         ],
         _RESOLVED_KEYS,
         f"No resolved failure of the period was a real firmware bug. Pending ones: {view.pending}",
@@ -228,7 +229,7 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
-            Column("Status", lambda row: row.status, spare=True),
+            Column("Status", lambda row: row.status, spare=1),
         ],
         _RESOLVED_KEYS,
         "No resolved failure of the period was anything but a real firmware bug.",
@@ -243,11 +244,11 @@ def flakiest_tests(view: View) -> Layout[FlakyTestAnswer]:
         [
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
-            Column("Boxes", lambda row: str(row.boxes), right=True, spare=True),
-            Column("Reports", lambda row: str(row.run_reports), right=True, spare=True),
-            Column("Attempts", lambda row: str(row.attempts), right=True, spare=True),
+            Column("Boxes", lambda row: str(row.boxes), right=True, spare=1),
+            Column("Reports", lambda row: str(row.run_reports), right=True, spare=1),
+            Column("Attempts", lambda row: str(row.attempts), right=True, spare=1),
             Column("Failed", lambda row: str(row.failed_attempts), right=True),
-            Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=True),
+            Column("Retry passes", lambda row: str(row.retry_passes), right=True, spare=1),
             Column("Flake rate", lambda row: f"{row.flake_rate:.1f} %", right=True, whole=True),
             Column("", lambda row: "broken" if row.broken else ""),
         ],
@@ -267,13 +268,13 @@ def _failure_columns(
     view: View, dated: str, at: Callable[[FailureAnswer], datetime]
 ) -> list[Column[FailureAnswer]]:
     return [
-        Column("ID", lambda row: str(row.id)[:ID_SHOWN], whole=True),
-        Column(dated, lambda row: when(at(row), view.now), width=TIME_WIDTH),
+        Column("ID", lambda row: str(row.id), whole=True),
+        Column(dated, lambda row: when(at(row), view.now), width=TIME_WIDTH, spare=1),
         *product_columns(view),
         Column("Test", lambda row: row.test_id),
-        Column("Box", lambda row: row.box_key),
-        Column("Branch", lambda row: row.branch, spare=True),
-        Column("Commit", lambda row: short(row.sha), whole=True),
+        Column("Box", lambda row: row.box_key, spare=2),
+        Column("Branch", lambda row: row.branch, spare=1),
+        Column("Commit", lambda row: short(row.sha), whole=True, spare=1),
     ]
 
 
@@ -304,7 +305,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
         "Still failing (pending)",
         [
             *_failure_columns(view, "First failed (UTC)", lambda row: row.first_started_at),
-            Column("Verdict", lambda row: row.verdict, whole=True, spare=True),
+            Column("Verdict", lambda row: row.verdict, whole=True, spare=1),
         ],
         _FAILURE_KEYS,
         "Nothing: each failure of the period is a flake or resolved, or none was reported.",
@@ -337,14 +338,15 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
                 "First run (UTC)",
                 lambda row: when(row.first_run.started_at, view.now),
                 width=TIME_WIDTH,
+                spare=1,
             ),
-            Column("ID", lambda row: str(row.first_run.run_record_id)[:ID_SHOWN], whole=True),
+            Column("ID", lambda row: str(row.first_run.run_record_id), whole=True),
             Column(
                 "Run",
                 lambda row: f"{run_number(row.first_run)} ({row.first_run.run_attempt})",
                 right=True,
             ),
-            Column("Box", lambda row: row.first_run.box_key),
+            Column("Box", lambda row: row.first_run.box_key, spare=1),
         ],
         f"{_MERGE_KEYS} firstRun.runRecordId firstRun.runId firstRun.runAttempt "
         "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt",
@@ -357,6 +359,6 @@ def _merge_columns(view: View) -> list[Column[Any]]:
     return [
         Column("Merged (UTC)", lambda row: when(row.merged_at, view.now), width=TIME_WIDTH),
         *product_columns(view),
-        Column("Branch", lambda row: row.branch, spare=True),
+        Column("Branch", lambda row: row.branch, spare=1),
         Column("Commit", lambda row: short(row.sha), whole=True),
     ]
