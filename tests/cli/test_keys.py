@@ -4,7 +4,13 @@ import re
 
 from hwci.client import Client, RunReport, calls
 from tests.cli.conftest import Command
-from tests.support.running import ORGANIZATION, RunningServer, report
+from tests.support.running import (
+    ORGANIZATION,
+    PASSWORD,
+    RunningServer,
+    new_organization,
+    report,
+)
 
 MERGE = [
     "merge-announce",
@@ -132,6 +138,32 @@ def test_whoami_shows_what_a_reader_key_reads(
     both = signed_in("whoami", HWCI_READER_KEY=key).out.splitlines()
     assert both[0] == first
     assert f"owner of {ORGANIZATION}" in both[-1]
+
+
+def test_a_reader_key_of_another_organization_changes_only_what_is_read_with_it(
+    signed_in: Command, server: RunningServer
+) -> None:
+    other = new_organization(server.database, "other@example.org")
+    with Client(server.url) as client:
+        token = client.send(calls.login("other@example.org", PASSWORD)).access_token
+    with Client(server.url, token=token) as client:
+        key = client.send(calls.create_reader_key(other, "their wall display")).api_key
+    with Client(server.url, ci_key=server.ci_key, token=server.token) as client:
+        failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1}
+        body = report(run_id=72, repo_key="acme/door", tests=[{**failed, "verdict": "device"}])
+        client.send(calls.report_run(RunReport.model_validate(body)))
+        own = calls.list_failures(server.org_id, repo_key="acme/door")
+        failure = str(client.send(own).items[0].id)
+    both = {"HWCI_READER_KEY": key}
+
+    assert json.loads(signed_in("runs", "list", "--json", **both).out)["total"] == 0
+    assert signed_in("boxes", "create", "bench-9", **both).code == 0
+    assert "bench-9" in signed_in("boxes", "list", **both).out
+    assert signed_in("boxes", "remove", "bench-9", **both).code == 0
+    pending = signed_in("failures", "confirm", failure[:8], **both)
+    assert "409 Conflict" in pending.err
+    named = signed_in("boxes", "list", "--org", str(other), **both)
+    assert named.code == 1, "the person is no member there"
 
 
 def test_a_bound_key_finds_its_failures_and_runs_by_the_first_digits_of_their_ids(

@@ -191,7 +191,7 @@ def logout(profile: options.Profile = None) -> None:
         note(f"Signed out at {kept.url}." if told else expire)
 
 
-@connected(org=False)
+@connected(org=False, by_key=True)
 def whoami(server: Connection, json: options.Json = False) -> None:
     """Show who is signed in, where, and in which organizations; and what HWCI_READER_KEY reads.
 

@@ -48,7 +48,7 @@ class Review(NamedTuple):
 
 
 @failures.command("list")
-@connected()
+@connected(by_key=True)
 def list_failures(
     server: Connection,
     *,
@@ -99,7 +99,7 @@ def list_failures(
 
 
 @failures.command("show")
-@connected()
+@connected(by_key=True)
 def show_failure(
     server: Connection,
     failure: FailureId,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LIMIT_DEFAULT = 10
 
 
-@connected()
+@connected(by_key=True)
 def metrics(
     server: Connection,
     *,

@@ -34,7 +34,7 @@ def _layout(view: tables.View) -> "tables.Layout[ProductAnswer]":
     )
 
 
-@listing(_layout)
+@listing(_layout, by_key=True)
 def products(server: Connection) -> "Iterable[ProductAnswer]":
     """List the products of an organization, by their last report: the names for --product.
 

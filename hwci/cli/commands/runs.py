@@ -87,7 +87,7 @@ To = Annotated[
 
 
 @runs.command("list")
-@connected()
+@connected(by_key=True)
 def list_runs(
     server: Connection,
     *,
@@ -167,7 +167,7 @@ def _all(server: Connection, call: "client.Call[ListPage[RunAnswer]]") -> "list[
 
 
 @runs.command("show")
-@connected()
+@connected(by_key=True)
 def show_run(
     server: Connection,
     run: RunId,
@@ -227,7 +227,7 @@ Watched = Annotated[
 
 
 @runs.command("watch")
-@connected()
+@connected(by_key=True)
 def watch_runs(
     server: Connection,
     run: Watched = None,

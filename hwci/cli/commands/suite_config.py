@@ -294,7 +294,7 @@ def _layout(_view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
 
 
 @suite_config.command("list")
-@listing(_layout)
+@listing(_layout, by_key=True)
 def list_configurations(server: Connection) -> "Iterator[SuiteConfigAnswer]":
     """List the suite configurations that the server holds, the newest first.
 
@@ -306,7 +306,7 @@ def list_configurations(server: Connection) -> "Iterator[SuiteConfigAnswer]":
 
 
 @suite_config.command("show")
-@connected()
+@connected(by_key=True)
 def show(
     server: Connection,
     product: Annotated[str, typer.Argument(metavar="REPO:SUITE", help="The product.")],

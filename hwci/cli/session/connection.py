@@ -50,10 +50,13 @@ _TOKEN_FIX = "HWCI_TOKEN has ended, or is none: set a new one; or unset it, and 
 
 @dataclass(frozen=True)
 class Connection:
-    """The client of a signed-in person, or of a reader key."""
+    """The client of a signed-in person, or of a reader key. `by_key`: what the reader key of the
+    environment reads is read with it; else it is not used.
+    """
 
     client: "Client"
     settings: Settings
+    by_key: bool = False
 
     def send(self, call: "Call[T]") -> T:
         """Perform a call and return its answer."""
@@ -65,13 +68,13 @@ class Connection:
 
     @cached_property
     def reader_key(self) -> "OwnReaderKey | None":
-        """What the reader key of the environment reads; None without one, or if the server is of a
-        version that does not show it.
+        """What the reader key in use reads; None without one, or if the server is of a version
+        that does not show it.
         """
         from hwci.client import calls
         from hwci.client.errors import NotFoundError
 
-        if self.settings.reader_key() is None:
+        if not self.by_key or self.settings.reader_key() is None:
             return None
         try:
             return self.client.send(calls.own_reader_key())
@@ -79,8 +82,8 @@ class Connection:
             return None
 
     def org_id(self, named: str | None = None) -> UUID:
-        """Find the organization that is meant: by id, by name, that of the reader key, or the only
-        one. `named`: instead of that of the settings.
+        """Find the organization that is meant: by id, by name, that of the reader key in use, or
+        the only one. `named`: instead of that of the settings.
         """
         from hwci.client import calls
         from hwci.client.errors import SessionEndedError
@@ -158,16 +161,16 @@ def _choose(wanted: str | None, mine: "Sequence[OwnOrganization]") -> UUID:
 
 
 @contextmanager
-def signed_in(flags: Flags) -> Iterator[Connection]:
-    """Yield a connection with the token of `HWCI_TOKEN` or of the profile; what `HWCI_READER_KEY`
-    may read is read with it.
+def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
+    """Yield a connection with the token of `HWCI_TOKEN` or of the profile. `by_key`: what
+    `HWCI_READER_KEY` may read is read with it, and in its organization.
     """
     from hwci.client.errors import SessionEndedError, UnauthorizedError
 
     settings = resolve(flags)
-    with explained(), _client(settings) as client, named_values():
+    with explained(), _client(settings, by_key=by_key) as client, named_values():
         try:
-            yield Connection(client, settings)
+            yield Connection(client, settings, by_key)
         except UnauthorizedError as fault:
             if settings.reader_key() is not None and "X-API-Key" in fault.message:
                 fix = _READER_KEY_FIX
@@ -230,10 +233,11 @@ def _in_flags(message: str) -> str:
     return re.sub(r"`(\w+)`", lambda named: _flag_of(named[1]), message)
 
 
-def _client(settings: Settings) -> "Client":
+def _client(settings: Settings, *, by_key: bool) -> "Client":
     from hwci.client import Client
 
-    if (reader_key := settings.reader_key()) is not None:
+    reader_key = settings.reader_key() if by_key else None
+    if reader_key is not None:
         settings.url_for_key("HWCI_READER_KEY is not used")
     token: Token | None = settings.token()
     if token is not None:
@@ -249,16 +253,17 @@ def _client(settings: Settings) -> "Client":
 Command = Callable[..., None]
 
 
-def connected(*, org: bool = True) -> Callable[[Command], Command]:
+def connected(*, org: bool = True, by_key: bool = False) -> Callable[[Command], Command]:
     """Make a command of a function whose first argument is the connection: the flags that decide it
-    are added, `--org` if wanted, `--url` and `--profile`.
+    are added, `--org` if wanted, `--url` and `--profile`. `by_key`: it only reads what a reader key
+    may read. Any other acts for a person, and never in the organization of a key.
     """
     flags = {"org": options.Org, "url": options.Url, "profile": options.Profile}
 
     def decorate(function: Command) -> Command:
         def command(**given: Any) -> None:  # noqa: ANN401 - whatever flags it has
             named = {name: given.pop(name) for name in flags if name in given}
-            with signed_in(Flags(**named)) as connection:
+            with signed_in(Flags(**named), by_key=by_key) as connection:
                 function(connection, **given)
 
         own = list(inspect.signature(function).parameters.values())[1:]
@@ -269,7 +274,7 @@ def connected(*, org: bool = True) -> Callable[[Command], Command]:
 
 
 def listing(
-    layout: "Callable[[View], Layout[Any]]", *, org: bool = True
+    layout: "Callable[[View], Layout[Any]]", *, org: bool = True, by_key: bool = False
 ) -> Callable[[Callable[..., Iterable[Any]]], Command]:
     """Make a command that lists the rows which a function returns, in the form of `--output`."""
 
@@ -280,7 +285,7 @@ def listing(
 
         own = inspect.signature(function).parameters.values()
         added = [_flag("json", options.JsonList, default=False), _flag("output", options.Output)]
-        return connected(org=org)(_described(show, function, [*own, *added]))
+        return connected(org=org, by_key=by_key)(_described(show, function, [*own, *added]))
 
     return decorate
 
