@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hashes, files and runs are links where a terminal shows them, and plain text in a pipe."""
 
-import os
-import pty
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +10,9 @@ from hwci.cli.terminal.links import linked
 from hwci.client import Client, calls
 from hwci.wire.hashes import short
 from hwci.wire.reports import Links
+from tests.cli.test_terminal import at_terminal
 from tests.support.running import RunningServer
-from tests.support.scene import CONFIGURATION, A, B, C, play, report
+from tests.support.scene import CONFIGURATION, UNSEEN, A, B, C, D, E, play, report
 
 SITE = "https://git.example/acme/firmware"
 LINKS = {
@@ -37,28 +34,18 @@ def linked_server(server: RunningServer) -> RunningServer:
     return server
 
 
-def shown(server: RunningServer, home: Path, *arguments: str, term: str = "xterm") -> str:
+def shown(server: RunningServer, folder: Path, *arguments: str, term: str = "xterm") -> str:
     """Return what a command writes to a terminal of 160 columns."""
-    ours = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "XDG_CONFIG_HOME": str(home)}
-    root = str(Path(__file__).parents[2])
-    size = {"TERM": term, "COLUMNS": "160", "PYTHONPATH": root}
-    master, slave = pty.openpty()
-    try:
-        subprocess.run(
-            [sys.executable, "-m", "hwci", *arguments],
-            env={**os.environ, **ours, **size},
-            stdout=slave,
-            timeout=60,
-            check=True,
-        )
-        return os.read(master, 65536).decode()
-    finally:
-        os.close(slave)
-        os.close(master)
+    env = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token, "TERM": term, "COLUMNS": "160"}
+    return at_terminal(folder, *arguments, typed={}, env=env)
 
 
 def links_in(text: str) -> dict[str, str]:
     return {word: to for to, word in re.findall("\x1b]8;;([^\x1b]+)\x1b\\\\([^\x1b]*)", text)}
+
+
+def commits(*shas: str) -> dict[str, str]:
+    return {short(sha): f"{SITE}/commit/{sha}" for sha in shas}
 
 
 def test_a_list_of_runs_leads_to_commits_and_jobs(
@@ -66,8 +53,7 @@ def test_a_list_of_runs_leads_to_commits_and_jobs(
 ) -> None:
     found = links_in(shown(linked_server, tmp_path, "runs", "list"))
 
-    assert found[short(B)] == f"{SITE}/commit/{B}"
-    assert found["900 (1)"] == JOB
+    assert found == {**commits(A, B, C, D, E), "900 (1)": JOB}
 
 
 def test_the_evidence_of_a_failure_leads_to_commits_and_files(
@@ -77,19 +63,26 @@ def test_the_evidence_of_a_failure_leads_to_commits_and_files(
         listed = person.send(calls.list_failures(linked_server.org_id, test_id="spi")).items
     found = links_in(shown(linked_server, tmp_path, "failures", "show", str(listed[0].id)))
 
-    assert found[short(A)] == f"{SITE}/commit/{A}"
+    assert found.items() >= commits(A, B, D).items()
     files = {word: to for word, to in found.items() if "/blob/" in to}
     assert files
     assert all(to.startswith(SITE) and to.endswith(f"/{path}") for path, to in files.items())
 
 
-@pytest.mark.parametrize("table", [(), ("--table", "real-bugs")])
 def test_the_tables_of_the_metrics_lead_to_commits(
-    linked_server: RunningServer, tmp_path: Path, table: tuple[str, ...]
+    linked_server: RunningServer, tmp_path: Path
 ) -> None:
-    found = links_in(shown(linked_server, tmp_path, "metrics", "--days", "3650", *table))
+    ever = ("metrics", "--days", "3650")
+    _, *tables = re.split(r"\x1b\[1m(.+) \(\d+\)\x1b", shown(linked_server, tmp_path, *ever))
+    found = {title: links_in(table) for title, table in zip(tables[::2], tables[1::2], strict=True)}
 
-    assert f"{SITE}/commit/" in "".join(found.values())
+    assert {title: links for title, links in found.items() if links} == {
+        "Merges not checked on hardware": commits(UNSEEN),
+        "Real FW bugs caught": commits(B, C),
+        "Still failing (pending)": commits(E),
+    }
+    alone = shown(linked_server, tmp_path, *ever, "--table", "real-bugs")
+    assert links_in(alone) == commits(B, C)
 
 
 def test_a_terminal_without_links_and_other_forms_get_plain_text(
