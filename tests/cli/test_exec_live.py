@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ class LiveBench(Bench):
     def __init__(self, folder: Path, server: RunningServer, person: Client, name: str) -> None:
         super().__init__(folder, server.url)
         self.org, self.person, self.name = server.org_id, person, name
+        self.ending = ExitStack()
         self.box = person.send(calls.create_box(self.org, name))
         with Client(server.url) as client:
             key = client.send(calls.install_box(self.box.install_token)).api_key
@@ -64,15 +66,16 @@ class LiveBench(Bench):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        self.too_long = threading.Timer(60, self.started.terminate)
-        self.too_long.start()
+        too_long = threading.Timer(60, self.started.terminate)
+        too_long.start()
+        self.ending.callback(self.started.communicate, timeout=60)
+        self.ending.callback(self.started.terminate)
+        self.ending.callback(too_long.cancel)
         return self.started
 
     def end(self) -> None:
-        """End the run, and its tests with it, if it is not over."""
-        self.too_long.cancel()
-        self.started.terminate()
-        self.started.communicate(timeout=60)
+        """End the run, and its tests with it, if one began and is not over."""
+        self.ending.close()
 
     def runs(self) -> Sequence[RunAnswer]:
         return list(self.person.items(calls.list_runs(self.org, box_key=self.name)))
@@ -86,8 +89,12 @@ class LiveBench(Bench):
 
     def until_shown(self, **tests: str | None) -> None:
         while self.shown() != {f"t.{name}": outcome for name, outcome in tests.items()}:
-            assert self.started.poll() is None, self.started.communicate()[1]
-            time.sleep(0.05)
+            self.wait()
+
+    def wait(self) -> None:
+        """Wait a moment of a run that is not over."""
+        assert self.started.poll() is None, self.started.communicate()[1]
+        time.sleep(0.05)
 
     def lose_key(self) -> None:
         """Install the box anew: its earlier key stops once the new one is used."""
@@ -165,7 +172,7 @@ def test_a_live_run_that_takes_no_tests_is_one_note_and_changes_nothing_else(
 
     started = live.begin("--junit=r.xml", *shell(lines))
     while not live.runs():
-        time.sleep(0.05)
+        live.wait()
     live.lose_key()
     live.touch("go")
     assert started.stderr is not None
