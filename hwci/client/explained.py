@@ -105,6 +105,9 @@ CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
 )
+OLDER_SERVER_FIX = (
+    "Leave that out, or ask the operator of the server for an upgrade: it is older than this hwci"
+)
 OFF = "CI Metrics is not enabled"
 _ORG_IN_PATH = re.compile(r"/api/orgs/([^/]+)/")
 WHERE_FIX = "Check the address (--url or HWCI_URL): there is an hwci, which takes no reports there"
@@ -169,9 +172,11 @@ def explain(
         fix = BETWEEN_FIX
     elif by_ci_key and isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError):
         fix = CI_KEY_FIX
-    elif isinstance(fault, errors.ForbiddenError) and fault.message.startswith(OFF):
-        fix = _off_fix(fault.path)
-    elif by_ci_key and isinstance(fault, errors.ForbiddenError) and fault.own_form:
+    elif isinstance(fault, errors.BadRequestError) and _names_a_newer_parameter(fault.issues):
+        fix = OLDER_SERVER_FIX
+    elif isinstance(fault, errors.ForbiddenError) and (
+        fault.message.startswith(OFF) or (by_ci_key and fault.own_form)
+    ):
         fix = _off_fix(fault.path)  # for a key that works, the server has no other reason
     elif by_ci_key and isinstance(fault, misplaced):
         code, fix = (code, WHERE_FIX) if fault.own_form else (ExitCode.UNREACHABLE, BETWEEN_FIX)
@@ -186,6 +191,13 @@ def explain(
     cause = f"{fault.status_code} {fault.error}: {fault.message}{request}"
     details = shortened(fault_lines(fault.issues))
     return ErrorMessage(what or "The server refused this", cause, fix, code, details)
+
+
+def _names_a_newer_parameter(issues: "Sequence[Issue]") -> bool:
+    """Return whether the server lacks a parameter that this version has: it sends no other."""
+    from hwci.wire.errors import NO_SUCH_PARAMETER
+
+    return any(issue.message.startswith(NO_SUCH_PARAMETER) for issue in issues)
 
 
 def _off_fix(path: str) -> str:

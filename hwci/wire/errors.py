@@ -16,6 +16,8 @@ from hwci.wire.base import Answer
 
 Place = TypeVar("Place", str, int, str | int)
 
+NO_SUCH_PARAMETER = "There is no such parameter"
+"""How the message of an issue begins whose query parameter does not exist."""
 _MEMBER = re.compile(r"<\w+\.\w+: ('\w+')>")
 """A value of an enum, as Python shows it beside its name."""
 

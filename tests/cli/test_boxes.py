@@ -97,6 +97,30 @@ def test_a_box_that_only_reported_is_listed_without_an_id(
     assert err.startswith("error: bench-unknown names no box of the organization")
 
 
+def test_a_server_that_refuses_newer_parameters_lists_its_boxes_and_names_its_version(
+    signed_in: Command, server: RunningServer
+) -> None:
+    org = str(server.org_id)
+    boxes, runs = (f"/api/orgs/{org}/{which}" for which in ("boxes", "runs"))
+    signed_in("boxes", "create", "bench-of-old")
+    refused, listed, unknown = (
+        Answered(answer.status, json.dumps(answer.json).encode())
+        for path in (f"{boxes}?reported1=true", boxes, f"{runs}?ciRun1=3")
+        for answer in [ask(server.url, "GET", path, bearer(server.token))]
+    )
+    assert (refused.status, listed.status, unknown.status) == (400, 200, 400)
+
+    with answering(refused, listed) as older:
+        found = signed_in("boxes", "list", HWCI_URL=older.url, HWCI_ORG=org)
+    with answering(unknown) as older:
+        done = signed_in("runs", "list", "--ci-run", "3", HWCI_URL=older.url, HWCI_ORG=org)
+
+    assert (found.code, found.err) == (0, "")
+    assert "bench-of-old" in found.out
+    assert done.code == 1
+    assert "fix: Leave that out, or ask the operator of the server for an upgrade: " in done.err
+
+
 @pytest.mark.parametrize("by", ["id", "first digits", "name", "other letters"])
 def test_a_box_gets_a_new_token_by_id_or_name(signed_in: Command, bench: Command, by: str) -> None:
     made = json.loads(signed_in("boxes", "create", f"bench-by-{by}", "--json").out)

@@ -137,7 +137,13 @@ def list_boxes(server: Connection) -> "Iterable[BoxAnswer]":
 
       hwci boxes list
     """
-    return server.items(client.calls.list_boxes(server.org_id(), reported=True))
+    from hwci.client.errors import BadRequestError
+
+    org_id = server.org_id()
+    try:
+        return list(server.items(client.calls.list_boxes(org_id, reported=True)))
+    except BadRequestError:  # the server is older, and refuses what it does not know
+        return server.items(client.calls.list_boxes(org_id))
 
 
 @boxes.command("create")

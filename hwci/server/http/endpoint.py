@@ -34,7 +34,7 @@ from hwci.server.services.access import ADMINS, MEMBERS
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, ReaderKey
 from hwci.wire import limits
-from hwci.wire.errors import Issue, issues_of, shown
+from hwci.wire.errors import NO_SUCH_PARAMETER, Issue, issues_of, shown
 from hwci.wire.nearest import hint
 from hwci.wire.queries import Query
 
@@ -123,7 +123,7 @@ def _times(request: web.Request, name: str) -> int:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    return "; ".join(filter(None, ("There is no such parameter", hint(name, known))))
+    return "; ".join(filter(None, (NO_SUCH_PARAMETER, hint(name, known))))
 
 
 def _require_utf8(text: str) -> None:
