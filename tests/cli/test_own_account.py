@@ -222,7 +222,8 @@ def test_a_user_is_disabled_and_enabled_again(
     refused = admin(cli, server, "reset-password", "--email", email)
     assert refused.code == 1
     assert refused.err.splitlines()[1] == (
-        f"cause: {email} is disabled; enable them first: hwci admin enable-user --email {email}"
+        f"cause: {email} is disabled; enable them first:"
+        f" hwci admin enable-user --database {server.database} --email {email}"
     )
     enabled = admin(cli, server, "enable-user", "--email", email)
     assert enabled.err == f"{email} may sign in.\n"
