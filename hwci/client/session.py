@@ -118,7 +118,10 @@ class Session:
             HwciError: the server was not told. It is ended here all the same.
         """
         with self.file.changing() as file:
-            kept = file.drop(self._name_in(file))
+            name = self._name_in(file)
+            kept = self._own(file.get(name))
+            if kept is not None:
+                file.drop(name)
         if kept is None or kept.refresh_token is None:
             return False
         with Client(kept.url, retries=self._retries) as client:

@@ -89,12 +89,10 @@ class Changing(SignIns):
         self.content["current"] = name
         self.write(self.content)
 
-    def drop(self, name: str) -> Profile | None:
-        """Drop a profile, and return it if there was one."""
-        profile = self.get(name)
-        self.content["profiles"].pop(name, None)
+    def drop(self, name: str) -> None:
+        """Drop a profile."""
+        del self.content["profiles"][name]
         self.write(self.content)
-        return profile
 
 
 def _warn_of_others(path: Path, mode: int) -> None:

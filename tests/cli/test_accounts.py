@@ -452,6 +452,16 @@ def test_each_server_keeps_a_sign_in_of_its_own(
         assert server.url in cli("whoami").out
 
 
+def test_logout_ends_the_profile_that_is_named_at_its_own_server(
+    cli: Command, server: RunningServer
+) -> None:
+    assert sign_in(cli, server, "--profile", "work") == 0
+
+    done = cli("logout", "--profile", "work", HWCI_URL="https://other.example")
+
+    assert done.err == f"Signed out at {server.url}.\n"
+
+
 def test_a_profile_that_is_not_kept_is_an_error_with_the_nearest(
     cli: Command, server: RunningServer
 ) -> None:

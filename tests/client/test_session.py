@@ -251,6 +251,15 @@ def test_an_ended_session_has_ended_at_the_server(server: RunningServer, path: P
         session.token()
 
 
+def test_a_session_ends_no_sign_in_at_another_server(server: RunningServer, path: Path) -> None:
+    token = begun(server, path).token()
+
+    assert not Session("https://kept.example", path, profile="default").end()
+    with Client(server.url, token=token) as client:
+        assert client.send(calls.me()).user.email == EMAIL
+    assert begun(server, path).token() == token
+
+
 def test_a_token_is_renewed_before_it_ends_on_its_way(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

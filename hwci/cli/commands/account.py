@@ -4,6 +4,7 @@
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated
@@ -175,13 +176,14 @@ def logout(profile: options.Profile = None) -> None:
     """
     from hwci.client.errors import HwciError, SessionFileError
 
-    session = resolve(Flags(profile=profile)).session
+    settings = resolve(Flags(profile=profile))
+    session = settings.session
     kept = session.file.read().get(session.name)
     if kept is None:
         note("You were not signed in.")
         return
     try:
-        told = session.end()
+        told = replace(settings, url=kept.url).session.end()
     except SessionFileError:
         raise
     except HwciError as fault:
