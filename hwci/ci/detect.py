@@ -17,7 +17,14 @@ from hwci.ci.git.repository import Repository
 from hwci.ci.job import DEFAULT, Job, Sourced, product_run_id
 from hwci.ci.project import Project
 from hwci.ci.systems import detected
-from hwci.ci.systems.system import JobEnvironment, System, UnreadableError, commit, slug
+from hwci.ci.systems.system import (
+    JobEnvironment,
+    System,
+    UnreadableError,
+    commit,
+    former_slug,
+    slug,
+)
 from hwci.engine.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import is_hash
@@ -92,6 +99,7 @@ def find_job(
         ),
         unreadable=(*unreadable, *no_page),
         unknown_commits=tuple(text for name, text in unknown.items() if name in HINTS),
+        former_repo_key=_former_name(found.get("repo_key"), checkout, environ),
         environ=environ,
     )
 
@@ -102,6 +110,19 @@ class Notice:
 
     what: str
     fix: str
+
+
+def name_notice(job: Job) -> Notice | None:
+    """Return a notice if an earlier version derived another name of the repository."""
+    if job.former_repo_key is None:
+        return None
+    name, former = job.value("repo_key"), job.former_repo_key
+    what = f"an earlier hwci called this repository {former}, where this one calls it {name}"
+    fix = (
+        f'Write repo_key = "{former}" at the top of {PROJECT_FILE} to go on with what was '
+        f'reported, or repo_key = "{name}" to begin anew'
+    )
+    return Notice(what, fix)
 
 
 def product_notice(job: Job, project: Project | None) -> Notice | None:
@@ -310,6 +331,19 @@ def _of_git(checkout: Repository | None, found: _Fields) -> _Fields:
     }
     said = {name: ask() for name, ask in asked.items() if name not in found}
     return {name: Sourced(value, GIT) for name, value in said.items() if value}
+
+
+def _former_name(
+    repo_key: Sourced[str] | None, checkout: Repository | None, environ: Mapping[str, str]
+) -> str | None:
+    """Return the name that an earlier version derived from the same address, if it was another."""
+    if repo_key is None:
+        return None
+    of_git = repo_key.source == GIT and checkout is not None
+    address = checkout.remote_url() if checkout and of_git else environ.get(repo_key.source)
+    derived = address is not None and slug(address) == repo_key.value
+    former = former_slug(address) if address and derived else None
+    return former if former != repo_key.value else None
 
 
 def _defaults(system: System | None, installed_as: str | None) -> _Fields:

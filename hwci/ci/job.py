@@ -108,6 +108,9 @@ class Job:
     unknown_commits: tuple[str, ...] = ()
     """Hints at earlier commits that are not in this clone; all else holds without them."""
 
+    former_repo_key: str | None = None
+    """What an earlier version called the repository, if that was another name."""
+
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The environment, for requests to the CI's API. It holds secrets, so it is not shown."""
 

@@ -69,7 +69,10 @@ def guessed(remote: str) -> Mapping[str, str]:
     path = parts.path.strip("/").removesuffix(".git")
     if site is None or not path:
         return {}
-    if host == "ssh.dev.azure.com":  # v3/ORGANIZATION/PROJECT/REPOSITORY
+    if host in {
+        "ssh.dev.azure.com",
+        "vs-ssh.visualstudio.com",
+    }:  # v3/ORGANIZATION/PROJECT/REPOSITORY
         path, _, name = path.removeprefix("v3/").rpartition("/")
         host, path = "dev.azure.com", f"{path}/_git/{name}"
     web = parts.scheme in {"http", "https"}

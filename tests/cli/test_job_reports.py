@@ -71,6 +71,35 @@ def body(answer: Answer) -> dict[str, Any]:
 # report-run
 
 
+FORMER = "an earlier hwci called this repository v3/acme/boards/firmware"
+
+
+def test_a_repository_of_azure_has_one_name_and_its_former_one_is_told_until_one_is_chosen(
+    in_ci: Command, checkout: Path
+) -> None:
+    git(checkout, "remote", "set-url", "origin", "git@ssh.dev.azure.com:v3/acme/boards/firmware")
+    toml = '[[product]]\nsuite = "s"\nfirmware_paths = ["fw/**"]\nharness_paths = []\n'
+    run = ("report-run", "--box", "b", "--junit", "one.xml", "-n")
+    commands = (
+        run,
+        ("merge-announce", "--sha", "HEAD", "-n"),
+        ("suite-config", "apply", "hwci.toml", "-n"),
+    )
+    (checkout / "hwci.toml").write_text(toml)
+    for command in commands:
+        derived = in_ci(*command)
+        assert body(derived)["repo_key"] == "acme/boards/firmware"
+        assert f"warning: {FORMER}" in derived.err
+        assert 'Write repo_key = "v3/acme/boards/firmware" at the top of hwci.toml' in derived.err
+    assert FORMER in in_ci("env").out + in_ci("env").err
+
+    (checkout / "hwci.toml").write_text(f'repo_key = "v3/acme/boards/firmware"\n{toml}')
+    for command in commands:
+        chosen = in_ci(*command)
+        assert body(chosen)["repo_key"] == "v3/acme/boards/firmware"
+        assert FORMER not in chosen.err
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_one_line_reports_a_job_of_each_system(in_ci: Command, checkout: Path, name: str) -> None:
     environ = {"HWCI_BOX": "bench-1", "HWCI_URL": NOWHERE} | recorded(name)
@@ -828,7 +857,9 @@ def test_unknown_keys_of_the_project_file_are_left_out_with_a_warning_each(
 
     for keys in (*zip(UNKNOWN), tuple(UNKNOWN)):
         path.write_text(project_file(*keys))
-        code, out, err = in_ci(*command, HWCI_RUN_ID="7")
+        code, out, err = in_ci(
+            *command, HWCI_RUN_ID="7", HWCI_SPOOL_DIR=str(path.parent / "".join(keys))
+        )
 
         said = (UNKNOWN[key][1] for key in keys)
         warned = {f"warning: Left out: {path}: {one.rstrip('?')}" for one in said}

@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hwci.ci.detect import find_job
+from hwci.ci.detect import find_job, name_notice
 from hwci.ci.git.path_check import PathCheck, check_paths, tracked
 from hwci.ci.git.repository import GitError, Repository
-from hwci.ci.job import Sourced
+from hwci.ci.job import Job
 from hwci.ci.project import ProjectFileError, project_path, read_project
 from hwci.ci.reporting.context import CommandContext
 from hwci.client.bounded import read_whole
@@ -108,10 +108,13 @@ def _products(
     if not products:
         faults.append(f"{path}: holds no [[product]] table")
     nameless = any(product.repo_key is None for product in products)
-    repo_key = _repo_key(command, checkout or command.folder()) if nameless else None
-    if repo_key is not None:
+    job = _job(command, checkout or command.folder()) if nameless else None
+    repo_key = job.fields.get("repo_key") if job else None
+    if job and repo_key is not None:
         of = f"products without repo_key are of {repo_key.value} ({repo_key.source})"
         command.notify(f"note: {path}: {of}.")
+        if (notice := name_notice(job)) is not None:
+            command.warn(f"{notice.what}. {notice.fix}")
     links = _links(project.links, path, faults, checkout or command.folder())
     for number, product in enumerate(products, 1):
         if product.repo_key is None and repo_key is None:
@@ -148,10 +151,9 @@ def _links(
     return {**guessed(remote or ""), **own} or None
 
 
-def _repo_key(command: CommandContext, folder: Path) -> Sourced[str] | None:
+def _job(command: CommandContext, folder: Path) -> Job:
     checkout = Repository(folder)
-    job = find_job({}, command.environ, checkout if checkout.fault() is None else None, None)
-    return job.fields.get("repo_key")
+    return find_job({}, command.environ, checkout if checkout.fault() is None else None, None)
 
 
 def _body(path: Path, faults: list[str]) -> Iterator[SuiteConfiguration]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hwci.ci.detect import Notice, find_job, product_notice
+from hwci.ci.detect import Notice, find_job, name_notice, product_notice
 from hwci.ci.fields import BY_NAME, Field, hello
 from hwci.ci.git.history import DeepeningRepository
 from hwci.ci.git.repository import GitError, Repository
@@ -151,6 +151,10 @@ class JobContext:
         """Return the notice about its product; None if there is none."""
         return product_notice(self.job, self.project)
 
+    def name_notice(self) -> Notice | None:
+        """Return the notice about the name of its repository; None if there is none."""
+        return name_notice(self.job)
+
 
 def job_context(flags: JobFlags, command: CommandContext) -> JobContext:
     """Return the context of the job to report.
@@ -268,3 +272,5 @@ def _notes(context: JobContext) -> Iterator[str]:
         yield f"doubtful: sha: {changed.what}. {changed.fix}."
     if (notice := context.product_notice()) is not None:
         yield f"doubtful: suite: {notice.what}. {notice.fix}"
+    if (named := context.name_notice()) is not None:
+        yield f"doubtful: repo_key: {named.what}. {named.fix}"

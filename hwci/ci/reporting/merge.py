@@ -82,6 +82,8 @@ def _announcements(context: JobContext) -> list[MergeAnnouncement]:
         return []
     if (no_git := context.no_git()) is not None and _needs_git(context):
         command.warn(no_git)
+    if (named := context.name_notice()) is not None:
+        command.warn(f"{named.what}. {named.fix}")
     if missing := [name for name in OF_MERGE if name not in job.fields]:
         raise missing_error("announcement", missing)
     names = (*OF_MERGE, "ci_url")

@@ -320,7 +320,7 @@ def _no_git(context: JobContext, request: RunRequest) -> tuple[str, ...]:
 
 
 def _notices(context: JobContext) -> tuple[str, ...]:
-    notices = (context.product_notice(), context.changed())
+    notices = (context.product_notice(), context.changed(), context.name_notice())
     return (*context.without(), *(f"{one.what}. {one.fix}" for one in notices if one))
 
 

@@ -165,17 +165,45 @@ def without(*prefixes: str) -> Read:
     return read
 
 
-_SCP = re.compile(r"(?:[^@/:]+@)?[^/:]{2,}:(?P<path>.*)")
+_SCP = re.compile(r"(?:[^@/:]+@)?(?P<host>[^/:]{2,}):(?P<path>.*)")
 
 
 def slug(address: str) -> str | None:
     """Return the name of a repository in its address: `acme/firmware`, never a secret in it."""
+    return _joined(_of_azure(*_place(address)))
+
+
+def former_slug(address: str) -> str | None:
+    """Return what an earlier version made of an address; of Azure DevOps often another name."""
+    return _joined(_place(address)[1])
+
+
+def _place(address: str) -> tuple[str, list[str]]:
+    """Return the host and the path of a repository."""
     scp = None if "://" in address else _SCP.fullmatch(address)
     try:
-        path = scp["path"] if scp else urlsplit(address).path
+        split = urlsplit(f"ssh://{scp['host']}/{scp['path']}" if scp else address)
     except ValueError:
-        return None
-    parts = [unquote(part) for part in path.split("/") if part and part != "_git"]
+        return "", []
+    parts = [unquote(part) for part in split.path.split("/") if part]
     if (scp is None and "://" not in address) or address.startswith("file:"):
         parts = parts[-1:]  # a folder of this machine: where it lies says nothing
-    return "/".join(parts).removesuffix(".git") or None
+    return split.hostname or "", parts
+
+
+def _of_azure(host: str, parts: list[str]) -> list[str]:
+    """Return organization, project and repository, whichever of its addresses Azure DevOps gave;
+    the path as it is at another host. A repository with the project's name may stand alone.
+    """
+    if host in {"ssh.dev.azure.com", "vs-ssh.visualstudio.com"}:
+        return parts[1:]  # after `v3`
+    if host.endswith(".visualstudio.com"):
+        collection = int(parts[:1] == ["DefaultCollection"])
+        parts = [host.partition(".")[0], *parts[collection:]]
+    elif host != "dev.azure.com":
+        return parts
+    return [parts[0], *parts[2:], *parts[2:]] if parts[1:2] == ["_git"] else parts
+
+
+def _joined(parts: Sequence[str]) -> str | None:
+    return "/".join(part for part in parts if part != "_git").removesuffix(".git") or None
