@@ -183,6 +183,7 @@ def variables() -> str:
 
 def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - typer's own
     """Return every command that does something, with its whole name."""
+    command = getattr(command, "itself", command)
     inner = getattr(command, "commands", None)
     if not inner:
         yield path, command

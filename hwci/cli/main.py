@@ -1,41 +1,159 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `hwci` command: which commands there are, and under which names. What each does stands in
-the module that it comes from.
+"""The `hwci` command: which commands there are, under which names, and what each is for in a
+sentence. What one does stands in its module, which is imported once the command is needed itself:
+importing all takes longer than most of them do.
 """
 
 import io
 import sys
-from typing import Annotated
+from functools import cached_property
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from hwci import __version__
-from hwci.cli.commands.account import login, logout, password, register, sessions, whoami
-from hwci.cli.commands.admin import admin
-from hwci.cli.commands.boxes import box, boxes
-from hwci.cli.commands.demo import demo
-from hwci.cli.commands.doctor import doctor, env
-from hwci.cli.commands.exec import EXEC_HELP, exec_command
-from hwci.cli.commands.failures import failures
-from hwci.cli.commands.init import init
-from hwci.cli.commands.members import invitations, members
-from hwci.cli.commands.metrics import metrics
-from hwci.cli.commands.organizations import keys, orgs
-from hwci.cli.commands.products import products
-from hwci.cli.commands.profiles import profiles
-from hwci.cli.commands.reports import (
-    MERGE_ANNOUNCE_HELP,
-    REPORT_RUN_HELP,
-    merge_announce,
-    report_run,
-)
-from hwci.cli.commands.runs import runs
-from hwci.cli.commands.serve import serve
-from hwci.cli.commands.spool import spool
-from hwci.cli.commands.suite_config import suite_config
-from hwci.cli.terminal.errors import Commands
-from hwci.cli.terminal.grouped import in_words
-from hwci.cli.terminal.render import nowhere, write
+
+COMMANDS = {
+    "metrics": "Show which merges ran on hardware, which failures were firmware bugs, which tests"
+    " are flaky.",
+    "products": "List the products of an organization, by their last report: the names for"
+    " --product.",
+    "merge-announce": "Announce a merge, so that it counts even when no bench is online.",
+    "report-run": "Report one attempt of a run, at its end, whether it passed or failed.",
+    "doctor": "Check that reports from here will arrive: server, key, clock, git, CI, proxy,"
+    " spool, box key.",
+    "exec": "Run the tests, report them at their end, and end with their exit code.",
+    "init": "Write hwci.toml for the repository of this folder, and print a job for its CI.",
+    "env": "Show what is known of this job: each field, its value and its source.",
+    "register": "Create an account, and sign in with it.",
+    "login": "Sign in and keep the sign-in for the commands that follow, in a profile for each"
+    " server.",
+    "logout": "End the kept sign-in, here and on the server.",
+    "whoami": "Show who is signed in, where, and in which organizations; and what HWCI_READER_KEY"
+    " reads.",
+    "serve": "Run the server on one database file, until Ctrl-C.",
+    "demo": "Start a server with ninety days of history and show its metrics.",
+    "failures": "Failures: list, show, confirm, dismiss, reset.",
+    "runs": "Runs: list, show, watch.",
+    "spool": "Reports that wait on this machine: list, flush, show, remove.",
+    "suite-config": "Suite configurations of products: check, plan, apply, list, show.",
+    "profiles": "Kept sign-ins: list, use.",
+    "password": "Your password: change.",
+    "sessions": "Your sessions: list, end.",
+    "orgs": "Organizations: list, create, show, audit-log.",
+    "members": "Members: list, invite, role, remove, leave.",
+    "invitations": "Invitations that wait for you: list, accept, decline.",
+    "keys": "CI keys and reader keys: create, list, revoke.",
+    "boxes": "Boxes: list, create, install-token, rename, remove.",
+    "box": "On a bench: install it, keep it online.",
+    "admin": "Operator: CI Metrics, users, backup, restore and check, schema, keys, audit log.",
+}
+"""The commands and groups in the order in which help lists them, and what each is for."""
+ADMIN = {
+    "ci-metrics": "Turn CI Metrics on or off for an organization, also while the server runs.",
+    "create-user": "Create a user, and an organization of their own.",
+    "reset-password": "Print a link by which a user sets a new password, once, within 24 hours.",
+    "disable-user": "Stop a user from signing in; their sessions end at once, streams within"
+    " seconds.",
+    "enable-user": "Allow a disabled user to sign in again.",
+    "backup": "Write a whole copy of the database to a new file, also while the server runs.",
+    "restore": "Put a backup in the place of the database, while no server runs.",
+    "check": "Look for damage in the database, also while the server runs.",
+    "migrate": "Bring the database to the schema of this program.",
+    "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
+    "rotate-secret": "Sign access tokens with a new key, at once also while the server runs.",
+    "audit": "The audit log: whether it is whole, its export, a new key.",
+}
+MODULES = {
+    "account": {"register", "login", "logout", "whoami", "password", "sessions"},
+    "boxes": {"box"},
+    "doctor": {"env"},
+    "members": {"invitations"},
+    "organizations": {"orgs", "keys"},
+    "reports": {"merge-announce", "report-run"},
+    "admin.accounts": {
+        "ci-metrics",
+        "create-user",
+        "reset-password",
+        "disable-user",
+        "enable-user",
+        "rotate-secret",
+    },
+    "admin.audit": {"audit"},
+    "admin.database": {"backup", "restore", "check", "migrate", "rebuild"},
+}
+"""Where each command is that has no module of its name."""
+
+
+class Later(TyperCommand):
+    """A command or group whose module is not imported yet: a list shows it like any other."""
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 - typer's own signature
+        """Return the context of the command itself: it parses, completes, explains itself, runs."""
+        return self.itself.make_context(*args, **settings)
+
+    @cached_property
+    def itself(self) -> Any:  # noqa: ANN401 - of the library that typer is built on
+        """The command itself, for what asks more of it than its name and sentence."""
+        from hwci.cli.terminal.grouped import in_words
+
+        name = str(self.name)
+        attribute = name.replace("-", "_")
+        module = next((one for one, names in MODULES.items() if name in names), attribute)
+        found = getattr(import_module(f"hwci.cli.commands.{module}"), attribute)
+        room = typer.Typer(rich_markup_mode=None)
+        if isinstance(found, typer.Typer):
+            room.add_typer(found, name=name, help=self.help)
+        else:
+            # The flags of what `exec` runs are not its own.
+            room.command(name, context_settings={"allow_interspersed_args": name != "exec"})(found)
+        in_words(room)
+        return typer.main.get_group(room).commands[name]
+
+
+class Commands(TyperGroup):
+    """The root of all commands: here their errors become lines and an exit code."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - typer's own signature
+        super().__init__(**settings)
+        self.commands = _listed(COMMANDS)
+        self.commands["admin"] = TyperGroup(
+            name="admin",
+            commands=_listed(ADMIN),
+            help=COMMANDS["admin"],
+            no_args_is_help=True,
+            rich_markup_mode=None,
+        )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer's own
+        """Parse the flags of the root: all are yes or no, and for an unset one, which is neither,
+        typer would import pydantic.
+        """
+        for flag in self.get_params(ctx):
+            flag.default = False
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - typer's own signature
+        """Run a command."""
+        from hwci.cli.terminal import again
+        from hwci.client.explained import ExplainedError, explained
+
+        again.begin(ctx)
+        try:
+            with explained():
+                return super().invoke(ctx)
+        except ExplainedError as fault:
+            from hwci.cli.terminal.errors import report
+
+            report(fault.message)
+            raise typer.Exit(fault.message.code) from fault
+
+
+def _listed(commands: dict[str, str]) -> dict[str, Any]:
+    return {name: Later(name, help=sentence) for name, sentence in commands.items()}
+
 
 app = typer.Typer(
     name="hwci",
@@ -49,7 +167,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        write(f"hwci {__version__}")
+        typer.echo(f"hwci {__version__}")
         raise typer.Exit
 
 
@@ -76,43 +194,13 @@ def root(
     """
 
 
-app.command("metrics")(metrics)
-app.add_typer(failures, name="failures")
-app.add_typer(runs, name="runs")
-app.command("products")(products)
-app.command("merge-announce", help=MERGE_ANNOUNCE_HELP)(merge_announce)
-app.command("report-run", help=REPORT_RUN_HELP)(report_run)
-app.command("doctor")(doctor)
-app.command("exec", help=EXEC_HELP, context_settings={"allow_interspersed_args": False})(
-    exec_command
-)
-app.add_typer(spool, name="spool")
-app.command("init")(init)
-app.add_typer(suite_config, name="suite-config")
-app.command("env")(env)
-app.command("register")(register)
-app.command("login")(login)
-app.command("logout")(logout)
-app.command("whoami")(whoami)
-app.add_typer(profiles, name="profiles")
-app.add_typer(password, name="password")
-app.add_typer(sessions, name="sessions")
-app.add_typer(orgs, name="orgs")
-app.add_typer(members, name="members")
-app.add_typer(invitations, name="invitations")
-app.add_typer(keys, name="keys")
-app.add_typer(boxes, name="boxes")
-app.add_typer(box, name="box")
-app.command("serve")(serve)
-app.command("demo")(demo)
-app.add_typer(admin, name="admin")
-in_words(app)
-
-
 def main() -> None:
     """Run the command line."""
     # A stream that was closed before this began is none: what is written there goes nowhere.
-    sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
+    if not (sys.stdout and sys.stderr):
+        from hwci.cli.terminal.render import nowhere
+
+        sys.stdout, sys.stderr = sys.stdout or nowhere(), sys.stderr or nowhere()
     # A terminal that lacks a letter is shown its number; input of no encoding is refused as data.
     for stream, errors in (
         (sys.stdin, "surrogateescape"),

@@ -4,6 +4,7 @@ command that they end. It does not know how they are shown.
 """
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -213,9 +214,8 @@ def explained(what: str | None = None, *, by_ci_key: bool = False) -> Iterator[N
     try:
         yield
     except Exception as fault:
-        from hwci.client.errors import HwciError
-
-        if not isinstance(fault, HwciError):
+        errors = sys.modules.get("hwci.client.errors")  # whoever raised one of these imported it
+        if errors is None or not isinstance(fault, errors.HwciError):
             raise
         raise ExplainedError(explain(fault, what, by_ci_key=by_ci_key)) from fault
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from hwci.client.session_file import Profile
     from hwci.wire.accounts import OwnReaderKey, SessionAnswer, SignedIn
 
-password = typer.Typer(no_args_is_help=True, help="Your password: change.")
-sessions = typer.Typer(no_args_is_help=True, help="Your sessions: list, end.")
+password = typer.Typer(no_args_is_help=True)
+sessions = typer.Typer(no_args_is_help=True)
 
 OLDER_SERVER = "Ask the operator to update the server: it is of a version that cannot do this"
 PASSWORD_WAYS = "--password-stdin, or --password-file with --new-password-file"

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
     from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer
 
-boxes = typer.Typer(
-    no_args_is_help=True, help="Boxes: list, create, install-token, rename, remove."
-)
-box = typer.Typer(no_args_is_help=True, help="On a bench: install it, keep it online.")
+boxes = typer.Typer(no_args_is_help=True)
+box = typer.Typer(no_args_is_help=True)
 
 Box = Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")]
 ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())

@@ -25,25 +25,8 @@ Junit = Annotated[
 ]
 Command = Annotated[list[str], typer.Argument(metavar="COMMAND", help="The tests, after `--`.")]
 
-EXEC_HELP = """\
-Run the tests, report them at their end, and end with their exit code. Needs HWCI_CI_KEY.
 
-It measures start and end, forwards signals, and also reports a run that was cancelled. Result
-files from before the run do not count; without any from it, a run without tests is reported.
-Only --hello-cmd reports that the box was not reached: when it fails or is cut short, COMMAND is
-not run, and the exit code is 1 or the signal's. A COMMAND that cannot be run is no test:
-nothing is reported, and the exit code is 127 (there is none) or 126, as in a shell. On a box
-that has its key, the run can be watched as it goes.
-
-For example:
-
-  hwci exec --junit hil.xml -- pytest hil --junit-xml hil.xml
-
-  hwci exec --hello-cmd 'ping -c 1 dut' --junit 'out/*.xml' -- make hil
-"""
-
-
-def exec_command(
+def exec(  # noqa: A001 - named as the command
     *,
     command: Command,
     junit: Junit = None,
@@ -67,7 +50,7 @@ def exec_command(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Run the tests and report them; `EXEC_HELP` explains it to people."""
+    """Run the tests and report them."""
     from hwci.bench.run import run_tests
     from hwci.ci.reporting import JobFlags, RunRequest
 
@@ -93,6 +76,24 @@ def exec_command(
         command_context(),
     )
     raise typer.Exit(_show(ran, strict=strict))
+
+
+exec.__doc__ = """\
+Run the tests, report them at their end, and end with their exit code. Needs HWCI_CI_KEY.
+
+It measures start and end, forwards signals, and also reports a run that was cancelled. Result
+files from before the run do not count; without any from it, a run without tests is reported.
+Only --hello-cmd reports that the box was not reached: when it fails or is cut short, COMMAND is
+not run, and the exit code is 1 or the signal's. A COMMAND that cannot be run is no test:
+nothing is reported, and the exit code is 127 (there is none) or 126, as in a shell. On a box
+that has its key, the run can be watched as it goes.
+
+For example:
+
+  hwci exec --junit hil.xml -- pytest hil --junit-xml hil.xml
+
+  hwci exec --hello-cmd 'ping -c 1 dut' --junit 'out/*.xml' -- make hil
+"""
 
 
 def _show(ran: "Ran", *, strict: bool) -> int:

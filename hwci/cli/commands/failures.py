@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hwci.client import Call
     from hwci.wire.failures import ResolvedFailureAnswer
 
-failures = typer.Typer(no_args_is_help=True, help="Failures: list, show, confirm, dismiss, reset.")
+failures = typer.Typer(no_args_is_help=True)
 
 FailureId = Annotated[
     str,

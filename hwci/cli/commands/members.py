@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
     from hwci.wire.accounts import MemberAnswer, ReceivedInvite, SentInvite
 
-members = typer.Typer(no_args_is_help=True, help="Members: list, invite, role, remove, leave.")
-invitations = typer.Typer(
-    no_args_is_help=True, help="Invitations that wait for you: list, accept, decline."
-)
+members = typer.Typer(no_args_is_help=True)
+invitations = typer.Typer(no_args_is_help=True)
 
 Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member, by e-mail or id.")]
 Invitation = Annotated[

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         OrganizationAnswer,
     )
 
-orgs = typer.Typer(no_args_is_help=True, help="Organizations: list, create, show, audit-log.")
+orgs = typer.Typer(no_args_is_help=True)
 
 
 def _layout(_: tables.View) -> "tables.Layout[OrganizationAnswer]":
@@ -150,7 +150,7 @@ def audit_log(
     return islice(server.items(client.calls.audit_log(server.org_id(), limit=size)), limit)
 
 
-keys = typer.Typer(no_args_is_help=True, help="CI keys and reader keys: create, list, revoke.")
+keys = typer.Typer(no_args_is_help=True)
 
 
 @keys.command("create")

@@ -12,7 +12,7 @@ from hwci.cli.terminal.render import emit, note
 from hwci.client.explained import command_error
 from hwci.wire.nearest import hint
 
-profiles = typer.Typer(no_args_is_help=True, help="Kept sign-ins: list, use.")
+profiles = typer.Typer(no_args_is_help=True)
 
 
 @profiles.command("list")

@@ -31,31 +31,6 @@ Junit = Annotated[
     ),
 ]
 
-REPORT_RUN_HELP = """\
-Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
-
-Fields without a flag come from HWCI_* variables, hwci.toml, the CI system and git: hwci env
-shows it. A report with more tests than one may hold is sent in parts. An unreachable server is a
-warning, not a failed build, unless --strict; so is a file that holds no results, and the others are
-sent.
-
-For example:
-
-\b
-  hwci report-run --junit results/*.xml
-
-\b
-  hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
-      --run-attempt 1 --trigger merge --branch main \\
-      --sha "$(git rev-parse HEAD)" \\
-      --junit bench-1=one.xml --junit bench-2=two.xml.gz
-
-  hwci report-run --hello failed --started-at 2026-01-31T09:30:00Z
-
-  hwci report-run --body report.json --strict
-"""
-"""The explanation of the command: the blocks are kept as they are, so that they can be pasted."""
-
 
 def report_run(
     *,
@@ -92,7 +67,7 @@ def report_run(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Report one attempt of a run; `REPORT_RUN_HELP` explains it to people."""
+    """Report one attempt of a run."""
     from hwci.ci import reporting
 
     files = (*(junit or ()), *(more_junit or ()))
@@ -119,6 +94,31 @@ def report_run(
     raise typer.Exit(_report(request, how, command_context(), strict=strict))
 
 
+report_run.__doc__ = """\
+Report one attempt of a run, at its end, whether it passed or failed. Needs HWCI_CI_KEY.
+
+Fields without a flag come from HWCI_* variables, hwci.toml, the CI system and git: hwci env
+shows it. A report with more tests than one may hold is sent in parts. An unreachable server is a
+warning, not a failed build, unless --strict; so is a file that holds no results, and the others are
+sent.
+
+For example:
+
+\b
+  hwci report-run --junit results/*.xml
+
+\b
+  hwci report-run --repo-key acme/firmware --workflow hil --run-id 4711 \\
+      --run-attempt 1 --trigger merge --branch main \\
+      --sha "$(git rev-parse HEAD)" \\
+      --junit bench-1=one.xml --junit bench-2=two.xml.gz
+
+  hwci report-run --hello failed --started-at 2026-01-31T09:30:00Z
+
+  hwci report-run --body report.json --strict
+"""
+
+
 def _report(
     request: "RunRequest", how: "Sending", command: "CommandContext", *, strict: bool
 ) -> int:
@@ -139,27 +139,6 @@ MergedAt = Annotated[
     typer.Option(metavar="TIME", help="Time of the merge, with an offset [the CI's, or git's]."),
 ]
 
-MERGE_ANNOUNCE_HELP = """\
-Announce a merge, so that it counts even when no bench is online. Needs HWCI_CI_KEY.
-
-Fields without a flag come from HWCI_* variables, the CI system and git. Without --suite, each
-product of hwci.toml is announced whose trigger_paths the merge touched; without hwci.toml, a run of
-any product can check the merge. An unreachable server is a warning, not a failed build, unless
---strict.
-
-For example:
-
-  hwci merge-announce
-
-\b
-  hwci merge-announce --repo-key acme/firmware --suite sensor-fw \\
-      --branch main --sha "$(git rev-parse HEAD)" \\
-      --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-
-  hwci merge-announce --body announcement.json --dry-run
-"""
-"""The explanation of the command: the block is kept as it is, so that it can be pasted."""
-
 
 def merge_announce(
     *,
@@ -178,7 +157,7 @@ def merge_announce(
     url: options.Url = None,
     profile: options.Profile = None,
 ) -> None:
-    """Announce a merge; `MERGE_ANNOUNCE_HELP` explains it to people."""
+    """Announce a merge."""
     from hwci.ci import reporting
 
     flags = reporting.JobFlags(
@@ -193,3 +172,24 @@ def merge_announce(
     )
     how = sending(Flags(url, profile), deadline, dry_run=dry_run)
     show(reporting.announce_merges(flags, body, how, command_context()), strict=strict)
+
+
+merge_announce.__doc__ = """\
+Announce a merge, so that it counts even when no bench is online. Needs HWCI_CI_KEY.
+
+Fields without a flag come from HWCI_* variables, the CI system and git. Without --suite, each
+product of hwci.toml is announced whose trigger_paths the merge touched; without hwci.toml, a run of
+any product can check the merge. An unreachable server is a warning, not a failed build, unless
+--strict.
+
+For example:
+
+  hwci merge-announce
+
+\b
+  hwci merge-announce --repo-key acme/firmware --suite sensor-fw \\
+      --branch main --sha "$(git rev-parse HEAD)" \\
+      --merged-at "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+
+  hwci merge-announce --body announcement.json --dry-run
+"""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LATEST = 500
 """How many runs, the latest ones, are looked through for an abbreviated id."""
 
-runs = typer.Typer(no_args_is_help=True, help="Runs: list, show, watch.")
+runs = typer.Typer(no_args_is_help=True)
 
 
 class Hello(StrEnum):

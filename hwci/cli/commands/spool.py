@@ -58,9 +58,7 @@ RefusedToo = Annotated[
     bool, typer.Option("--refused", help="Send what was refused again, too: the cause is gone.")
 ]
 
-spool = typer.Typer(
-    no_args_is_help=True, help="Reports that wait on this machine: list, flush, show, remove."
-)
+spool = typer.Typer(no_args_is_help=True)
 
 
 @spool.command("list")

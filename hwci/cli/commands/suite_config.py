@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
     from hwci.wire.metrics import RealFwBugs, SuiteConfigAnswer, SuiteConfigPlan
 
-suite_config = typer.Typer(
-    no_args_is_help=True, help="Suite configurations of products: check, plan, apply, list, show."
-)
+suite_config = typer.Typer(no_args_is_help=True)
 
 DIRECTORIES_SHOWN = 10
 NOT_APPLIED = "The configuration was not applied"

@@ -41,6 +41,7 @@ def _repeating(named: re.Match[str]) -> str:
     length = 0
     while hasattr(command, "get_command") and length < len(words):
         command = command.get_command(_root[0], words[length])
+        command = getattr(command, "itself", command)
         length += 1
     flags = {one.name: one.opts[0] for one in command.params} if command else {}
     again = [

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
 
 from hwci.cli.terminal.again import in_full
-from hwci.cli.terminal.links import linked
 from hwci.client.explained import counted
 from hwci.wire import limits
 
@@ -215,6 +214,8 @@ def draw(*parts: "RenderableType | Grid", links: Mapping[str, str] | None = None
     """Draw parts one below the other, then note what they leave out. `links`: words that lead
     somewhere, with the addresses.
     """
+    from hwci.cli.terminal.links import linked
+
     target = console()
     with target.capture() as drawn:
         for part in parts:

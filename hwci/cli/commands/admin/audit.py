@@ -18,9 +18,7 @@ from hwci.client.explained import ErrorMessage, ExplainedError
 if TYPE_CHECKING:
     from hwci.server.app import AuditReport
 
-audit = typer.Typer(
-    no_args_is_help=True, help="The audit log: whether it is whole, its export, a new key."
-)
+audit = typer.Typer(no_args_is_help=True)
 CHECK_FLAGS = "Check --head, --key and the name of the file"
 
 
