@@ -9,14 +9,17 @@ the engine. No file is opened.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hwci.ci.git.files import files_of
 from hwci.ci.git.repository import LOCAL_SECONDS, Repository
 from hwci.engine.patterns import PathList
-from hwci.engine.rules.changes import ProductFiles, product_files
 from hwci.engine.vocabulary import FileKind
 from hwci.wire.base import Answer
 from hwci.wire.reports import SuiteConfiguration
+
+if TYPE_CHECKING:
+    from hwci.engine.rules.changes import ProductFiles
 
 COMMITS_MAX = 200
 """How many commits count as recent."""
@@ -93,6 +96,8 @@ def tracked(repository: Repository) -> Tracked:
 
 def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) -> PathCheck:
     """Check the patterns of every product."""
+    from hwci.engine.rules.changes import product_files  # no report needs it
+
     products = [(one, product_files(one.fact())) for one in configurations]
     changed = {path for commit in known.commits for path in commit}
     unknown = [
@@ -118,7 +123,7 @@ def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) ->
 
 
 def _commit_kinds(
-    configuration: SuiteConfiguration, files: ProductFiles, known: Tracked
+    configuration: SuiteConfiguration, files: "ProductFiles", known: Tracked
 ) -> CommitKinds:
     kinds = Counter(_kind_of(commit, files) for commit in known.commits)
     return CommitKinds(
@@ -131,7 +136,7 @@ def _commit_kinds(
     )
 
 
-def _kind_of(commit: Sequence[str], files: ProductFiles) -> FileKind:
+def _kind_of(commit: Sequence[str], files: "ProductFiles") -> FileKind:
     firmware = any(files.firmware.matches(path) for path in commit)
     harness = any(files.harness.matches(path) for path in commit)
     if firmware:
@@ -140,7 +145,7 @@ def _kind_of(commit: Sequence[str], files: ProductFiles) -> FileKind:
 
 
 def _suspicions(
-    configuration: SuiteConfiguration, files: ProductFiles, known: Tracked, counts: CommitKinds
+    configuration: SuiteConfiguration, files: "ProductFiles", known: Tracked, counts: CommitKinds
 ) -> Iterator[Suspicion]:
     repo_key, suite = configuration.repo_key, configuration.suite
 

@@ -123,12 +123,13 @@ def _report(
     request: "RunRequest", how: "Sending", command: "CommandContext", *, strict: bool
 ) -> int:
     """Report the run, after the connectivity check if there is one to run. Return the exit code."""
-    from hwci.bench.run import check_and_report
     from hwci.ci.reporting import report_run
 
     if request.body is not None or request.hello_cmd is None or request.flags.hello_ok is not None:
         show(report_run(request, how, command), strict=strict)
         return ExitCode.OK
+    from hwci.bench.run import check_and_report
+
     ran = check_and_report(request.hello_cmd, request, how, command)
     show(ran.done, strict=strict)
     return ran.code
