@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from hwci.ci.systems import SYSTEMS
+from hwci.client import Client, calls
+from hwci.engine.vocabulary import Role
 from tests.support.commands import invoked
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.scene import play
@@ -59,6 +61,13 @@ def busy_server(server: RunningServer) -> RunningServer:
     """The server after the reports of `scene.py`."""
     play(server)
     return server
+
+
+def invite_owner(server: RunningServer, organization: str) -> None:
+    """Have the owner invited to another organization."""
+    with Client(server.url, token=server.admin_token) as other:
+        made = other.send(calls.create_org(organization))
+        other.send(calls.invite(made.id, server.email, Role.MEMBER))
 
 
 @pytest.fixture

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Command
+from hwci.client import Client, calls
+from hwci.engine.vocabulary import Role
+from tests.cli.conftest import Command, invite_owner
 from tests.cli.test_help import COMMANDS
-from tests.support.running import PASSWORD, RunningServer
+from tests.support.running import EMAIL, PASSWORD, RunningServer
 from tests.support.scene import REPORTS
 
 FIRST = "first"
@@ -20,7 +22,7 @@ CALLS = {
     "admin check": "--database hwci.db",
     "admin create-user": "--email new@example.org --password-stdin --database hwci.db --create",
     "boxes create": "json-bench",
-    "boxes install-token": "json-bench",
+    "boxes install-token": FIRST,
     "boxes list": "",
     "doctor": "",
     "env": "",
@@ -49,7 +51,9 @@ CALLS = {
     "suite-config list": "",
     "whoami": "",
 }
-"""The arguments of each command with --json, in the order in which they are called."""
+"""The arguments of each command with --json."""
+REVIEWED = {"failures dismiss", "failures reset"}
+"""They need a failure that was confirmed."""
 OTHERS = {
     "invitations accept",  # needs a second person
     "members role",
@@ -82,7 +86,17 @@ def test_each_command_with_json_is_known_here() -> None:
     assert with_json == CALLS.keys() | OTHERS
 
 
-@pytest.mark.usefixtures("busy_server")
+@pytest.fixture(scope="module")
+def full_server(busy_server: RunningServer) -> RunningServer:
+    """The server after the reports of `scene.py`, with something for each list."""
+    with Client(busy_server.url, token=busy_server.token) as person:
+        person.send(calls.create_box(busy_server.org_id, "bench"))
+        person.send(calls.invite(busy_server.org_id, "invited@example.org", Role.MEMBER))
+    invite_owner(busy_server, "Other")
+    return busy_server
+
+
+@pytest.mark.usefixtures("full_server")
 @pytest.mark.parametrize("name", CALLS)
 def test_json_has_the_names_of_the_api_one_indentation_and_one_end(
     signed_in: Command, in_ci: Command, server: RunningServer, name: str
@@ -94,21 +108,31 @@ def test_json_has_the_names_of_the_api_one_indentation_and_one_end(
         body = REPORTS[0].model_dump_json(exclude_unset=True)
         in_ci("report-run", "--body", "-", stdin=body, HWCI_URL="http://127.0.0.1:9")
     own = {"HWCI_ORG": str(server.org_id), "stdin": f"{PASSWORD}\n"}
-    arguments = CALLS[name].replace(FIRST, _first(signed_in, name, own)).split()
+    if name == "profiles list":
+        assert signed_in("login", "--email", EMAIL, "--password-stdin", **own).code == 0
+    if name in REVIEWED:
+        signed_in("failures", "confirm", *_arguments(signed_in, "failures confirm", own), **own)
+    arguments = _arguments(signed_in, name, own)
 
     code, out, err = signed_in(*name.split(), *arguments, "--json", **own)
 
     assert code == 0 or name == "doctor", err
     value = json.loads(out)
+    assert _rows(value)
     assert list(map(blanks, out.split("\n"))) == list(
         map(blanks, f"{json.dumps(value, indent=2)}\n".split("\n"))
     )
     assert [one for one in names(value) if not re.fullmatch("[a-z][a-zA-Z0-9]*", one)] == []
 
 
-def _first(signed_in: Command, name: str, own: dict[str, str]) -> str:
+def _arguments(signed_in: Command, name: str, own: dict[str, str]) -> list[str]:
     if FIRST not in CALLS[name]:
-        return ""
+        return CALLS[name].split()
     group = name.split(maxsplit=1)[0]
     listed = signed_in(group, "list", *CALLS[f"{group} list"].split(), "--json", **own).out
-    return str(json.loads(listed)["items"][0]["id"])
+    return CALLS[name].replace(FIRST, _rows(json.loads(listed))[0]["id"]).split()
+
+
+def _rows(value: Any) -> Any:
+    """Return what a list or a page of one has; any other answer as it is."""
+    return value["items"] if "total" in value else value

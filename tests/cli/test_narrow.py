@@ -13,11 +13,11 @@ import pytest
 from hwci.client import Client, calls
 from hwci.engine.vocabulary import Role
 from hwci.wire.reports import RunReport
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, invite_owner
 from tests.cli.test_help import COMMANDS
 from tests.support.commands import HWCI, environment
-from tests.support.running import RunningServer, running_in_thread
-from tests.support.scene import report
+from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
+from tests.support.scene import CONFIGURATION, report
 
 COLUMNS = 80
 LONG = "bring-up-of-revision-c"
@@ -55,10 +55,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             person.send(calls.create_box(running.org_id, BOX))
             person.send(calls.invite(running.org_id, f"{LONG}@firmware.example.org", Role.MEMBER))
             person.send(calls.create_org(f"Organization of the team for {LONG}"))
+        invite_owner(running, f"Organization of another team for {LONG}")
         with Client(running.url, ci_key=running.ci_key) as job:
+            job.send(calls.put_suite_config(LONG_CONFIGURATION))
             for number, outcome in enumerate(("pass", "fail")):
                 job.send(calls.report_run(long_report(number, outcome)))
         yield running
+
+
+LONG_CONFIGURATION = CONFIGURATION.model_copy(update={"repo_key": REPO, "suite": SUITE})
 
 
 def long_report(number: int, outcome: str) -> RunReport:
@@ -88,6 +93,9 @@ def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
     if name == "spool list":
         body = long_report(7, "fail").model_dump_json(exclude_unset=True)
         in_ci("report-run", "--body", "-", stdin=body, HWCI_URL="http://127.0.0.1:9")
+    if name == "profiles list":
+        kept = ("--profile", LONG, "--email", EMAIL, "--password-stdin")
+        assert signed_in("login", *kept, stdin=PASSWORD).code == 0
     own = {"HWCI_ORG": str(server.org_id), "HWCI_RUN_ID": "7"}  # else `env` shows the second
     command = name.split()
     if TABLES[name]:
@@ -100,7 +108,9 @@ def test_a_table_of_long_names_fits_eighty_letters_and_breaks_no_word(
     assert (narrow.code, piped.code) == (0, 0), narrow.err
     shown = narrow.out.splitlines()
     assert [line for line in shown if len(line) > COLUMNS] == []
+    assert len(piped.out.splitlines()) > 2, "names of columns, a line, and a row"
     assert pieces(narrow.out) - pieces(piped.out) == set()
+    assert "left out" in narrow.err or pieces(narrow.out) == pieces(piped.out)
 
 
 @pytest.mark.parametrize("name", ["failures", "runs"])
