@@ -111,6 +111,17 @@ def test_bytes_that_are_not_utf8_cost_no_test(noise: list[bytes], cuts: list[int
     assert [note[: len(notes[0])] for note in read.notes] == notes * (in_words != content)
 
 
+@pytest.mark.parametrize("encoding", ["us-ascii", "ASCII", "utf8", "UTF-8"])
+@pytest.mark.parametrize("letter", ["é".encode(), "é".encode("latin-1")])
+def test_letters_in_a_file_that_is_called_ascii_cost_no_test(encoding: str, letter: bytes) -> None:
+    head = f'<?xml version="1.0" encoding="{encoding}"?><testsuite name="x"><testcase name="'
+    read = junit_results([head.encode() + letter + b'"/></testsuite>'], BUILT_IN)
+
+    name = letter.decode(errors="backslashreplace")
+    assert [one.test_id for one in read.attempts] == [f"x.{name}"]
+    assert read.faults == ()
+
+
 def test_a_file_in_another_encoding_is_read_in_it() -> None:
     content = (
         '<?xml version="1.0" encoding="ISO-8859-1"?>\n<testsuite name="x"><testcase name="é"/>'

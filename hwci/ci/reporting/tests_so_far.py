@@ -48,14 +48,17 @@ class TestsSoFar:
 
     def _read(self) -> None:
         """Read the files that changed."""
-        for path in (path for one in self._patterns for path in files_of(one, self._before)):
-            with suppress(OSError, ResultsFileError):
-                found = path.stat()
-                state = (found.st_mtime_ns, found.st_size)
-                if state == self._seen.get(path) or found.st_size > BYTES_MAX:
-                    continue
-                self._seen[path] = state
-                self._files[path] = read_results(path, ())
+        for pattern in self._patterns:
+            for path in files_of(pattern, self._before):
+                with suppress(OSError, ResultsFileError):
+                    self._read_one(path)
+
+    def _read_one(self, path: Path) -> None:
+        found = path.stat()
+        state = (found.st_mtime_ns, found.st_size)
+        if state != self._seen.get(path) and found.st_size <= BYTES_MAX:
+            self._seen[path] = state
+            self._files[path] = read_results(path, ())
 
     def _events(self) -> Iterator[TestEvent]:
         files = self._files.values()

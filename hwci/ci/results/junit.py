@@ -383,6 +383,7 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 
 
 _ENCODING = re.compile(rb"""(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)""")
+_AS_UTF8 = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
 
 
 class EscapedControls:
@@ -407,7 +408,10 @@ class EscapedControls:
         if first.startswith(_WIDE):
             return chunks
         named = _ENCODING.match(first)
-        is_utf8 = named is None or named[1].lower() in {b"utf-8", b"utf8", b"us-ascii"}
+        is_utf8 = named is None or named[1].lower() in _AS_UTF8
+        if named is not None and is_utf8:  # the parser ends at a letter beyond ASCII
+            first = first[: named.start(1)] + b"utf-8" + first[named.end(1) :]
+            chunks = chain((first,), self._chunks)
         return map(self._escaped, self._in_utf8(chunks) if is_utf8 else chunks)
 
     def _in_utf8(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
