@@ -350,6 +350,27 @@ def test_a_pause_that_a_stranger_asks_for_is_not_cut_short(
     assert (len(outcome.left), clock.now) == (1, 0)
 
 
+def test_a_limit_of_a_proxy_is_not_taken_for_that_of_the_server(
+    store: BenchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, shown = Clock(monkeypatch), list[str]()
+    proxy = Answer(429, b"<html>Slow down</html>", headers={"Content-Type": "text/html"})
+    with (
+        answering(proxy, Answer(204)) as server,
+        Client(server.url, ci_key=KEY, retries=0) as client,
+    ):
+
+        def pause(seconds: float) -> None:
+            shown.append(dispatch.progress())
+            clock.sleep(seconds)
+
+        dispatch = Dispatch(client, store, Patience(), sleep=pause)
+        dispatch.send([keep(store, address=server.url, run_id=1)])
+
+    assert shown[0].startswith("0 of 1 sent. 429")
+    assert "HWCI_RATE_LIMIT" not in shown[0]
+
+
 def test_a_wait_is_shown_with_its_cause_and_the_time_left(
     store: BenchStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -372,5 +393,6 @@ def test_a_wait_is_shown_with_its_cause_and_the_time_left(
     assert result[0] == f"0 of 0 sent. No answer from {server.url} yet. Trying for 120 s more …"
     why = "503 Service Unavailable: The disk is full"
     assert result[1] == f"1 of 2 sent. {why}. Trying for 120 s more …"
-    assert result[2].startswith("1 of 2 sent. 429 Too Many Requests: Full; its HWCI_RATE_LIMIT is")
+    limit = "the server's HWCI_RATE_LIMIT is for all requests of one address. Trying"
+    assert result[2].startswith(f"1 of 2 sent. 429 Too Many Requests: Full; {limit}")
     assert dispatch.progress().startswith("2 of 2 sent. Trying for ")

@@ -181,8 +181,9 @@ class Dispatch:
 
     def _why(self) -> str:
         """Return what the sending waits for, unless it goes on."""
-        if isinstance(self._last, RateLimitedError):
-            return f"{self._last}; its HWCI_RATE_LIMIT is for all requests of one address. "
+        if isinstance(self._last, RateLimitedError) and self._last.own_form:
+            limit = "the server's HWCI_RATE_LIMIT is for all requests of one address"
+            return f"{self._last}; {limit}. "
         if self._last is None and self.outcome.sent:
             return ""
         return f"{self._last or f'No answer from {self._client.address} yet'}. "
