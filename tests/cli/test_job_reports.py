@@ -837,8 +837,8 @@ READERS = [
 """What reads a project file for a report."""
 
 
-def lines(err: str) -> set[str]:
-    return {line.rstrip(".?") for line in err.splitlines()}
+def lines(err: str) -> list[str]:
+    return sorted(line.rstrip(".?") for line in err.splitlines())
 
 
 def project_file(*before: str) -> str:
@@ -863,9 +863,21 @@ def test_unknown_keys_of_the_project_file_are_left_out_with_a_warning_each(
         )
 
         said = (UNKNOWN[key][1] for key in keys)
-        warned = {f"warning: Left out: {path}: {one.rstrip('?')}" for one in said}
+        warned = [f"warning: Left out: {path}: {one.rstrip('?')}" for one in said]
         assert (code, out) == (0, without.out)
-        assert lines(err) == warned | lines(without.err)
+        assert lines(err) == sorted([*warned, *lines(without.err)]), "each is said once"
+
+
+def test_unknown_keys_of_the_project_file_stand_in_the_summary(
+    in_ci: Command, products: Path
+) -> None:
+    (products / "hwci.toml").write_text("[[vardict]]\n" + PRODUCTS)
+    page = products / "page.md"
+    environ = recorded("github-push") | {"GITHUB_STEP_SUMMARY": str(page)}
+
+    assert in_ci("report-run", "--box", "b", "--junit", "one.xml", **environ).code == 0
+
+    assert "vardict is no known key" in page.read_text()
 
 
 @pytest.mark.parametrize("command", READERS, ids=lambda command: command[0])

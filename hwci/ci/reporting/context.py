@@ -126,6 +126,10 @@ class JobContext:
         """Return what of this job cannot be read."""
         return [f"{text}. It goes on without it" for text in self.job.unreadable]
 
+    def left_out(self) -> Sequence[str]:
+        """Return which keys of the project file do not count."""
+        return [f"Left out: {one}" for one in (self.project.unknown if self.project else ())]
+
     def changed(self) -> Notice | None:
         """Return a notice if tracked files differ from the commit under test; None if they do
         not, or that is unknown. If another commit than HEAD is named, the tests ran elsewhere. A
@@ -156,8 +160,8 @@ class JobContext:
         return name_notice(self.job)
 
 
-def job_context(flags: JobFlags, command: CommandContext) -> JobContext:
-    """Return the context of the job to report.
+def job_context(flags: JobFlags, command: CommandContext, *, again: bool = False) -> JobContext:
+    """Return the context of the job to report. `again`: its warnings were given before the run.
 
     Raises:
         ExplainedError: wrong usage: a setting cannot be understood, or a flag is empty.
@@ -165,7 +169,7 @@ def job_context(flags: JobFlags, command: CommandContext) -> JobContext:
     for name, value in flags.given().items():
         text = value if isinstance(value, str) else None if value != () else ""
         not_empty(text, BY_NAME[name].flag)
-    found = look_around(flags, command, may_fetch=True)
+    found = look_around(flags, command, may_fetch=True, again=again)
     if found.job.bad_settings:
         raise wrong_usage(
             "A setting cannot be understood",
@@ -175,7 +179,9 @@ def job_context(flags: JobFlags, command: CommandContext) -> JobContext:
     return found
 
 
-def look_around(flags: JobFlags, command: CommandContext, *, may_fetch: bool = False) -> JobContext:
+def look_around(
+    flags: JobFlags, command: CommandContext, *, may_fetch: bool = False, again: bool = False
+) -> JobContext:
     """Return the context of the job, settings that cannot be understood included. The clone is
     left as it is, unless a given commit that lies behind its ends may be fetched.
     """
@@ -188,13 +194,14 @@ def look_around(flags: JobFlags, command: CommandContext, *, may_fetch: bool = F
         project = find_project(folder)
     except ProjectFileError as fault:
         project, faults = None, fault.faults
-    if project is not None:
-        command.warn(*(f"Left out: {one}" for one in project.unknown))
     given, environ = flags.given(), command.environ
     job = find_job(given, environ, repository, project, command.installed_as)
     job = job.with_run_id(command.clock())
     job = replace(job, bad_settings=(*job.bad_settings, *faults))
-    return JobContext(job, repository, project, command, git_fault, only_looked=not may_fetch)
+    found = JobContext(job, repository, project, command, git_fault, only_looked=not may_fetch)
+    if not again:
+        command.warn(*found.left_out())
+    return found
 
 
 def hello_word(text: str | None, notify: Callable[[str], None]) -> bool | None:

@@ -124,7 +124,7 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     """
     if request.body is not None:
         return _report_body(request.body, request, sending, command)
-    context = job_context(request.flags, command)
+    context = job_context(request.flags, command, again=request.before is not None)
     note_unclear_hello(context)
     ran = request.before is not None
     if missing := missing_of_run(context.job, request.files, ran=ran):
@@ -165,6 +165,7 @@ def _report_whole(
         replacing = _replaced(reports, command)
     warnings = command.warn(*_no_git(context, request), *_notices(context), *replacing)
     notes = (*results.faults, *results.notes, *found.notes, *results.uncounted(job), *warnings)
+    notes = (*notes, *context.left_out())
     if (to := sending.to) is None:
         done = _dry_run(reports, command)
         return replace(done, messages=_messages(None, results, job), error=error)
