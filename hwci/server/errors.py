@@ -4,11 +4,11 @@
 Messages tell the caller what to do, and never contain a secret, a path or a query.
 """
 
+import re
 import shlex
 import sys
+from importlib.metadata import requires
 from typing import Self
-
-from hwci import __version__
 
 _THEN = "; "
 
@@ -137,7 +137,9 @@ class OperatorUnreachableError(MendableError):
 
 
 def pip_install(extra: str) -> str:
-    """Return the command that adds an extra to this installation. It names the version that is
-    here, so that pip takes no other hwci from an index.
+    """Return the command that adds an extra to this installation. It names what the extra needs,
+    and not hwci: on a public index that may be anybody's.
     """
-    return f"{shlex.quote(sys.executable)} -m pip install 'hwci[{extra}]=={__version__}'"
+    of_extra = re.compile(rf"(.+); extra == ['\"]{extra}['\"]")
+    found = (of_extra.fullmatch(one) for one in requires("hwci") or ())
+    return shlex.join([sys.executable, "-m", "pip", "install", *(one[1] for one in found if one)])
