@@ -94,7 +94,11 @@ def test_a_reader_key_of_a_product_asks_for_that_product(
     assert cli("metrics", *one, **by_key).code == 0
     refused = cli("metrics", **by_key)
     assert refused.code == 4
-    assert "This reader key reads some products only; name one" in refused.err
+    assert "This reader key reads some products only (request id " in refused.err
+    assert f"Name one that it reads ({one[1]}): --product REPO:SUITE; " in refused.err
+    assert "repoKey" not in refused.err
+    other = cli("metrics", "--product", "acme/firmware:other", **by_key)
+    assert (other.code, one[1] in other.err) == (4, True)
     assert "reader of acme/firmware:hardware" in signed_in("keys", "list").out
 
 

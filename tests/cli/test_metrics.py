@@ -8,6 +8,8 @@ import pytest
 
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
+from tests.support.answering import Answer as Canned
+from tests.support.answering import answering
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge
 
@@ -179,6 +181,27 @@ def test_checked_merges_are_a_table_with_the_run_that_checked_each(signed_in: Co
         assert cell in out
     assert f"| {BOX} |" in signed_in(*whole, "-o", "md").out
     assert signed_in(*whole, "--as-of", "2001-01-01T00:00:00Z").out == ""
+
+
+@pytest.mark.parametrize(
+    ("table", "run"),
+    [
+        ("real-bugs", "firstFailure"),
+        ("other-failures", "firstFailure"),
+        ("checked-merges", "firstRun"),
+    ],
+)
+def test_csv_has_the_number_of_the_ci_where_json_has_it(
+    signed_in: Command, server: RunningServer, table: str, run: str
+) -> None:
+    whole = ("metrics", "--table", table)
+    page = signed_in(*whole, "--json").out.replace('"ciRun": null', '"ciRun": 4242')
+    listed = f'{{"items": {page}, "total": 1, "page": 1, "limit": 100}}'.encode()
+    with answering(Canned(200, listed)) as known:
+        org = str(server.org_id)
+        out = signed_in(*whole, "-o", "csv", HWCI_URL=known.url, HWCI_ORG=org).out
+
+    assert [row[f"{run}.ciRun"] for row in csv.DictReader(io.StringIO(out))] == ["4242"]
 
 
 def test_a_merge_of_no_product_is_shown_as_unassigned(cli: Command, tmp_path: Path) -> None:

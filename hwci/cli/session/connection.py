@@ -16,8 +16,9 @@ from uuid import UUID
 from hwci.cli.session.settings import RETRIES, Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit, takes_links
-from hwci.cli.terminal.tables import View
+from hwci.cli.terminal.tables import View, product
 from hwci.client.explained import (
+    ErrorMessage,
     ExplainedError,
     command_error,
     explain,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hwci.cli.terminal.tables import Layout
     from hwci.client import Call, Client
     from hwci.client._protocol import Token
+    from hwci.client.errors import ApiError
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
     from hwci.wire.base import ListPage
 
@@ -114,9 +116,9 @@ class Connection:
         if self.reader_key is None or not self.reader_key.products:
             yield from self.items(listed())
             return
-        for product in self.reader_key.products:
+        for one in self.reader_key.products:
             with suppress(NotFoundError):  # nothing was reported of it yet
-                yield from self.items(listed(repo_key=product.repo_key, suite=product.suite))
+                yield from self.items(listed(repo_key=one.repo_key, suite=one.suite))
 
     def links(self, answer: "BaseModel | Sequence[BaseModel]") -> Mapping[str, str]:
         """Return where the words of an answer lead, if stdout is a terminal that may show links."""
@@ -165,20 +167,17 @@ def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
     """Yield a connection with the token of `HWCI_TOKEN` or of the profile. `by_key`: what
     `HWCI_READER_KEY` may read is read with it, and in its organization.
     """
-    from hwci.client.errors import SessionEndedError, UnauthorizedError
+    from hwci.client.errors import ForbiddenError, SessionEndedError, UnauthorizedError
 
     settings = resolve(flags)
     with explained(), _client(settings, by_key=by_key) as client, named_values():
+        connection = Connection(client, settings, by_key)
         try:
-            yield Connection(client, settings, by_key)
-        except UnauthorizedError as fault:
-            if settings.reader_key() is not None and "X-API-Key" in fault.message:
-                fix = _READER_KEY_FIX
-            elif settings.token() is not None:
-                fix = _TOKEN_FIX
-            else:
+            yield connection
+        except (ForbiddenError, UnauthorizedError) as fault:
+            if (message := _refusal(connection, fault)) is None:
                 raise
-            raise ExplainedError(replace(explain(fault), fix=fix)) from fault
+            raise ExplainedError(message) from fault
         except SessionEndedError as fault:
             if settings.session.kept() is not None:
                 raise
@@ -187,6 +186,24 @@ def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
             if settings.reader_key() is not None:
                 message = replace(message, what=_NOT_BY_A_KEY, cause=_READ_BY_A_KEY)
             raise ExplainedError(message) from fault
+
+
+def _refusal(connection: Connection, fault: "ApiError") -> ErrorMessage | None:
+    """Return what a refusal means by the credential that was used; None: no more than it states."""
+    from hwci.client.errors import UnauthorizedError
+
+    message, settings = explain(fault), connection.settings
+    if isinstance(fault, UnauthorizedError):
+        if settings.reader_key() is not None and "X-API-Key" in fault.message:
+            return replace(message, fix=_READER_KEY_FIX)
+        return replace(message, fix=_TOKEN_FIX) if settings.token() is not None else None
+    key = connection.reader_key
+    if key is None or not fault.message.startswith("This reader key"):
+        return None
+    names = ", ".join(product(one.repo_key, one.suite) for one in key.products)
+    fix = f"Name one that it reads ({names}): --product REPO:SUITE; or one of its runs to watch"
+    cause = re.sub(r"; name one of them with .*?\)", "", message.cause)  # the API's fields
+    return replace(message, cause=cause, fix=fix)
 
 
 @contextmanager

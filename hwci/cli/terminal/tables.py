@@ -186,7 +186,7 @@ _RESOLVED_KEYS = (
     "id repoKey suite testId boxKey branch firstFailure.sha firstFailure.startedAt "
     "firstFailure.workflow firstFailure.runId firstFailure.runAttempt lastFailingSha "
     "failingCommits brokenBy.from brokenBy.to fix.sha fix.startedAt verdict class reason "
-    "reasonText status"
+    "reasonText status firstFailure.ciRun"
 )
 
 
@@ -349,7 +349,7 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
             Column("Box", lambda row: row.first_run.box_key, spare=1),
         ],
         f"{_MERGE_KEYS} firstRun.runRecordId firstRun.runId firstRun.runAttempt "
-        "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt",
+        "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt firstRun.ciRun",
         "No announced merge of the period ran on hardware, or none was announced"
         " (hwci merge-announce).",
     )
