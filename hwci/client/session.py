@@ -49,7 +49,7 @@ class Session:
     def __init__(
         self,
         url: str,
-        path: Path | SessionFile | None = None,
+        path: str | Path | SessionFile | None = None,
         *,
         profile: str | None = None,
         login: Callable[[], tuple[str, str]] | None = None,
@@ -67,8 +67,9 @@ class Session:
     @property
     def file(self) -> SessionFile:
         """The file of sign-ins. It is looked for when it is needed."""
-        path = own_session_file(os.environ) if self._path is None else self._path
-        return path if isinstance(path, SessionFile) else SessionFile(path)
+        if self._path is None:
+            return own_session_file(os.environ)
+        return self._path if isinstance(self._path, SessionFile) else SessionFile(Path(self._path))
 
     @property
     def name(self) -> str:

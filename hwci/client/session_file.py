@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 DEFAULT_PROFILE = "default"
@@ -99,12 +99,37 @@ def _warn_of_others(path: Path, mode: int) -> None:
     warnings.warn(f"Others can read the sign-ins in {path}: its mode is {mode:04o}", stacklevel=2)
 
 
+class Fixes(NamedTuple):
+    """What to do about a file that cannot be used, by what is wrong with it."""
+
+    damaged: str
+    unreadable: str
+    unwritable: str
+    newer: str
+
+
+OF_A_PROGRAM = Fixes(
+    damaged="Remove the file, and let the program sign in again",
+    unreadable="Make the file yours to read",
+    unwritable="Make the folder yours to write, or choose another",
+    newer="Update hwci, or choose another file for its sign-ins",
+)
+OF_THE_COMMANDS = Fixes(
+    damaged="Remove the file and sign in again: hwci login",
+    unreadable="Make the file yours to read, or do without: HWCI_URL with HWCI_TOKEN or"
+    " HWCI_CI_KEY",
+    unwritable="Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
+    newer="Update hwci, or keep its sign-ins in another folder: XDG_CONFIG_HOME",
+)
+
+
 @dataclass(frozen=True)
 class SessionFile:
     """The file of all profiles. What another version wrote beside our fields stays in it.
 
     `exposed` is called with the path and the mode of a file that others can read. It is used all
-    the same: a sign-in ends by itself, and a renewed one is written for its owner alone.
+    the same: a sign-in ends by itself, and a renewed one is written for its owner alone. `fixes`:
+    what its errors advise.
 
     A method raises `SessionFileError` if the file cannot be read or written, or is not one that
     this hwci knows.
@@ -112,6 +137,7 @@ class SessionFile:
 
     path: Path
     exposed: Callable[[Path, int], None] = _warn_of_others
+    fixes: Fixes = OF_A_PROGRAM
 
     def read(self) -> SignIns:
         """Return what is kept; without the file, that is nothing."""
@@ -138,41 +164,42 @@ class SessionFile:
             raise SessionFileError(
                 f"The sign-ins in {self.path} cannot be written",
                 fault.strerror or str(fault),
-                "Make the folder yours to write, or choose another: XDG_CONFIG_HOME",
+                self.fixes.unwritable,
             ) from fault
 
     def _content(self) -> dict[str, Any]:
         from hwci.client.errors import SessionFileError
 
         try:
-            content: dict[str, Any] = json.loads(self._text())
-            newer = content["format"] > FORMAT
-            if not newer:
-                _profiles(content)
+            written = self._bytes()
         except FileNotFoundError:
             return {"format": FORMAT, "profiles": {}}
         except OSError as fault:
             raise SessionFileError(
                 f"The sign-ins in {self.path} cannot be read",
                 fault.strerror or str(fault),
-                "Make the file yours to read, or do without: HWCI_URL with HWCI_TOKEN or"
-                " HWCI_CI_KEY",
+                self.fixes.unreadable,
             ) from fault
+        try:
+            content: dict[str, Any] = json.loads(written)
+            newer = content["format"] > FORMAT
+            if not newer:
+                _profiles(content)
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise SessionFileError(
                 f"The sign-ins in {self.path} cannot be read",
                 "the file is not one that hwci wrote",
-                "Remove the file and sign in again: hwci login",
+                self.fixes.damaged,
             ) from fault
         if newer:
             raise SessionFileError(
                 f"The sign-ins in {self.path} are of a newer hwci",
                 f"they have format {content['format']}, and this one knows {FORMAT}",
-                "Update hwci, or keep its sign-ins in another folder: XDG_CONFIG_HOME",
+                self.fixes.newer,
             )
         return content
 
-    def _text(self) -> str:
+    def _bytes(self) -> bytes:
         from hwci.client.bounded import read_at_most, refuse_pipe
         from hwci.client.files import OF_OTHERS
 
@@ -181,7 +208,7 @@ class SessionFile:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             if mode & OF_OTHERS:
                 self.exposed(self.path, mode)
-            return read_at_most(file, BYTES_MAX).decode()
+            return read_at_most(file, BYTES_MAX)
 
     def _write(self, content: Mapping[str, Any]) -> None:
         from hwci.client.files import replace_whole
@@ -199,8 +226,11 @@ def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
     }
 
 
-def own_session_file(environ: Mapping[str, str]) -> Path:
-    """Return the path of the file of this user: `$XDG_CONFIG_HOME/hwci/credentials.json`.
+def own_session_file(
+    environ: Mapping[str, str], exposed: Callable[[Path, int], None] = _warn_of_others
+) -> SessionFile:
+    """Return the file of this user, which `hwci login` uses, too:
+    `$XDG_CONFIG_HOME/hwci/credentials.json`.
 
     Raises:
         SessionFileError: this user has no home folder.
@@ -209,10 +239,11 @@ def own_session_file(environ: Mapping[str, str]) -> Path:
     from hwci.client.files import own_folder
 
     try:
-        return own_folder(environ) / "credentials.json"
+        path = own_folder(environ) / "credentials.json"
     except RuntimeError as fault:
         raise SessionFileError(
             "There is no place for sign-ins",
             "HOME is not set, and this user has no home folder",
             "Set HWCI_URL with HWCI_TOKEN or HWCI_CI_KEY, or set XDG_CONFIG_HOME",
         ) from fault
+    return SessionFile(path, exposed, OF_THE_COMMANDS)

@@ -3,6 +3,7 @@
 
 import asyncio
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -17,13 +18,17 @@ import pytest
 from hwci.client import AsyncClient, Client, Session, calls
 from hwci.client.errors import SessionEndedError, SessionError, SessionFileError, UnauthorizedError
 from hwci.client.session import ARRIVES_WITHIN_S
-from hwci.client.session_file import Changing, Profile, SessionFile
+from hwci.client.session_file import Changing, Profile, SessionFile, own_session_file
 from hwci.server.storage.sqlite.connections import open_reader
 from tests.support.answering import Answer, answering
 from tests.support.running import EMAIL, PASSWORD, RunningServer, running_in_thread
 from tests.support.sign_ins import put
 
 KEPT = Profile("https://kept.example", "ada@example.org", "kept-token", "refresh", 4e9)
+
+
+SETTINGS = re.compile("HWCI_|XDG_|hwci login")
+"""What advice about the file of the command line names."""
 
 
 @pytest.fixture(scope="module")
@@ -307,16 +312,42 @@ def test_a_forgotten_profile_leaves_the_others(path: Path) -> None:
     assert set(store.read().profiles) == {"work"}
 
 
-def test_a_damaged_store_is_named_and_left_alone(path: Path) -> None:
+@pytest.mark.parametrize("content", [b"{half", b"\xff", b"[]", b'{"format": 1, "profiles": []}'])
+def test_a_damaged_store_is_named_and_left_alone(path: Path, content: bytes) -> None:
     store = SessionFile(path)
     store.path.parent.mkdir()
-    store.path.write_text("{half")
+    store.path.write_bytes(content)
     store.path.chmod(0o600)
 
     with pytest.raises(SessionFileError, match=r"sessions\.json"):
         put(store, "default", KEPT)
 
-    assert store.path.read_text() == "{half"
+    assert store.path.read_bytes() == content
+
+
+def test_a_file_may_be_named_by_a_str(path: Path) -> None:
+    put(SessionFile(path), "default", KEPT)
+
+    assert Session(KEPT.url, str(path)).token() == "kept-token"
+
+
+@pytest.mark.parametrize("content", [None, "{half", '{"format": 2}'])
+def test_only_advice_about_the_file_of_the_commands_names_their_settings(
+    tmp_path: Path, content: str | None
+) -> None:
+    fixes = []
+    for file in (
+        own_session_file({"XDG_CONFIG_HOME": str(tmp_path)}),
+        SessionFile(tmp_path / "program.json"),
+    ):
+        file.path.parent.mkdir(exist_ok=True)
+        file.path.mkdir() if content is None else file.path.write_text(content)
+        file.path.chmod(0o700)
+        with pytest.raises(SessionFileError) as told:
+            file.read()
+        fixes.append(told.value.fix)
+
+    assert [bool(SETTINGS.search(fix)) for fix in fixes] == [True, False]
 
 
 @pytest.mark.usefixtures("locks")
@@ -366,7 +397,11 @@ def test_a_store_that_cannot_be_read_or_written_names_the_cause(tmp_path: Path, 
         store.read()
     assert caught.value.reason == "Is a directory"
 
-    (tmp_path / "file").write_text("")
-    with pytest.raises(SessionFileError, match="cannot be written") as caught:
-        put(SessionFile(tmp_path / "file" / "sessions.json"), "default", KEPT)
-    assert "XDG_CONFIG_HOME" in caught.value.fix
+    file = tmp_path / "file"
+    file.write_text("")
+    fixes = []
+    for store in (own_session_file({"XDG_CONFIG_HOME": str(file)}), SessionFile(file / "s.json")):
+        with pytest.raises(SessionFileError, match="cannot be written") as caught:
+            put(store, "default", KEPT)
+        fixes.append(caught.value.fix)
+    assert [bool(SETTINGS.search(fix)) for fix in fixes] == [True, False]

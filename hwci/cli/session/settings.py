@@ -113,7 +113,7 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
 
 def kept_sign_ins(environ: Mapping[str, str]) -> SessionFile:
     """Return the file of this user's sign-ins."""
-    return SessionFile(own_session_file(environ), _warn_of_others)
+    return own_session_file(environ, _warn_of_others)
 
 
 @cache
