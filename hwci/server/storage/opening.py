@@ -10,8 +10,7 @@ from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.memory.store import MemoryStorage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.records import AuditEntry, Checked
-from hwci.server.storage.sqlite.audit import restart
-from hwci.server.storage.sqlite.audit_key import key_file, put_back_key, read_audit_key
+from hwci.server.storage.sqlite.audit_key import key_file, put_back_key, read_audit_key, restart
 from hwci.server.storage.sqlite.checking import check, damage_of_sent
 from hwci.server.storage.sqlite.condition import Condition, note_damage
 from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after

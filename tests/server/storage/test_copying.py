@@ -19,9 +19,9 @@ from hwci.server.errors import StorageError, StorageLockedError
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import missing_steps, open_storage, restore_storage
 from hwci.server.storage.ports import Storage, Writer
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite import copying, store
 from hwci.server.storage.sqlite.connections import open_writer
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import ACME, REPORT
 
 

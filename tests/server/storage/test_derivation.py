@@ -11,8 +11,8 @@ from hwci.engine.facts import Report, TestItem
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.engine.timeline import CONFIG, changes, commit, report
 from tests.server.storage.histories import NOON, ORG
 from tests.server.storage.test_agreement import compare

@@ -11,10 +11,10 @@ import pytest
 from hwci.engine.facts import Part, failure_id
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
-from hwci.server.storage.sqlite import codec, digests
+from hwci.server.storage.sql import codec, digests
+from hwci.server.storage.sql.records import KEPT
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from hwci.server.storage.sqlite.records import KEPT
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import (
     ACME,
     ANNOUNCEMENT,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.checking import DERIVED
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import OTHER
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.support.soak import rounds

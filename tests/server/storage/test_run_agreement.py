@@ -17,8 +17,8 @@ from hwci.server.storage.memory.state import State
 from hwci.server.storage.memory.store import MemoryTransaction
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, LiveRun, LiveTest, RunFilter, RunHead
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import open_writer
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import ACME
 from tests.server.storage.histories import (
     BOXES,

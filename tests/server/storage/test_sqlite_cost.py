@@ -14,8 +14,8 @@ import pytest
 from hwci.engine.facts import Changes, Commit, Facts, Lane, Report, TestItem, run_record_id
 from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.records import RunFilter
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import ACME, BOX, NOON, REPORT
 from tests.server.storage.histories import ORG, HistoryDraw, questions
 from tests.server.storage.test_tenants import ask_runs, record_runs

@@ -14,9 +14,9 @@ from hwci.engine.history import Scope
 from hwci.engine.page.failures import evidence
 from hwci.engine.vocabulary import Outcome, Role, RunEventType, RunStatus
 from hwci.server.storage.records import CiKey, Happening, LiveTest, ReaderKey, RunFilter
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.audit_key import open_key
 from hwci.server.storage.sqlite.connections import open_writer
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import (
     ACME,
     ADA,
@@ -180,7 +180,7 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """Return every statement that a full use runs, with its values taken out."""
     folder: Path = tmp_path_factory.mktemp("tenants")
     connection = open_writer(folder / "hwci.db")
-    connection.audit_key = open_key(connection.raw, connection.path)
+    connection.audit_key = open_key(connection, connection.path)
     seen: set[str] = set()
 
     def keep(statement: str) -> None:

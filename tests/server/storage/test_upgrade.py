@@ -11,10 +11,10 @@ import pytest
 from sqlite_utils import Database
 
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.sqlite import ingest
+from hwci.server.storage.sql import ingest
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
-from hwci.server.storage.sqlite.transaction import Transaction
 from tests.server.storage.examples import OTHER, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.server.storage.test_rebuild import derived

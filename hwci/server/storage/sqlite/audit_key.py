@@ -10,18 +10,23 @@ import os
 import re
 import secrets
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from itertools import chain, count
 from pathlib import Path
+from uuid import UUID
 
 from hwci.server.errors import SettingsError, StorageError
 from hwci.server.private_file import require_private, wait_for_disk, write_private
-from hwci.server.storage.audit_chain import AuditKey, Tip
+from hwci.server.storage.audit_chain import AuditKey
+from hwci.server.storage.records import AuditEntry
+from hwci.server.storage.sql.audit import NEW_KEY, append, fits, seal_head, tip_of
+from hwci.server.storage.sqlite.condition import storage_error
+from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.locking import read_header
 
 _BYTES = 32
 _LINE = re.compile(rb"[!-~]{32,}")
-NEW_KEY = "or go on under a new key: hwci admin audit new-key"
 
 
 def key_file(database: Path) -> Path:
@@ -129,36 +134,43 @@ def refuse_lost(database: Path) -> None:
         )
 
 
-def open_key(raw: sqlite3.Connection, database: Path) -> AuditKey | None:
+def open_key(connection: Connection, database: Path) -> AuditKey | None:
     """Return the key of an open database's log, made for one that was never sealed; None if the
     one that it was sealed with is missing. Raises as `read_audit_key` and `write_key`.
     """
     key = read_audit_key(key_file(database))
-    if raw.execute("SELECT 1 FROM audit_head WHERE seal IS NULL").fetchone() is None:
+    if connection.row("SELECT 1 FROM audit_head WHERE seal IS NULL") is None:
         return key
     if key is None:
         key = make_key(database)
-    elif raw.execute("SELECT 1 FROM organization").fetchone() is not None:
+    elif connection.row("SELECT 1 FROM organization") is not None:
         return key  # a log with a key had a seal: it was removed
-    seal_head(raw, key)
+    seal_head(connection, key)
     return key
 
 
-def seal_head(raw: sqlite3.Connection, key: AuditKey) -> None:
-    """Seal a log as it ends now."""
-    raw.execute(
-        "INSERT OR REPLACE INTO audit_head (one, seal) VALUES (1, ?)", (key.head_seal(tip_of(raw)),)
-    )
+def restart(database: Path, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
+    """Continue under a new key if the present one does not fit, with an entry about it for each
+    organization. Return the number of the first row; None if the present key fits. The lock of the
+    database must be held.
+    """
+    try:
+        with closing(open_writer(database)) as connection:
+            connection.audit_key = open_key(connection, database)
+            return _restart(connection, entry_for)
+    except sqlite3.Error as error:
+        raise storage_error(error, database) from error
 
 
-def tip_of(raw: sqlite3.Connection) -> Tip:
-    """Return the last entry of a log."""
-    row = raw.execute("SELECT number, link, seal FROM audit_entry ORDER BY number DESC LIMIT 1")
-    found = row.fetchone()
-    return Tip() if found is None else Tip(found[0], found[1] or b"", found[2])
-
-
-def fits(raw: sqlite3.Connection, key: AuditKey | None) -> bool:
-    """Return whether a log ends as this key sealed it."""
-    head = raw.execute("SELECT seal FROM audit_head WHERE seal IS NOT NULL").fetchone()
-    return key is not None and head is not None and key.fits(head[0], tip_of(raw))
+def _restart(connection: Connection, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
+    if fits(connection, connection.audit_key):
+        return None
+    set_aside(connection.path)
+    key = connection.audit_key = make_key(connection.path)
+    first = tip_of(connection).number + 1
+    connection.execute("BEGIN IMMEDIATE")
+    for (org,) in connection.rows("SELECT id FROM organization ORDER BY id"):
+        append(connection, UUID(bytes=org), entry_for(UUID(bytes=org)))
+    seal_head(connection, key)
+    connection.execute("COMMIT")
+    return first

@@ -8,10 +8,9 @@ shows tampering.
 
 import logging
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
 
-from hwci.server.storage.audit_chain import Tip, Written, link_of
+from hwci.server.storage.audit_chain import Tip, link_of
+from hwci.server.storage.sql.audit import ROW, written_row
 
 LOG = logging.getLogger("hwci.server")
 
@@ -41,12 +40,6 @@ GUARDS = tuple(
         ),
     )
 )
-COLUMNS = "org_id, id, at, actor_id, actor_name, action, target, details"
-ROW = "SELECT number, " + ", ".join(
-    # As bytes: what another program wrote need not be text.
-    f"CAST({name} AS BLOB)" if name in {"actor_name", "action", "target", "details"} else name
-    for name in COLUMNS.split(", ")
-)
 
 
 def link_old_rows(raw: sqlite3.Connection) -> None:
@@ -55,12 +48,6 @@ def link_old_rows(raw: sqlite3.Connection) -> None:
     for number, *values in raw.execute(f"{ROW} FROM audit_entry ORDER BY number").fetchall():
         before = Tip(number, link_of(before, number, written_row(values)))
         raw.execute("UPDATE audit_entry SET link = ? WHERE number = ?", (before.link, number))
-
-
-def written_row(values: Sequence[Any]) -> Written:
-    """Return the entry of a row's columns."""
-    texts = (text.decode("utf-8", "surrogateescape") for text in values[4:])
-    return Written(*values[:4], *texts)
 
 
 def restore_guards(raw: sqlite3.Connection) -> None:

@@ -20,7 +20,8 @@ from uuid import UUID
 
 from hwci.server.errors import DamagedError, StorageError
 from hwci.server.storage.records import NOBODY, Checked
-from hwci.server.storage.sqlite import digests, ingest, reports
+from hwci.server.storage.sql import digests, ingest, reports
+from hwci.server.storage.sql.records import KEPT
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
     Connection,
@@ -30,7 +31,6 @@ from hwci.server.storage.sqlite.connections import (
 )
 from hwci.server.storage.sqlite.copying import STEPS_PER_LOOK, STOPPED, scratch_copy
 from hwci.server.storage.sqlite.locking import check_header, read_header
-from hwci.server.storage.sqlite.records import KEPT
 
 LOG = logging.getLogger("hwci.server")
 

@@ -21,7 +21,8 @@ from hwci.engine.history import OutOfTimeError
 from hwci.server.deadline import Deadline
 from hwci.server.errors import StorageError
 from hwci.server.storage.audit_chain import AuditKey
-from hwci.server.storage.sqlite import codec
+from hwci.server.storage.location import Location
+from hwci.server.storage.sql import codec
 from hwci.server.storage.sqlite.audit_tables import restore_guards
 from hwci.server.storage.sqlite.locking import check_header, read_header, refuse_newer
 from hwci.server.storage.sqlite.migrations import APPLICATION_ID, MIGRATIONS
@@ -44,6 +45,8 @@ class Connection:
 
     def __init__(self, path: Path, mode: str = "mode=rw") -> None:
         self.path = path
+        self.name = str(path)
+        self.audit_key_file = Location(self.name).audit_key_file
         self.raw = sqlite3.connect(
             f"{path.absolute().as_uri()}?{mode}",
             uri=True,
@@ -99,6 +102,10 @@ class Connection:
         """Return all rows of a query."""
         found: list[tuple[Any, ...]] = self._fetched(Cursor.fetchall, statement, values)
         return found
+
+    def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query as they are asked for."""
+        return self.execute(statement, values)
 
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""

@@ -24,6 +24,8 @@ from hwci.server.errors import DamagedError
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, Checked
+from hwci.server.storage.sql.ingest import derive_waiting
+from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.audit_key import key_file, open_key, refuse_lost, write_key
 from hwci.server.storage.sqlite.checking import check, look_over
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
@@ -35,9 +37,7 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
 )
 from hwci.server.storage.sqlite.copying import Stopped, back_up, refuse_taken
-from hwci.server.storage.sqlite.ingest import derive_waiting
 from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
-from hwci.server.storage.sqlite.transaction import Transaction
 from hwci.server.storage.threads import Threads
 
 LOG = logging.getLogger("hwci.server")
@@ -115,7 +115,7 @@ class SqliteStorage(Storage):
         self._writer = open_writer(self._path)
         self._held.callback(self._writer.close)
         derive_waiting(self._writer)
-        self._writer.audit_key = open_key(self._writer.raw, self._path)
+        self._writer.audit_key = open_key(self._writer, self._path)
         self._long = ReadLane("hwci-reader", self._path, [self._reader() for _ in range(_READERS)])
         self._short = ReadLane("hwci-look-up", self._path, [self._reader()])
         self._condition.opened()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""Boxes in SQLite. Keys and install tokens arrive here as digests and are never anything else."""
+"""Boxes. Keys and install tokens arrive here as digests and are never anything else."""
 
 from datetime import datetime
 from typing import Any
@@ -9,13 +9,13 @@ from uuid import UUID
 from hwci.engine.history import Listing
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import Box
-from hwci.server.storage.sqlite.codec import (
+from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
     to_micros,
     to_micros_or_none,
 )
-from hwci.server.storage.sqlite.rows import Rows
+from hwci.server.storage.sql.rows import Rows
 
 # One step in the index for each box, where DISTINCT would read every report.
 REPORTED_NAMES = (

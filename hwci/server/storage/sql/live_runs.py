@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port documents each method
-"""Live runs in SQLite, and the state of their tests."""
+"""Live runs, and the state of their tests."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,8 +10,8 @@ from uuid import UUID
 from hwci.engine.facts import Changes
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.records import LiveRun, LiveTest, RunHead
-from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.rows import Rows
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.rows import Rows
 
 _LIVE_RUN = (
     "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""Accounts, keys and the audit log in SQLite.
+"""Accounts and keys.
 
 This module decides no policy: it keeps rows and refuses a unique value that is taken.
 Secrets arrive here as digests only.
@@ -26,13 +26,13 @@ from hwci.server.storage.records import (
     ReaderKey,
     User,
 )
-from hwci.server.storage.sqlite.codec import (
+from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
     to_micros,
     to_micros_or_none,
 )
-from hwci.server.storage.sqlite.rows import Rows
+from hwci.server.storage.sql.rows import Rows
 
 _USER = "SELECT id, email, email_key, name, password_hash, created_at, disabled_at FROM user"
 _ORGANIZATION = "SELECT id, name, ci_metrics_enabled, created_at FROM organization"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""What CI and people sent, in SQLite: kept after the identities of semantics 1.5."""
+"""What CI and people sent: kept after the identities of semantics 1.5."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -9,11 +9,11 @@ from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.history import History, Listing
-from hwci.server.storage.sqlite import codec, digests, ingest, reports
-from hwci.server.storage.sqlite.boxes import REPORTED_NAMES
-from hwci.server.storage.sqlite.history import SqliteHistory
-from hwci.server.storage.sqlite.history_periods import announcement_of
-from hwci.server.storage.sqlite.rows import Rows
+from hwci.server.storage.sql import codec, digests, ingest, reports
+from hwci.server.storage.sql.boxes import REPORTED_NAMES
+from hwci.server.storage.sql.history import SqlHistory
+from hwci.server.storage.sql.history_periods import announcement_of
+from hwci.server.storage.sql.rows import Rows
 
 KEPT = {
     "announcement": "org_id, repo_key, suite, sha, branch, merged_at, ci_url",
@@ -33,7 +33,7 @@ class RecordRows(Rows):
     """Announcements, reports, configurations and reviews."""
 
     def history(self, org_id: UUID) -> History:
-        return SqliteHistory(self._connection, org_id)
+        return SqlHistory(self._connection, org_id)
 
     def version(self, org_id: UUID) -> int:
         row = self._connection.row(

@@ -17,10 +17,10 @@ from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome
-from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.answers import Answers
-from hwci.server.storage.sqlite.codec import Stamp
-from hwci.server.storage.sqlite.passes import (
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.answers import Answers
+from hwci.server.storage.sql.codec import Stamp
+from hwci.server.storage.sql.passes import (
     Line,
     Walked,
     passed_among,

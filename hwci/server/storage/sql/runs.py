@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""Run records in SQLite: the list, the counts of their tests, and one record whole.
+"""Run records: the list, the counts of their tests, and one record whole.
 
 A list is made in two steps, so that only the records of one page are counted: numbers of rows in
 their order, by index; then what stands in these rows.
@@ -21,10 +21,10 @@ from hwci.server.storage.records import (
     RunWhole,
     TestCounts,
 )
-from hwci.server.storage.sqlite import codec, reports
-from hwci.server.storage.sqlite.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
-from hwci.server.storage.sqlite.rows import Query
-from hwci.server.storage.sqlite.run_tests import of_test
+from hwci.server.storage.sql import codec, reports
+from hwci.server.storage.sql.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
+from hwci.server.storage.sql.rows import Query
+from hwci.server.storage.sql.run_tests import of_test
 
 # A record is read from one row (`run_records.py`): the report that is not in parts, else the
 # first part; if odd senders gave two runs the same first part, the one with the smaller run.

@@ -22,8 +22,8 @@ from hwci.engine.history import (
     TestRuns,
 )
 from hwci.engine.periods import Period
-from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.history_changes import ChangesAnswers
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.history_changes import ChangesAnswers
 
 _ANNOUNCED = (
     " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"

@@ -15,11 +15,11 @@ from hwci.engine.derived.rows import Bench
 from hwci.engine.derived.settlement import Settlement
 from hwci.engine.facts import Report
 from hwci.engine.rules.reports import mentions
-from hwci.server.storage.sqlite import codec, names, reports
-from hwci.server.storage.sqlite.codec import Stamp
-from hwci.server.storage.sqlite.connections import Connection
-from hwci.server.storage.sqlite.derive import DerivedRows
-from hwci.server.storage.sqlite.reports import KeptReport
+from hwci.server.storage.sql import codec, names, reports
+from hwci.server.storage.sql.codec import Stamp
+from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.derive import DerivedRows
+from hwci.server.storage.sql.reports import KeptReport
 
 LOG = logging.getLogger("hwci.server")
 

@@ -20,8 +20,8 @@ from hwci.engine.rules.reports import carried_changes, replaced_parts
 from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
-from hwci.server.storage.sqlite import codec, digests, names
-from hwci.server.storage.sqlite.connections import Connection
+from hwci.server.storage.sql import codec, digests, names
+from hwci.server.storage.sql.connection import Connection
 
 _COLUMNS = (
     "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"
@@ -203,7 +203,7 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
 def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool]:
     """Yield for each report whether it has a digest (and matches it), or what is wrong."""
     test_names = _test_names(connection, org)
-    for row in connection.execute(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
+    for row in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
         try:
             _whole(connection, org, row, test_names)
             yield row[22] is not None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from hwci.engine.history import Listing
-from hwci.server.storage.sqlite.connections import Connection
+from hwci.server.storage.sql.connection import Connection
 
 Item = TypeVar("Item")
 

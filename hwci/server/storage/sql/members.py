@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""Members, invitations, and ids of users at providers, in SQLite.
+"""Members, invitations, and ids of users at providers.
 
 This module decides no policy: it keeps rows, and an invitation is used up by one statement.
 """
@@ -13,14 +13,14 @@ from hwci.engine.history import Listing
 from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, User
-from hwci.server.storage.sqlite.accounts import user_of
-from hwci.server.storage.sqlite.codec import (
+from hwci.server.storage.sql.accounts import user_of
+from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
     to_micros,
     to_micros_or_none,
 )
-from hwci.server.storage.sqlite.rows import Rows
+from hwci.server.storage.sql.rows import Rows
 
 _OF_USER = "u.id, u.email, u.email_key, u.name, u.password_hash, u.created_at, u.disabled_at"
 _MEMBER = (

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track, tests_in
 from hwci.engine.history import Place
-from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.connections import Connection
-from hwci.server.storage.sqlite.passes import Line, passed_tests, walk_after
-from hwci.server.storage.sqlite.reports import KeptReport
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.passes import Line, passed_tests, walk_after
+from hwci.server.storage.sql.reports import KeptReport
 
 
 class Run(NamedTuple):

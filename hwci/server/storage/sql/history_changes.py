@@ -14,8 +14,8 @@ from uuid import UUID
 from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.engine.vocabulary import ReviewAction
-from hwci.server.storage.sqlite import codec, reports
-from hwci.server.storage.sqlite.answers import Answers
+from hwci.server.storage.sql import codec, reports
+from hwci.server.storage.sql.answers import Answers
 
 _RUN = (
     "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,"

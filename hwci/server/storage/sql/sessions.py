@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port documents each method; statements are constants
-"""Sign-ins in SQLite: sessions and their refresh tokens, which arrive here as digests.
+"""Sign-ins: sessions and their refresh tokens, which arrive here as digests.
 
 This module decides no policy, only that a token is used up in one statement.
 """
@@ -12,13 +12,13 @@ from uuid import UUID
 
 from hwci.engine.history import Listing
 from hwci.server.storage.records import OpenSession, RefreshToken, Session
-from hwci.server.storage.sqlite.codec import (
+from hwci.server.storage.sql.codec import (
     from_micros,
     from_micros_or_none,
     to_micros,
     to_micros_or_none,
 )
-from hwci.server.storage.sqlite.rows import Rows
+from hwci.server.storage.sql.rows import Rows
 
 _SESSION = "SELECT id, user_id, created_at, ended_at, client FROM session"
 # Of an open session exactly one token is unused: each renewal uses one up and adds the next.

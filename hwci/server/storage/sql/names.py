@@ -10,8 +10,8 @@ lists are never deleted; changes are deleted with the last report that carries t
 from collections.abc import Iterable, Sequence
 
 from hwci.engine.facts import Changes
-from hwci.server.storage.sqlite import codec, digests
-from hwci.server.storage.sqlite.connections import Connection
+from hwci.server.storage.sql import codec, digests
+from hwci.server.storage.sql.connection import Connection
 
 
 def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) -> int:

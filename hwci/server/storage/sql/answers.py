@@ -7,8 +7,8 @@ from uuid import UUID
 
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
-from hwci.server.storage.sqlite import codec, names
-from hwci.server.storage.sqlite.connections import Connection
+from hwci.server.storage.sql import codec, names
+from hwci.server.storage.sql.connection import Connection
 
 
 class Answers:

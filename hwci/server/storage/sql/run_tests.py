@@ -8,9 +8,9 @@ selects the runs of the lists that hold the test.
 """
 
 from hwci.server.storage.records import RunFilter
-from hwci.server.storage.sqlite import codec, names
-from hwci.server.storage.sqlite.connections import Connection
-from hwci.server.storage.sqlite.rows import Query
+from hwci.server.storage.sql import codec, names
+from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.rows import Query
 
 _OF_RECORD = "q.org_id = r.org_id AND q.record_id = r.record_id"
 _LISTED = "template_id IN (SELECT j.value FROM json_each(?) j)"

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived.rows import Bench, Track
-from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.codec import Stamp
-from hwci.server.storage.sqlite.connections import Connection
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.codec import Stamp
+from hwci.server.storage.sql.connection import Connection
 
 _AFTER = (
     "SELECT p.rank, p.started_at, p.way, p.position, p.sha, r.template_id, r.fails"
@@ -86,6 +86,6 @@ def _walk(
 ) -> Iterator[Walked]:
     repo_key, (bench, branch) = line
     values = (*bench, org, repo_key, branch, rank)
-    for at, *place, template, fails in connection.execute(statement, values):
+    for at, *place, template, fails in connection.each(statement, values):
         ran = connection.mask(org, template)
         yield Walked(at, (*place,), ran, ran & ~codec.unpack_mask(fails))

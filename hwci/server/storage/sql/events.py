@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102 - the port documents each method; statements are constants
-"""Events of runs in SQLite. The newest of an organization is never dropped, so numbers go on."""
+"""Events of runs. The newest of an organization is never dropped, so numbers go on."""
 
 import json
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from uuid import UUID
 
 from hwci.engine.vocabulary import RunEventType
 from hwci.server.storage.records import Event, Happening
-from hwci.server.storage.sqlite import codec
-from hwci.server.storage.sqlite.connections import Connection
-from hwci.server.storage.sqlite.rows import Rows
+from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.rows import Rows
 
 _EVENT = "SELECT number, at, type, run_id, body FROM event WHERE org_id = ? AND number > ?"
 # For an idle organization this reads one event, and finds no newer one.

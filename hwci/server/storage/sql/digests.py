@@ -13,7 +13,7 @@ import struct
 from collections.abc import Sequence
 
 from hwci.engine.facts import Changes, Report, TestItem
-from hwci.server.storage.sqlite import codec
+from hwci.server.storage.sql import codec
 
 _BYTES = 16
 

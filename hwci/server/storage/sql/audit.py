@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: D102 - the port documents each method; statements are constants
+"""The audit log: entries that are only ever appended, each sealed onto the one before.
+
+This module appends entries and reads them. Where the key is that they are sealed with, a driver
+decides.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from hwci.engine.history import Listing
+from hwci.server.errors import StorageError
+from hwci.server.storage.audit_chain import (
+    AuditKey,
+    AuditPage,
+    AuditRow,
+    Tip,
+    Written,
+    entry_of,
+    next_row,
+    written_of,
+)
+from hwci.server.storage.records import AuditEntry
+from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.rows import Rows
+
+NEW_KEY = "or go on under a new key: hwci admin audit new-key"
+
+COLUMNS = "org_id, id, at, actor_id, actor_name, action, target, details"
+ROW = "SELECT number, " + ", ".join(
+    # As bytes: what another program wrote need not be text.
+    f"CAST({name} AS BLOB)" if name in {"actor_name", "action", "target", "details"} else name
+    for name in COLUMNS.split(", ")
+)
+
+_ADD = (
+    "INSERT INTO audit_entry (number, org_id, id, at, actor_id, actor_name, action, target,"
+    " details, link, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class AuditRows(Rows):
+    """The audit log."""
+
+    def audit_log(self, org_id: UUID, offset: int, limit: int) -> Listing[AuditEntry]:
+        statement = f"{ROW} FROM audit_entry WHERE org_id = ? ORDER BY at DESC, number DESC"
+        return self._slice(_entry, statement, (org_id.bytes,), offset, limit)
+
+    def audit_page(self, after: int, limit: int) -> AuditPage:
+        rows = self._connection.rows(
+            f"{ROW}, link, seal FROM audit_entry WHERE number > ? ORDER BY number LIMIT ?",
+            (after, limit),
+        )
+        head = self._connection.row("SELECT seal FROM audit_head")
+        return AuditPage([_row(row) for row in rows], None if head is None else head[0])
+
+    def require_audit(self) -> None:
+        connection = self._connection
+        if connection.audit_key is None:
+            raise StorageError(
+                f"The key of the audit log, {connection.audit_key_file}, is missing",
+                f"put it back from beside a backup, {NEW_KEY}",
+            )
+        if not fits(connection, connection.audit_key):
+            raise StorageError(
+                f"The audit log of {connection.name} does not end as its key sealed it",
+                "look at: hwci admin audit verify; then put the right database or key back,"
+                f" {NEW_KEY}",
+            )
+
+    def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
+        self.require_audit()
+        append(self._connection, org_id, entry)
+
+
+def append(connection: Connection, org_id: UUID, entry: AuditEntry) -> None:
+    """Append an entry, and seal the log as it ends then."""
+    key = connection.audit_key
+    assert key is not None
+    row = next_row(key, tip_of(connection), written_of(org_id, entry))
+    connection.execute(_ADD, (row.number, *row.written, row.link, row.seal))
+    seal_head(connection, key)
+
+
+def seal_head(connection: Connection, key: AuditKey) -> None:
+    """Seal a log as it ends now."""
+    connection.execute(
+        "INSERT INTO audit_head (one, seal) VALUES (1, ?)"
+        " ON CONFLICT (one) DO UPDATE SET seal = excluded.seal",
+        (key.head_seal(tip_of(connection)),),
+    )
+
+
+def tip_of(connection: Connection) -> Tip:
+    """Return the last entry of a log."""
+    found = connection.row(
+        "SELECT number, link, seal FROM audit_entry ORDER BY number DESC LIMIT 1"
+    )
+    return Tip() if found is None else Tip(found[0], found[1] or b"", found[2])
+
+
+def fits(connection: Connection, key: AuditKey | None) -> bool:
+    """Return whether a log ends as this key sealed it."""
+    head = connection.row("SELECT seal FROM audit_head WHERE seal IS NOT NULL")
+    return key is not None and head is not None and key.fits(head[0], tip_of(connection))
+
+
+def written_row(values: Sequence[Any]) -> Written:
+    """Return the entry of a row's columns."""
+    texts = (text.decode("utf-8", "surrogateescape") for text in values[4:])
+    return Written(*values[:4], *texts)
+
+
+def _entry(row: tuple[Any, ...]) -> AuditEntry:
+    return entry_of(written_row(row[1:]))
+
+
+def _row(row: tuple[Any, ...]) -> AuditRow:
+    number, *values, link, seal = row
+    return AuditRow(number, written_row(values), link or b"", seal)
