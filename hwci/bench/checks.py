@@ -179,8 +179,11 @@ def _ci(context: JobContext) -> Finding:
     missing = missing_fields(job)
     if not missing:
         return Finding("ci", State.OK, f"{job.title}; every field is known")
+    ways = ", ".join(map(way, missing))
+    if job.system is None and not context.command.environ.get("CI"):  # a desk: nothing is wrong
+        return Finding("ci", State.OK, f"{job.title}: a report from here needs {ways}")
     what = f"{job.title}; missing: {', '.join(missing)}"
-    fix = f"Add {', '.join(map(way, missing))}; hwci env shows the rest"
+    fix = f"Add {ways}; hwci env shows the rest"
     return Finding("ci", State.WARN, what, fix)
 
 

@@ -235,11 +235,19 @@ def test_a_shallow_clone_is_a_warning(
 
 
 def test_missing_fields_are_named_with_flag_and_variable(in_ci: Command) -> None:
-    state, what, fix = examined(in_ci)[1]["ci"]
+    state, what, fix = examined(in_ci, CI="true")[1]["ci"]
 
     assert state == "warn"
     assert "box_key" in what
     assert "--box (or HWCI_BOX)" in fix
+
+
+def test_a_desk_lacks_nothing_and_shows_what_a_report_from_it_needs(in_ci: Command) -> None:
+    state, what, fix = examined(in_ci, CI="")[1]["ci"]
+
+    assert (state, fix) == ("ok", "")
+    assert what.startswith("no CI system that is known: a report from here needs ")
+    assert "--box (or HWCI_BOX)" in what
 
 
 def in_github(**more: str) -> dict[str, str]:

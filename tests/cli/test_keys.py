@@ -2,6 +2,9 @@
 import json
 import re
 
+import pytest
+
+from hwci.cli.commands import runs
 from hwci.client import Client, RunReport, calls
 from tests.cli.conftest import Command
 from tests.support.running import (
@@ -188,6 +191,24 @@ def test_a_bound_key_finds_its_failures_and_runs_by_the_first_digits_of_their_id
         whole = listed["items"][0]["id"]
         shown = cli(thing, "show", whole[:8], "--json", **by_key)
         assert (shown.code, whole in shown.out) == (0, True)
+
+
+def test_many_runs_of_one_product_of_a_bound_key_hide_no_run_of_another(
+    signed_in: Command, cli: Command, server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "LATEST", 1)
+    with Client(server.url, ci_key=server.ci_key) as client:
+        for run_id, suite in ((81, "busy"), (82, "busy"), (83, "calm")):
+            body = report(run_id=run_id, repo_key="acme/two", suite=suite)
+            client.send(calls.report_run(RunReport.model_validate(body)))
+    bound = ("--product", "acme/two:busy", "--product", "acme/two:calm")
+    key = signed_in("keys", "create", "--reader", *bound, "two").out.strip()
+    listed = json.loads(signed_in("runs", "list", "--product", "acme/two:calm", "--json").out)
+    [calm] = listed["items"]
+
+    shown = cli("runs", "show", calm["id"][:8], HWCI_URL=server.url, HWCI_READER_KEY=key)
+
+    assert (shown.code, calm["id"] in shown.out) == (0, True)
 
 
 def test_another_key_in_place_of_a_reader_key_is_named(

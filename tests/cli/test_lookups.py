@@ -58,8 +58,8 @@ def test_all_writes_the_rows_of_every_page(signed_in: Command, command: tuple[st
     "command",
     [
         ("metrics", "--product", f"{REPO}:sensr"),
-        ("metrics", "--table", "real-bugs", "--repo", "acme/firmwre"),
-        ("failures", "list", "--repo", "acme/firmwre"),
+        ("metrics", "--table", "real-bugs", "--repo-key", "acme/firmwre"),
+        ("failures", "list", "--repo-key", "acme/firmwre"),
         ("runs", "list", "--box", "bench1"),
     ],
 )

@@ -112,8 +112,8 @@ def test_a_message_is_shown_with_the_run_and_the_failure(
 ) -> None:
     (tmp_path / "junit.xml").write_text(JUNIT)
     sent = in_ci(*RUN[:-1], "--junit", "junit.xml", "--messages", "--strict")
-    [run] = json.loads(signed_in("runs", "list", "--repo", "fw", "--json").out)["items"]
-    listed = signed_in("failures", "list", "--repo", "fw", "--json").out
+    [run] = json.loads(signed_in("runs", "list", "--repo-key", "fw", "--json").out)["items"]
+    listed = signed_in("failures", "list", "--repo-key", "fw", "--json").out
     [boot] = [one for one in json.loads(listed)["items"] if one["testId"] == "boot"]
 
     run_shown = signed_in("runs", "show", run["id"]).out

@@ -74,7 +74,17 @@ def test_one_product_is_named_in_the_header_and_in_no_column(signed_in: Command)
 
 
 def test_all_products_of_a_repository_can_be_asked_for(signed_in: Command) -> None:
-    assert signed_in("metrics", "--repo", REPO).out.startswith(f"All products of {REPO} · ")
+    assert signed_in("metrics", "--repo-key", REPO).out.startswith(f"All products of {REPO} · ")
+
+
+def test_a_repository_is_named_by_either_spelling_of_its_flag(
+    signed_in: Command, in_ci: Command
+) -> None:
+    head = ("--sha", "a" * 40, "--branch", "main", "--merged-at", "2026-01-01T00:00:00Z")
+
+    for flag in ("--repo", "--repo-key"):
+        assert signed_in("metrics", flag, REPO).out.startswith(f"All products of {REPO} · ")
+        assert f'"{REPO}"' in in_ci("merge-announce", "--dry-run", *head, flag, REPO).out
 
 
 def test_rows_beyond_the_limit_are_announced_with_the_way_to_them(signed_in: Command) -> None:
@@ -127,7 +137,7 @@ def test_tiles_in_csv_are_numbers_in_columns_of_their_own(signed_in: Command) ->
 
 def test_the_way_to_what_is_pending_keeps_period_and_product(signed_in: Command) -> None:
     long_ago = ("--as-of", "2001-01-01T00:00:00Z", "--days", "7", "--repo", REPO)
-    pending = f"hwci failures list --label pending --days 7 --repo {REPO} --as-of 2001-01-01"
+    pending = f"hwci failures list --label pending --days 7 --repo-key {REPO} --as-of 2001-01-01"
 
     assert pending in " ".join(signed_in("metrics", *long_ago).out.split())
     assert pending in signed_in("metrics", *long_ago, "--table", "real-bugs").err
@@ -152,7 +162,9 @@ def test_a_broken_test_is_distinguished_from_a_flaky_one(signed_in: Command) -> 
 
     assert rows["adc"].rstrip().endswith("broken")
     assert not rows["[red]can\\x1b[31m\\u202e|x"].rstrip().endswith("broken")
-    assert "broken: it never passed in this period" in signed_in("metrics").out
+    out = signed_in("metrics").out
+    assert "broken: it never passed in this period" in out
+    assert "a failure is flaky only if the test also passed on the same commit and box" in out
 
 
 def test_broken_tests_can_be_left_out_of_the_whole_table(signed_in: Command) -> None:

@@ -70,7 +70,7 @@ def test_the_rest_is_one_command_away(cli: Command, tmp_path: Path) -> None:
     ("scope", "ends"),
     [
         (Scope(30), "--days 30"),
-        (Scope(7, "acme fw"), "--days 7 --repo 'acme fw'"),
+        (Scope(7, "acme fw"), "--days 7 --repo-key 'acme fw'"),
         (Scope(7, "a", "b c"), "--days 7 --product 'a:b c'"),
         (Scope(7, as_of=NOON), "--days 7 --as-of 2026-01-31T12:00:00+00:00"),
     ],

@@ -49,6 +49,15 @@ def verdicts(body: Any) -> dict[str, str]:
     }
 
 
+def test_skipped_tests_are_counted_in_a_note(cli: Command, tmp_path: Path) -> None:
+    tests = '<testcase name="a"/><testcase name="b"><skipped/></testcase>'
+    (tmp_path / "out.xml").write_text(f"<testsuite>{tests}</testsuite>")
+    answer = cli("report-run", *HEAD, "--junit", "out.xml")
+
+    assert [item["id"] for item in json.loads(answer.out)["tests"]] == ["a"]
+    assert "note: Left out: 1 skipped test. Only tests that ran count.\n" in answer.err
+
+
 def test_files_of_every_kind_make_one_report(cli: Command, results: Path) -> None:
     files = ["twister.json", "rerunfailures-16.7.xml", "results.json"]
 

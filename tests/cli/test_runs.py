@@ -86,7 +86,7 @@ def test_a_terminal_shows_what_matters_of_each(signed_in: Command) -> None:
     ("arguments", "found"),
     [
         (("--product", PRODUCT, "--box", BOX, "--limit", "2"), ["7", "6"]),
-        (("--repo", "acme/other"), []),
+        (("--repo-key", "acme/other"), []),
         (("--branch", "dev"), []),
         (("--sha", E), ["7", "6", "5"]),
         (("--sha", E[:4].upper()), ["7", "6", "5"]),

@@ -290,7 +290,7 @@ def test_while_ci_metrics_is_off_its_pages_show_how_to_turn_it_on(
             expect(page.locator(".first-steps")).to_contain_text(
                 f"hwci admin ci-metrics enable {empty.org_id}"
             )
-            expect(page.locator(".first-steps")).to_contain_text("--database FILE")
+            expect(page.locator(".first-steps")).to_contain_text("--database, add")
             expect(page.get_by_role("alert")).to_have_count(0)
             expect(page.get_by_text("No run was reported yet")).to_have_count(0)
     finally:

@@ -272,6 +272,8 @@ def _read(
     boxes = {box: merged(files, messages=messages) for box, files in by_box.items()}
     for box, path, read in idle:
         notify(_none_ran(path, read, alone=not boxes[box].tests))
+    if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
+        notify(f"note: Left out: {counted(skipped, 'skipped test')}. Only tests that ran count.")
     notes = tuple(line for files in by_box.values() for read in files for line in read.notes)
     for line in notes:
         notify(f"note: {line}")

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
@@ -191,11 +191,10 @@ def show_run(
 
 
 def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
-    """Complete an abbreviated id from the latest runs."""
+    """Complete an abbreviated id from the latest runs; with a bound key, of each product."""
     named = ids.Named("run", "hwci runs list", f"among the latest {LATEST}", "Use")
     call = partial(client.calls.list_runs, org_id, limit=limits.PAGE_LIMIT_MAX)
-    listed = server.readable(call)
-    return ids.complete(text, named, lambda: [run.id for run in islice(listed, LATEST)])
+    return ids.complete(text, named, lambda: [run.id for run in server.readable(call, LATEST)])
 
 
 def _draw(run: "RunDetail", links: "Mapping[str, str]", *, all_tests: bool) -> None:

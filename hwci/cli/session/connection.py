@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -107,18 +108,20 @@ class Connection:
                 "Correct --org or HWCI_ORG, or leave it out",
             ) from fault
 
-    def readable(self, listed: "Callable[..., Call[ListPage[T]]]") -> Iterator[T]:
-        """Return the items of a list of all that may be read. A reader key that is bound to
-        products lists one after the other: it has to name them.
+    def readable(
+        self, listed: "Callable[..., Call[ListPage[T]]]", most: int | None = None
+    ) -> Iterator[T]:
+        """Return the items of a list of all that may be read, the first `most` of them. A reader
+        key that is bound to products has to name them: it lists so many of each.
         """
         from hwci.client.errors import NotFoundError
 
         if self.reader_key is None or not self.reader_key.products:
-            yield from self.items(listed())
+            yield from islice(self.items(listed()), most)
             return
         for one in self.reader_key.products:
             with suppress(NotFoundError):  # nothing was reported of it yet
-                yield from self.items(listed(repo_key=one.repo_key, suite=one.suite))
+                yield from islice(self.items(listed(repo_key=one.repo_key, suite=one.suite)), most)
 
     def links(self, answer: "BaseModel | Sequence[BaseModel]") -> Mapping[str, str]:
         """Return where the words of an answer lead, if stdout is a terminal that may show links."""
@@ -219,7 +222,6 @@ def named_values() -> Iterator[None]:
 
 
 _FLAGS = {
-    "repo_key": "repo",
     "suite": "product",
     "products": "product",
     "box_key": "box",

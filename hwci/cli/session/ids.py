@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding what a person names: by its id, whole or as the first digits that a table shows, or by
-its name.
+"""Finding what a person names in a command: by its name, its id, or the first digits of its id. The
+rows that are searched come from the caller.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,14 +14,16 @@ UUID_LENGTH = 36
 
 
 class Named(NamedTuple):
-    """What an id is of (`failure`), the command that lists those, which of them were looked
-    through, and how others are found.
-    """
+    """What a person names, in the words of the errors."""
 
     thing: str
+    """What the id is of: `failure`."""
     command: str
+    """The command that lists them."""
     among: str
+    """Which of them are searched: `of the last 30 days`."""
     others: str
+    """How to reach one that is not among these: `Look further back with --days, or use`."""
 
 
 def complete(text: str, named: Named, listed: Callable[[], Iterable[UUID]]) -> UUID:

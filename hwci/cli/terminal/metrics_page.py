@@ -97,7 +97,7 @@ class Block(NamedTuple):
         """The lines below the rows."""
         rest = self.rows.total - len(self.rows.items)
         flakiest = self.layout.name == TableName.FLAKIEST_TESTS
-        legend = [BROKEN] if flakiest and any(row.broken for row in self.rows.items) else []
+        legend = BROKEN if flakiest and any(row.broken for row in self.rows.items) else ()
         return [*legend, *([f"… {rest:,} more: {self.more}"] if rest > 0 else [])]
 
 
@@ -205,14 +205,15 @@ def pending_command(scope: Scope) -> str:
     if scope.suite is not None:
         words += ["--product", f"{scope.repo_key}:{scope.suite}"]
     elif scope.repo_key is not None:
-        words += ["--repo", scope.repo_key]
+        words += ["--repo-key", scope.repo_key]
     if scope.as_of is not None:
         words += ["--as-of", scope.as_of.isoformat()]
     return in_full(shlex.join(words))
 
 
 BROKEN = (
-    "broken: it never passed in this period (without these: --table flakiest-tests --hide-broken)"
+    "broken: it never passed in this period (without these: --table flakiest-tests --hide-broken);",
+    "a failure is flaky only if the test also passed on the same commit and box",
 )
 
 

@@ -76,7 +76,7 @@ Product = Annotated[
     str | None, typer.Option("--product", metavar="REPO:SUITE", help="One product only.")
 ]
 Repo = Annotated[
-    str | None, typer.Option("--repo", metavar="REPO", help="All products of one repository.")
+    str | None, typer.Option("--repo-key", metavar="REPO", help="All products of one repository.")
 ]
 AsOf = Annotated[
     str | None,
@@ -351,11 +351,11 @@ def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | N
         raise wrong_usage(
             "The product is not understood",
             f"{product!r} is not of the form REPO:SUITE",
-            "Write --product acme/firmware:sensor-fw, or --repo for all products of a repository",
+            "Write --product acme/firmware:sensor-fw; --repo-key for all products of a repository",
         )
     if repo not in {None, repo_key}:
         raise wrong_usage(
-            "Two repositories are asked for", "--repo beside --product", "Leave --repo out"
+            "Two repositories are asked for", "--repo-key beside --product", "Leave --repo-key out"
         )
     return repo_key, suite
 

@@ -15,7 +15,7 @@ from hwci.wire.hashes import short
 
 STATES = ("waiting", "unreadable", "refused", "superseded")
 STATE_WORDS = {"waiting": "pending"}
-"""What people read; JSON and CSV keep the name that they had."""
+"""What tables show in place of a state; JSON and CSV have the state itself."""
 
 
 class SpooledReport(Answer):

@@ -10,8 +10,7 @@ export function TurnOn({ orgId }) {
     <h2>First step: turn CI Metrics on</h2>
     <p>CI Metrics is off for this organization. The operator of the server turns it on in a terminal, with effect at once:</p>
     <p><code>hwci admin ci-metrics enable ${orgId}</code></p>
-    <p class="quiet">If the server's database is not the default one, name it as for
-      ${" "}<code>hwci serve</code>: with <code>--database FILE</code>.</p>
+    <p class="quiet">If <code>hwci serve</code> was started with <code>--database</code>, add the same here.</p>
     <button type="button" onClick=${() => window.location.reload()}>Look again</button>
   </section>`;
 }

@@ -81,7 +81,8 @@ function useNear() {
 function Broken({ hidden }) {
   const turn = () => change({ "flaky.broken": hidden ? null : "false", "flaky.page": null });
   return html`<p class="pending"><button type="button" aria-pressed=${hidden ? "true" : "false"} onClick=${turn}>Hide broken tests</button>
-    ${" "}<span class="quiet">A test is broken when it never passed in this period.</span></p>`;
+    ${" "}<span class="quiet">A test is broken when it never passed in this period. A failure is flaky only if the test
+    also passed on the same commit and box.</span></p>`;
 }
 
 function keyOf({ repoKey, suite, testId }) {
