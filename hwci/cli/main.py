@@ -63,6 +63,7 @@ ADMIN = {
     "check": "Look for damage in the database, also while the server runs.",
     "migrate": "Bring the database to the schema of this program.",
     "rebuild": "Rebuild everything that is derived from run reports, also while the server runs.",
+    "purge": "Delete what was replaced long ago: reports, configurations, repeated announcements.",
     "rotate-secret": "Sign access tokens with a new key, at once also while the server runs.",
     "audit": "The audit log: whether it is whole, its export, a new key.",
 }
@@ -82,7 +83,7 @@ MODULES = {
         "rotate-secret",
     },
     "admin.audit": {"audit"},
-    "admin.database": {"backup", "restore", "check", "migrate", "rebuild"},
+    "admin.database": {"backup", "restore", "check", "migrate", "rebuild", "purge"},
 }
 """Where each command is that has no module of its name."""
 

@@ -3,6 +3,7 @@
 
 import os
 import sys
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,8 +12,8 @@ import pytest
 
 from hwci.server.security.secret_key import signing_keys
 from tests.cli.conftest import Command
-from tests.support.asking import ask, bearer
-from tests.support.running import RunningServer, new_organization
+from tests.support.asking import ask, bearer, ci_key
+from tests.support.running import RunningServer, new_organization, report
 
 PASSWORD = "correct horse battery\n"
 
@@ -136,6 +137,29 @@ def test_all_organizations_are_rebuilt_one_by_one(
     assert one.err == f"1 of 1: organization {second} is rebuilt.\n"
     assert none.code == 1
     assert none.err.splitlines()[0] == "error: The organization was not rebuilt"
+
+
+def test_what_was_replaced_is_counted_and_deleted_when_it_is_meant(
+    at_server: Command, server: RunningServer
+) -> None:
+    key = ci_key(server.ci_key)
+    for conclusion in ("failure", "success"):
+        body = report(run_id=5150, conclusion=conclusion)
+        sent = ask(server.url, "POST", "/api/ci/run-report", key, json_body=body)
+        assert sent.status == HTTPStatus.NO_CONTENT
+    what = ["purge", "--days", "0"]
+
+    assert at_server(*what).err.splitlines() == [
+        "This would delete, and nothing can bring it back: 1 report.",
+        f"To delete it: hwci admin purge --database {server.database} --days 0 --yes",
+    ]
+    assert at_server("purge", "--days", "1", "--yes").err == (
+        "Nothing was replaced more than 1 day ago.\n"
+    )
+    assert at_server(*what, "--yes").err == "Deleted: 1 report.\n"
+    assert at_server(*what).err == "Nothing was replaced more than 0 days ago.\n"
+    log = ask(server.url, "GET", f"/api/orgs/{server.org_id}/audit-log", bearer(server.token))
+    assert log.json["items"][0]["action"] == "records.purged"
 
 
 def test_a_service_without_organizations_has_nothing_to_compute(

@@ -81,8 +81,8 @@ def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
     report, announcement, config = draw.next_report(), draw.announcement(), draw.config()
     return draw.random.choice(
         [
-            *[lambda w: w.put_report(ACME.id, report)] * 5,
-            lambda w: w.announce(ACME.id, announcement),
+            *[lambda w: w.put_report(ACME.id, report, NOON)] * 5,
+            lambda w: w.announce(ACME.id, announcement, NOON),
             lambda w: w.put_config(ACME.id, config, NOON),
             review,
             reset,
@@ -115,7 +115,7 @@ async def filled(storage: Storage) -> None:
 
 
 def put(report: Report, writer: Writer) -> None:
-    writer.put_report(ACME.id, report)
+    writer.put_report(ACME.id, report, NOON)
 
 
 async def test_all_pages_of_a_period_cost_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ organizations: lost runs, old data to delete, the list of organizations, and the
 audit log.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -43,6 +43,7 @@ from hwci.server.storage.records import (
     RunFilter,
     RunRecord,
     RunWhole,
+    SentKind,
 )
 
 AKey = TypeVar("AKey", bound=Key)
@@ -222,14 +223,19 @@ class Records(Protocol):
     ) -> Listing[tuple[SuiteConfig, datetime]]:
         """List configurations as sent with the time of arrival, newest first."""
 
+    def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
+        """Count what was kept apart by then, as something later took its place: reports and
+        configurations that were replaced, and announcements that came after the first.
+        """
+
 
 class RecordsWriter(Records, Protocol):
     """What CI sent, for writing (semantics, 1.5)."""
 
-    def announce(self, org_id: UUID, announcement: Announcement) -> None:
+    def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
         """Insert once: a second announcement with the same identity changes nothing."""
 
-    def put_report(self, org_id: UUID, report: Report) -> None:
+    def put_report(self, org_id: UUID, report: Report, at: datetime) -> None:
         """Keep a report; one with the same identity is replaced whole. A first part, or a report
         that is not in parts, removes stored parts beyond its own number of parts.
         """
@@ -239,6 +245,9 @@ class RecordsWriter(Records, Protocol):
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         """Keep a configuration; the product's earlier one is replaced."""
+
+    def drop_replaced(self, org_id: UUID, before: datetime) -> None:
+        """Delete what `replaced` counts."""
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
         """Keep a review at a failure; `review.number` is ignored: it gets the next number."""

@@ -8,6 +8,7 @@ Secrets stand here only as digests. All times are aware and in UTC.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import TypeVar
 from uuid import UUID
 
@@ -183,6 +184,14 @@ class Box:
     install_expires_at: datetime | None = None
     key_digest: bytes | None = None
     last_seen_at: datetime | None = None
+
+
+class SentKind(StrEnum):
+    """What CI sends and something later may take the place of."""
+
+    REPORT = "report"
+    CONFIGURATION = "configuration"
+    ANNOUNCEMENT = "announcement"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,8 @@ async def original(folder: Path) -> Original:
         writer.add_organization(ACME)
         writer.add_user(ADA)
         for _ in range(150):
-            writer.put_report(ORG, draw.next_report())
-        writer.announce(ORG, ANNOUNCEMENT)
+            writer.put_report(ORG, draw.next_report(), NOON)
+        writer.announce(ORG, ANNOUNCEMENT, NOON)
         writer.put_config(ORG, CONFIG, NOON)
         writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
 
@@ -74,7 +74,7 @@ async def original(folder: Path) -> Original:
     storage = open_storage(path)
     states = [dump(path)]
     for _ in range(4):
-        await storage.write(lambda writer: writer.put_report(ORG, draw.next_report()))
+        await storage.write(lambda writer: writer.put_report(ORG, draw.next_report(), NOON))
         states.append(dump(path))
     copied = [Path(f"{path}{suffix}").read_bytes() for suffix in ("", "-wal")]
     await storage.close()

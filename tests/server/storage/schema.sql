@@ -80,7 +80,7 @@ CREATE TABLE announcement (
   suite TEXT NOT NULL,
   sha TEXT NOT NULL,
   branch TEXT NOT NULL,
-  merged_at INTEGER NOT NULL, digest BLOB, ci_url TEXT,
+  merged_at INTEGER NOT NULL, digest BLOB, ci_url TEXT, arrived_at INTEGER,
   UNIQUE (org_id, repo_key, suite, sha)
 ) STRICT;
 
@@ -177,7 +177,7 @@ CREATE TABLE report (
   part_run_id INTEGER,
   part INTEGER,
   parts INTEGER,
-  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB, ci_url TEXT, ci_run INTEGER,
+  ci_run_id INTEGER NOT NULL, record_id BLOB, digest BLOB, ci_url TEXT, ci_run INTEGER, arrived_at INTEGER,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 
@@ -459,3 +459,17 @@ CREATE INDEX episode_lane
   ON episode (org_id, product_id, box_key, branch, test, flake, first_rank);
 
 CREATE TABLE underived (org_id BLOB NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+CREATE TABLE replaced (
+  number INTEGER PRIMARY KEY,
+  org_id BLOB NOT NULL,
+  kind TEXT NOT NULL,
+  repo_key TEXT NOT NULL,
+  suite TEXT NOT NULL,
+  arrived_at INTEGER,
+  replaced_at INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  digest BLOB NOT NULL
+) STRICT;
+
+CREATE INDEX replaced_time ON replaced (org_id, replaced_at);

@@ -42,13 +42,13 @@ def fill(seed: int, memory: Writer, sqlite: Writer) -> None:
         if draw.random.random() < 0.3:
             announcement, config = draw.announcement(), draw.config()
             for writer in (sqlite, memory):
-                writer.announce(ORG, announcement)
+                writer.announce(ORG, announcement, NOON)
                 writer.put_config(ORG, config, NOON)
         if draw.random.random() < 0.25:
             review(draw.random, memory, sqlite)
         report = draw.next_report()
         for writer in (sqlite, memory):
-            writer.put_report(ORG, report)
+            writer.put_report(ORG, report, NOON)
         if number % 13 == 12 or number == events - 1:
             compare(seed, sqlite, memory)
 

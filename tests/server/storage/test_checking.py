@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,9 @@ async def fill(storage: Storage, reports: int = 40, seed: int = 1) -> None:
 
     def work(writer: Writer) -> None:
         for _ in range(reports):
-            writer.put_report(ORG, draw.next_report())
-        writer.announce(ORG, ANNOUNCEMENT)
+            writer.put_report(ORG, draw.next_report(), NOON)
+        writer.announce(ORG, ANNOUNCEMENT, NOON)
+        writer.put_config(ORG, replace(CONFIG, links=None), NOON)
         writer.put_config(ORG, CONFIG, NOON)
         writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
 
@@ -85,6 +87,7 @@ class TestCheck:
             ("UPDATE announcement SET merged_at = merged_at + 1", "table announcement"),
             ("UPDATE suite_config SET body = '{}'", "table suite_config"),
             ("UPDATE review SET by_name = 'Eve'", "table review"),
+            ("UPDATE replaced SET arrived_at = 1", "table replaced"),
             ("DELETE FROM template", "is not what was sent"),
             ("DELETE FROM product", "is not what was sent"),
             (

@@ -59,8 +59,8 @@ def sign_in(writer: Writer) -> None:
 
 def put(first: Report, second: Report, writer: Writer) -> None:
     """Put two reports, one after the other."""
-    writer.put_report(ACME.id, first)
-    writer.put_report(ACME.id, second)
+    writer.put_report(ACME.id, first, NOON)
+    writer.put_report(ACME.id, second, NOON)
 
 
 class TestAccounts:
@@ -263,9 +263,9 @@ class TestRecords:
         named = replace(ANNOUNCEMENT, suite="hil")
 
         def announce(writer: Writer) -> None:
-            writer.announce(ACME.id, ANNOUNCEMENT)
-            writer.announce(ACME.id, replace(ANNOUNCEMENT, branch="other", merged_at=LATER))
-            writer.announce(ACME.id, named)
+            writer.announce(ACME.id, ANNOUNCEMENT, NOON)
+            writer.announce(ACME.id, replace(ANNOUNCEMENT, branch="other", merged_at=LATER), NOON)
+            writer.announce(ACME.id, named, NOON)
 
         await storage.write(announce)
         facts = await storage.read(lambda r: r.facts(ACME.id))
@@ -324,7 +324,7 @@ class TestRecords:
 
         def send(writer: Writer) -> None:
             for report in (elsewhere, first, *parts, again):
-                writer.put_report(ACME.id, report)
+                writer.put_report(ACME.id, report, NOON)
 
         await storage.write(send)
         reports = (await storage.read(lambda r: r.facts(ACME.id))).reports
@@ -373,13 +373,13 @@ class TestRecords:
     ) -> None:
         def send(writer: Writer) -> None:
             for org_id in (ACME.id, OTHER.id):
-                writer.announce(org_id, ANNOUNCEMENT)
-                writer.put_report(org_id, REPORT)
+                writer.announce(org_id, ANNOUNCEMENT, NOON)
+                writer.put_report(org_id, REPORT, NOON)
                 writer.put_config(org_id, CONFIG, NOON)
                 writer.put_review(org_id, failure_id(org_id, FAILURE), REVIEW)
             fixed = replace(FAIL, outcome=Outcome.PASS)
             again = replace(REPORT, run_id=8, tests=(PASS, fixed), changes=None)
-            writer.put_report(OTHER.id, again)
+            writer.put_report(OTHER.id, again, NOON)
             writer.drop_reviews(OTHER.id, [failure_id(OTHER.id, FAILURE)])
 
         await storage.write(send)
@@ -405,6 +405,6 @@ class TestRecords:
     ) -> None:
         beside = replace(REPORT, box_key="b2")
         await storage.write(partial(put, REPORT, beside))
-        await storage.write(lambda w: w.put_report(ACME.id, replace(REPORT, changes=None)))
+        await storage.write(lambda w: w.put_report(ACME.id, replace(REPORT, changes=None), NOON))
         listing = await storage.read(lambda r: r.history(ACME.id).changes_listing("fw", "bbbbbbb"))
         assert [(one.order.box_key, one.changes) for one in listing] == [("b2", CHANGES)]

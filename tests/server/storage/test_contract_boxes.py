@@ -162,8 +162,8 @@ async def test_boxes_are_listed_newest_first_with_their_latest_report(storage: S
         for box in (later, equal, BOX, Box(UUID(int=53), OTHER.id, "b1", NOON)):
             writer.add_box(box)
         for number, started_at in enumerate((LATER, NOON)):
-            writer.put_report(ACME.id, replace(REPORT, run_id=number, started_at=started_at))
-        writer.put_report(OTHER.id, replace(REPORT, box_key="b2"))
+            writer.put_report(ACME.id, replace(REPORT, run_id=number, started_at=started_at), NOON)
+        writer.put_report(OTHER.id, replace(REPORT, box_key="b2"), NOON)
 
     await storage.write(fill)
     listed = await storage.read(lambda r: r.boxes(ACME.id, 0, 10))
@@ -207,8 +207,10 @@ async def test_names_that_only_reports_have_are_listed_latest_first(storage: Sto
         for number, (name, at) in enumerate(
             [(BOX.name, LATER), ("b4", NOON), ("b3", LATER), ("b4", LATER), ("b2", NOON)]
         ):
-            writer.put_report(ACME.id, replace(REPORT, box_key=name, run_id=number, started_at=at))
-        writer.put_report(OTHER.id, replace(REPORT, box_key="b9"))
+            writer.put_report(
+                ACME.id, replace(REPORT, box_key=name, run_id=number, started_at=at), NOON
+            )
+        writer.put_report(OTHER.id, replace(REPORT, box_key="b9"), NOON)
 
     await storage.write(fill)
     listed = await storage.read(lambda r: r.reported_boxes(ACME.id, 0, 10))

@@ -66,7 +66,7 @@ async def _box(storage: Storage) -> None:
 def put(*reports: Report, org_id: UUID = ACME.id) -> Callable[[Writer], None]:
     def work(writer: Writer) -> None:
         for report in reports:
-            writer.put_report(org_id, report)
+            writer.put_report(org_id, report, NOON)
 
     return work
 
@@ -350,7 +350,7 @@ class TestList:
 
     async def test_a_status_finds_the_runs_that_have_it(self, storage: Storage) -> None:
         def work(writer: Writer) -> None:
-            writer.put_report(ACME.id, replace(REPORT, run_id=8))
+            writer.put_report(ACME.id, replace(REPORT, run_id=8), NOON)
             writer.put_live_run(LIVE)
             writer.put_live_run(replace(LIVE, id=UUID(int=62), lost=True))
             writer.put_live_run(replace(LIVE, id=UUID(int=63), last_seen_at=BEFORE))
@@ -514,10 +514,10 @@ async def test_every_name_that_was_sent_is_known_in_its_organization_only(storag
     opened = replace(LIVE, head=replace(HEAD, repo_key="live", suite="l", box_key="elsewhere"))
 
     def work(writer: Writer) -> None:
-        writer.put_report(ACME.id, sent)
+        writer.put_report(ACME.id, sent, NOON)
         writer.put_live_run(opened)
         writer.put_config(ACME.id, replace(CONFIG, repo_key="set", suite="c"), NOON)
-        writer.announce(ACME.id, replace(ANNOUNCEMENT, repo_key="merged"))
+        writer.announce(ACME.id, replace(ANNOUNCEMENT, repo_key="merged"), NOON)
 
     await storage.write(work)
 

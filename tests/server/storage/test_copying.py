@@ -22,13 +22,13 @@ from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite import copying, store
 from hwci.server.storage.sqlite.connections import open_writer
-from tests.server.storage.examples import ACME, REPORT
+from tests.server.storage.examples import ACME, NOON, REPORT
 
 
 async def fill(storage: Storage, numbers: range) -> None:
     def work(writer: Writer) -> None:
         for number in numbers:
-            writer.put_report(ACME.id, replace(REPORT, run_id=number))
+            writer.put_report(ACME.id, replace(REPORT, run_id=number), NOON)
 
     await storage.write(work)
 
@@ -89,7 +89,7 @@ def test_a_writer_does_not_make_a_copy_begin_again(
 
     def write(number: int) -> None:
         writer.execute("BEGIN IMMEDIATE")
-        Transaction(writer).put_report(ACME.id, replace(REPORT, run_id=number))
+        Transaction(writer).put_report(ACME.id, replace(REPORT, run_id=number), NOON)
         writer.execute("COMMIT")
 
     def write_and_go_on() -> bool:
@@ -432,6 +432,7 @@ async def test_steps_that_a_file_lacks_are_listed_and_taken_when_it_is_opened(
             "0013_ci_run",
             "0014_removed_boxes",
             "0015_episodes",
+            "0016_replaced",
         ),
     ]
     assert path.read_bytes() == b""

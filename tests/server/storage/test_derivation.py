@@ -119,7 +119,7 @@ def test_each_report_leaves_what_the_definition_gives(
         writer.put_config(ORG, CONFIG, NOON)
     for one in arriving(HISTORIES[name]):
         for writer in (sqlite, memory):
-            writer.put_report(ORG, one)
+            writer.put_report(ORG, one, NOON)
         compare(0, sqlite, memory)
 
 
@@ -132,19 +132,19 @@ def test_a_fix_writes_no_row_for_each_night_that_failed(connection: Connection) 
     tests, nights = 50, 30
     writer = Transaction(connection)
     for night in range(nights):
-        writer.put_report(ORG, of_many_tests(f"{night:07x}", night, Outcome.FAIL, tests))
+        writer.put_report(ORG, of_many_tests(f"{night:07x}", night, Outcome.FAIL, tests), NOON)
     before = connection.raw.total_changes
-    writer.put_report(ORG, of_many_tests("fffffff", nights, Outcome.PASS, tests))
+    writer.put_report(ORG, of_many_tests("fffffff", nights, Outcome.PASS, tests), NOON)
     assert connection.raw.total_changes - before < 4 * tests
 
 
 def test_boxes_that_report_in_any_order_write_no_failure_again(connection: Connection) -> None:
     writer = Transaction(connection)
     for night in range(10):
-        writer.put_report(ORG, of_many_tests(f"{night:07x}", 60 * night, Outcome.FAIL, 50))
+        writer.put_report(ORG, of_many_tests(f"{night:07x}", 60 * night, Outcome.FAIL, 50), NOON)
     before = connection.raw.total_changes
     earlier = report("0000009:-", 539.5, box="box-2", sent=changes("0000008", "0000009"))
-    writer.put_report(ORG, earlier)
+    writer.put_report(ORG, earlier, NOON)
     assert connection.raw.total_changes - before < 20
 
 
@@ -156,5 +156,5 @@ def test_a_branch_without_room_between_two_commits_is_spread(connection: Connect
     ]
     for one in squeezed:
         for writer in (sqlite, memory):
-            writer.put_report(ORG, one)
+            writer.put_report(ORG, one, NOON)
     compare(0, sqlite, memory)

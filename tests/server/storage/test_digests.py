@@ -74,8 +74,8 @@ def connection(tmp_path: Path) -> Connection:
     connection.execute("BEGIN")
     writer = Transaction(connection)
     for report in (REPORT, PARTED):
-        writer.put_report(ACME.id, report)
-    writer.announce(ACME.id, ANNOUNCEMENT)
+        writer.put_report(ACME.id, report, NOON)
+    writer.announce(ACME.id, ANNOUNCEMENT, NOON)
     writer.put_config(ACME.id, CONFIG, NOON)
     writer.put_review(ACME.id, failure_id(ACME.id, FAILURE), REVIEW)
     return connection
@@ -150,7 +150,7 @@ def test_what_has_no_field_of_a_later_version_keeps_its_digest() -> None:
 
 
 def test_a_report_of_another_organization_has_another_digest(connection: Connection) -> None:
-    Transaction(connection).put_report(FAILURE_ORG, REPORT)
+    Transaction(connection).put_report(FAILURE_ORG, REPORT, NOON)
     found = connection.rows("SELECT digest FROM report WHERE run_id = 7")
 
     assert len({digest for (digest,) in found}) == 2

@@ -9,7 +9,7 @@ import pytest
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.checking import DERIVED
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from tests.server.storage.examples import OTHER
+from tests.server.storage.examples import NOON, OTHER
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.support.soak import rounds
 
@@ -49,8 +49,8 @@ def test_a_rebuild_after_any_history_changes_no_row(seed: int, tmp_path: Path) -
     connection.execute("BEGIN")
     for _ in range(40):
         report = draw.next_report()
-        writer.put_report(ORG, report)
-        writer.put_report(OTHER.id, report)
+        writer.put_report(ORG, report, NOON)
+        writer.put_report(OTHER.id, report, NOON)
     before = derived(connection)
     assert all(before.values())
     writer.rebuild(ORG)
@@ -63,7 +63,7 @@ def test_a_rebuild_mends_what_was_lost(tmp_path: Path) -> None:
     writer, draw = Transaction(connection), HistoryDraw(1)
     connection.execute("BEGIN")
     for _ in range(40):
-        writer.put_report(ORG, draw.next_report())
+        writer.put_report(ORG, draw.next_report(), NOON)
     before = derived(connection)
     for table in WHOLE:
         connection.execute(f"DELETE FROM {table}")
@@ -83,7 +83,7 @@ def test_a_rebuild_mends_a_derived_column_beside_facts(
     writer, draw = Transaction(connection), HistoryDraw(1)
     connection.execute("BEGIN")
     for _ in range(40):
-        writer.put_report(ORG, draw.next_report())
+        writer.put_report(ORG, draw.next_report(), NOON)
     before, facts = derived(connection), writer.facts(ORG)
     connection.execute(f"UPDATE {table} SET {column} = ?", (COLUMNS[table][column],))
     assert derived(connection) != before

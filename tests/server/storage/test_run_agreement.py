@@ -120,7 +120,7 @@ class Story:
             report = replace(report, run_id=run_id, part_of=Part(whole, number, 3))
         self.kept = keep(self.kept, report)
         for writer in self.writers:
-            writer.put_report(ACME.id, report)
+            writer.put_report(ACME.id, report, NOON)
 
     def _drawn(self) -> Report:
         report = self.draw.next_report()

@@ -37,14 +37,14 @@ def shape(statement: str) -> str:
 def test_every_search_goes_by_index(connection: Connection) -> None:
     draw, writer = HistoryDraw(5), Transaction(connection)
     for _ in range(30):
-        writer.put_report(ORG, draw.next_report())
-        writer.announce(ORG, draw.announcement())
+        writer.put_report(ORG, draw.next_report(), NOON)
+        writer.announce(ORG, draw.announcement(), NOON)
         writer.put_config(ORG, draw.config(), NOON)
     asked: set[str] = set()
     put: set[str] = set()
     connection.raw.set_trace_callback(put.add)
     for _ in range(8):
-        writer.put_report(ORG, draw.next_report())
+        writer.put_report(ORG, draw.next_report(), NOON)
     connection.raw.set_trace_callback(asked.add)
     facts = Facts(reports=tuple(draw.reports))
     for _ in questions(writer.history(ORG), facts, draw.random):
@@ -71,7 +71,7 @@ def test_any_number_of_commits_is_read_in_two_statements(
     shas = [f"{number:040x}" for number in range(300)]
     for number, sha in enumerate(shas):
         changes = Changes(None, (Commit(sha, f"change {number}"),))
-        writer.put_report(ORG, replace(REPORT, run_id=number, sha=sha, changes=changes))
+        writer.put_report(ORG, replace(REPORT, run_id=number, sha=sha, changes=changes), NOON)
     asked: list[str] = []
     connection.raw.set_trace_callback(asked.append)
     listings = writer.history(ORG).first_listing(REPORT.repo_key, shas)
@@ -86,7 +86,7 @@ def test_every_search_for_run_records_and_events_goes_by_index(connection: Conne
     writer.add_organization(ACME)
     writer.add_box(BOX)
     for number in range(20):
-        writer.put_report(ORG, replace(REPORT, run_id=number))
+        writer.put_report(ORG, replace(REPORT, run_id=number), NOON)
     asked: set[str] = set()
     connection.raw.set_trace_callback(asked.add)
     record_runs(writer)
@@ -173,7 +173,7 @@ def test_runs_of_a_test_are_searched_in_the_period_only(
     connection: Connection, *, flag: bool | None
 ) -> None:
     writer = Transaction(connection)
-    writer.put_report(ORG, REPORT)
+    writer.put_report(ORG, REPORT, NOON)
     asked: list[str] = []
     of_product = RunFilter("fw", "hil", hello_ok=True, start=NOON, end=NOON)
     connection.raw.set_trace_callback(asked.append)
@@ -212,7 +212,7 @@ def test_one_run_record_costs_the_same_after_a_long_history(connection: Connecti
 
     connection.execute("BEGIN")
     for number in range(400):
-        writer.put_report(ORG, run_of(number))
+        writer.put_report(ORG, run_of(number), NOON)
         if number == 20:
             connection.raw.set_progress_handler(step, 1)
             early = ask(10)
@@ -252,7 +252,7 @@ def test_a_report_costs_the_same_after_a_long_history(connection: Connection) ->
     connection.raw.set_progress_handler(step, STEPS)
     for number in range(600):
         cost.append(0)
-        writer.put_report(ORG, run_of(number))
+        writer.put_report(ORG, run_of(number), NOON)
     early, late = sum(cost[20:80]), sum(cost[-60:])
     assert late < 1.3 * early
 
@@ -278,7 +278,7 @@ def test_the_last_pass_of_a_test_that_never_passed_costs_the_same_after_a_long_h
 
     connection.execute("BEGIN")
     for number in range(400):
-        writer.put_report(ORG, run_of(number))
+        writer.put_report(ORG, run_of(number), NOON)
     connection.raw.set_progress_handler(step, 1)
     assert last_pass(390) < 1.3 * last_pass(20)
 
@@ -293,14 +293,14 @@ def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Con
 
     def again(number: int) -> int:
         cost[0] = 0
-        writer.put_report(ORG, run_of(number))
+        writer.put_report(ORG, run_of(number), NOON)
         return cost[0]
 
     connection.raw.set_progress_handler(step, STEPS)
     connection.execute("BEGIN")
     for number in range(60):
-        writer.put_report(ORG, run_of(number))
+        writer.put_report(ORG, run_of(number), NOON)
     early = again(55)
     for number in range(60, 600):
-        writer.put_report(ORG, run_of(number))
+        writer.put_report(ORG, run_of(number), NOON)
     assert again(595) < 1.3 * early

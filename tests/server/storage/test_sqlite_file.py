@@ -23,7 +23,7 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
 )
 from hwci.server.storage.sqlite.store import SqliteStorage
-from tests.server.storage.examples import ACME, REPORT
+from tests.server.storage.examples import ACME, NOON, REPORT
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 KNOWN = known_version()
@@ -133,10 +133,10 @@ async def test_what_was_written_is_there_when_the_process_dies_at_once(tmp_path:
     program = """
 import asyncio, os, sys
 from hwci.server.storage.opening import open_storage
-from tests.server.storage.examples import ACME, REPORT
+from tests.server.storage.examples import ACME, NOON, REPORT
 async def main():
     storage = open_storage(sys.argv[1])
-    await storage.write(lambda w: w.put_report(ACME.id, REPORT))
+    await storage.write(lambda w: w.put_report(ACME.id, REPORT, NOON))
     os._exit(7)
 asyncio.run(main())
 """
@@ -367,13 +367,13 @@ class TestFaultsWhileRunning:
 
         def fill(writer: Writer) -> None:
             for number in range(500):
-                writer.put_report(ACME.id, replace(REPORT, run_id=number))
+                writer.put_report(ACME.id, replace(REPORT, run_id=number), NOON)
 
         with pytest.raises(StorageBusyError, match="full; make room"):
-            await storage.write(fill)
+            await storage.write(fill, seconds=60.0)
         storage._writer.execute("PRAGMA max_page_count = 1000000")
         assert (await storage.read(lambda r: r.facts(ACME.id))).reports == ()
-        await storage.write(fill)
+        await storage.write(fill, seconds=60.0)
         assert len((await storage.read(lambda r: r.facts(ACME.id))).reports) == 500
         await storage.close()
 

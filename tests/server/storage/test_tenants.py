@@ -63,9 +63,11 @@ def record_everything(writer: Transaction) -> None:
     record_runs(writer)
     draw = HistoryDraw(3)
     for _ in range(60):
-        writer.put_report(ORG, draw.next_report())
-        writer.announce(ORG, draw.announcement())
+        writer.put_report(ORG, draw.next_report(), NOON)
+        writer.announce(ORG, draw.announcement(), NOON)
         writer.put_config(ORG, draw.config(), NOON)
+    writer.replaced(ORG, NOON)
+    writer.drop_replaced(ORG, NOON)
     writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
     ask_everything(writer, draw)
     writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
@@ -237,10 +239,10 @@ def test_two_organizations_with_equal_reports_share_nothing(tmp_path: Path) -> N
     for _ in range(30):
         report = draw.next_report()
         for org_id in (ORG, other):
-            writer.put_report(org_id, report)
+            writer.put_report(org_id, report, NOON)
     facts = writer.facts(other)
     for _ in range(30):
-        writer.put_report(ORG, draw.next_report())
+        writer.put_report(ORG, draw.next_report(), NOON)
     writer.rebuild(ORG)
 
     assert writer.facts(other) == facts

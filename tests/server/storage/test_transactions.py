@@ -43,14 +43,14 @@ def found(writer: Writer) -> None:
 
 async def test_a_write_that_raises_leaves_no_trace(storage: Storage) -> None:
     await storage.write(found)
-    await storage.write(lambda w: w.put_report(ACME.id, REPORT))
+    await storage.write(lambda w: w.put_report(ACME.id, REPORT, NOON))
     before = await storage.read(lambda r: r.facts(ACME.id))
 
     def fail(writer: Writer) -> None:
         new_test = replace(FAIL, id="new test")
-        writer.put_report(ACME.id, replace(REPORT, tests=(new_test,), changes=None))
-        writer.put_report(ACME.id, replace(REPORT, run_id=8, suite="new"))
-        writer.announce(ACME.id, ANNOUNCEMENT)
+        writer.put_report(ACME.id, replace(REPORT, tests=(new_test,), changes=None), NOON)
+        writer.put_report(ACME.id, replace(REPORT, run_id=8, suite="new"), NOON)
+        writer.announce(ACME.id, ANNOUNCEMENT, NOON)
         writer.put_config(ACME.id, CONFIG, NOON)
         writer.put_review(ACME.id, failure_id(ACME.id, FAILURE), REVIEW)
         writer.add_audit(ACME.id, ENTRY)
@@ -66,7 +66,7 @@ async def test_a_write_that_raises_leaves_no_trace(storage: Storage) -> None:
     # What the broken transaction had numbered must not be remembered.
     passed = (replace(PASS, id="other"), replace(PASS, id=FAIL.id))
     other_tests = replace(REPORT, run_id=9, sha="ddddddd", started_at=LATER, tests=passed)
-    await storage.write(lambda w: w.put_report(ACME.id, other_tests))
+    await storage.write(lambda w: w.put_report(ACME.id, other_tests, NOON))
     facts = await storage.read(lambda r: r.facts(ACME.id))
     assert facts.reports == (REPORT, other_tests)
     failure = await storage.read(lambda r: r.history(ACME.id).failure(failure_id(ACME.id, FAILURE)))

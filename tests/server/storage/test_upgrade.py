@@ -15,7 +15,7 @@ from hwci.server.storage.sql import ingest
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from hwci.server.storage.sqlite.migrations import MIGRATIONS
-from tests.server.storage.examples import OTHER, REVIEW
+from tests.server.storage.examples import NOON, OTHER, REVIEW
 from tests.server.storage.histories import ORG, HistoryDraw
 from tests.server.storage.test_rebuild import derived
 
@@ -30,8 +30,9 @@ def filled(path: Path) -> None:
     connection.execute("BEGIN")
     for _ in range(40):
         report = draw.next_report()
-        writer.put_report(ORG, report)
-        writer.put_report(OTHER.id, report)
+        writer.put_report(ORG, report, NOON)
+        writer.put_report(OTHER.id, report, NOON)
+    connection.execute("UPDATE report SET arrived_at = NULL")  # unknown to the version before
     passed = "SELECT org_id, min(id) FROM failure WHERE passed GROUP BY org_id"
     for org, failure in connection.rows(passed):
         writer.put_review(UUID(bytes=org), UUID(bytes=failure), REVIEW)
@@ -46,7 +47,8 @@ def of_before(path: Path, now: Path) -> None:
     MIGRATIONS.apply(old, stop_before=STEP)
     old.execute("ATTACH ? AS now", [str(now)])
     for table in FACTS:
-        old.execute(f"INSERT INTO main.[{table}] SELECT * FROM now.[{table}]")
+        columns = ", ".join(old[table].columns_dict)
+        old.execute(f"INSERT INTO main.[{table}] SELECT {columns} FROM now.[{table}]")
     old.conn.commit()
     old.execute("DETACH now")
     application = sqlite3.connect(now).execute("PRAGMA application_id").fetchone()[0]

@@ -26,9 +26,9 @@ from tests.server.storage.examples import (
 
 FAILURE_ID = failure_id(ACME.id, FAILURE)
 WRITES: dict[str, Callable[[Writer], None]] = {
-    "an announcement": lambda w: w.announce(ACME.id, ANNOUNCEMENT),
-    "a report": lambda w: w.put_report(ACME.id, REPORT),
-    "a replaced report": lambda w: w.put_report(ACME.id, replace(REPORT, tests=())),
+    "an announcement": lambda w: w.announce(ACME.id, ANNOUNCEMENT, NOON),
+    "a report": lambda w: w.put_report(ACME.id, REPORT, NOON),
+    "a replaced report": lambda w: w.put_report(ACME.id, replace(REPORT, tests=()), NOON),
     "a configuration": lambda w: w.put_config(ACME.id, CONFIG, NOON),
     "a review": lambda w: w.put_review(ACME.id, FAILURE_ID, REVIEW),
     "a dropped review": lambda w: w.drop_reviews(ACME.id, [FAILURE_ID]),
@@ -37,7 +37,7 @@ WRITES: dict[str, Callable[[Writer], None]] = {
 
 
 def put_run(run_id: int, writer: Writer) -> None:
-    writer.put_report(ACME.id, replace(REPORT, run_id=run_id))
+    writer.put_report(ACME.id, replace(REPORT, run_id=run_id), NOON)
 
 
 async def version(storage: Storage) -> int:
@@ -92,7 +92,7 @@ async def test_what_changes_nothing_of_the_history_leaves_the_number(storage: St
         writer.set_ci_metrics(ACME.id, enabled=True)
         writer.add_audit(ACME.id, ENTRY)
         writer.add_organization(OTHER)
-        writer.put_report(OTHER.id, REPORT)
+        writer.put_report(OTHER.id, REPORT, NOON)
 
     before = await version(storage)
     await storage.write(beside)

@@ -4,6 +4,7 @@ the operator reaches the database; and what `hwci doctor` finds about the SQLite
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -222,6 +223,41 @@ def rebuild(
             note(f"{place} is rebuilt.")
     if not org_ids:
         note("There is no organization yet.")
+
+
+def purge(
+    days: Annotated[
+        int, typer.Option("--days", min=0, help="Keep what was replaced in so many last days.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Delete; else only count.")] = False,
+    database: Database = None,
+) -> None:
+    """Delete what was replaced long ago: reports, configurations, repeated announcements.
+
+    Everything that was sent is kept, also when a later report or configuration took its place. No
+    page shows that: it only takes room. What counts today always stays.
+
+    For example:
+
+      hwci admin purge --days 365
+
+      hwci admin purge --days 365 --yes
+    """
+    total: Counter[str] = Counter()
+    with operator_errors("Nothing was deleted", "Check the --days and the --database"):
+        from hwci.server.app import ListOrganizations, PurgeReplaced
+
+        for one in ask(database, ListOrganizations()).org_ids or ():
+            command = PurgeReplaced(org_id=one, days=days, count_only=not yes)
+            total.update(ask(database, command).replaced or {})
+    parts = ", ".join(counted(count, noun) for noun, count in sorted(total.items()))
+    if not parts:
+        note(f"Nothing was replaced more than {counted(days, 'day')} ago.")
+    elif yes:
+        note(f"Deleted: {parts}.")
+    else:
+        note(f"This would delete, and nothing can bring it back: {parts}.")
+        note(f"To delete it: hwci admin purge --days {days} --yes")
 
 
 # How a command reaches the database: while a server runs, over the socket beside the file, as two

@@ -70,12 +70,12 @@ def _put(org_id: UUID, body: Sent, now: datetime) -> Put:
     match body:
         case MergeAnnouncement():
             announcement = body.fact()
-            return lambda writer: writer.announce(org_id, announcement)
+            return lambda writer: writer.announce(org_id, announcement, now)
         case RunReport():
             report = body.fact()
 
             def put(writer: Writer) -> None:
-                writer.put_report(org_id, report)
+                writer.put_report(org_id, report, now)
                 end_run(writer, org_id, report, now)
 
             return put

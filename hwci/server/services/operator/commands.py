@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator's commands and their result, as values that can be sent to a running server."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, ClassVar, Self, get_args
@@ -11,9 +11,11 @@ from pydantic import Field
 
 from hwci.server.services.operator.audit_chain import AuditLines, AuditReport
 from hwci.server.storage.audit_chain import BEFORE_ALL
-from hwci.server.storage.records import Checked
+from hwci.server.storage.records import Checked, SentKind
 from hwci.wire.accounts import Email, Password
 from hwci.wire.base import SECRET, Answer, Body, Name
+
+DAYS_MAX = 36_500
 
 
 class SetCiMetrics(Body):
@@ -82,6 +84,16 @@ class Rebuild(Body):
     org_id: UUID
 
 
+class PurgeReplaced(Body):
+    """Delete, or only count, what was replaced more than so many days ago."""
+
+    command: ClassVar = "purge"
+
+    org_id: UUID
+    days: Annotated[int, Field(ge=0, le=DAYS_MAX)]
+    count_only: bool
+
+
 class RotateSecret(Body):
     """Sign with a new key. Tokens of the former one work until they end, unless it is dropped."""
 
@@ -115,6 +127,7 @@ Command = (
     | Check
     | ListOrganizations
     | Rebuild
+    | PurgeReplaced
     | RotateSecret
     | ReadAudit
     | VerifyAudit
@@ -147,6 +160,7 @@ class CommandResult(Answer):
     org_id: UUID | None = None
     org_ids: Sequence[UUID] | None = None
     checked: CheckResult | None = None
+    replaced: Mapping[SentKind, int] | None = None
     sessions_ended: int | None = None
     reset_token: Annotated[str | None, SECRET] = None
     base_url: str | None = None

@@ -6,7 +6,7 @@ check the audit log (spec, rule 1; contract, "Organizations"). The commands are 
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -26,6 +26,7 @@ from hwci.server.services.operator.commands import (
     CommandResult,
     CreateUser,
     ListOrganizations,
+    PurgeReplaced,
     ReadAudit,
     Rebuild,
     ResetPassword,
@@ -109,6 +110,8 @@ class Operator:
                 return CommandResult(org_ids=ids)
             case Rebuild():
                 return await self._rebuild(command)
+            case PurgeReplaced():
+                return await self._purge(command)
             case RotateSecret():
                 return await self._rotate_secret(command)
             case ReadAudit():
@@ -179,6 +182,18 @@ class Operator:
             writer.rebuild(command.org_id)
             self._record(writer, command.org_id, "records.rebuilt")
             return CommandResult(org_id=command.org_id)
+
+        return await self._storage.write(work, seconds=REBUILD_SECONDS)
+
+    async def _purge(self, command: PurgeReplaced) -> CommandResult:
+        before = self._clock() - timedelta(days=command.days)
+
+        def work(writer: Writer) -> CommandResult:
+            counts = writer.replaced(command.org_id, before)
+            if counts and not command.count_only:
+                writer.drop_replaced(command.org_id, before)
+                self._record(writer, command.org_id, "records.purged")
+            return CommandResult(replaced=counts)
 
         return await self._storage.write(work, seconds=REBUILD_SECONDS)
 

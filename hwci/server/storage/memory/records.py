@@ -2,7 +2,8 @@
 # ruff: noqa: D102 - the port documents each method
 """What CI and people sent, in memory, after the identities of semantics 1.5."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -13,6 +14,7 @@ from hwci.engine.history import History, Listing
 from hwci.engine.rules.reports import ReplacedParts, replaced_parts
 from hwci.server.storage.memory.lists import slice_of
 from hwci.server.storage.memory.state import ReportKey, Sent, State
+from hwci.server.storage.records import SentKind
 
 
 class MemoryRecords:
@@ -62,24 +64,43 @@ class MemoryRecords:
         found = sorted((row for _, row in by_product), key=lambda row: row[1], reverse=True)
         return slice_of(found, offset, limit)
 
-    def announce(self, org_id: UUID, announcement: Announcement) -> None:
+    def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
         identity = (announcement.repo_key, announcement.suite, announcement.sha)
-        self._changing(org_id).announcements.setdefault(identity, announcement)
+        sent = self._changing(org_id)
+        if sent.announcements.setdefault(identity, announcement) != announcement:
+            sent.replaced.append((SentKind.ANNOUNCEMENT, at))
 
-    def put_report(self, org_id: UUID, report: Report) -> None:
-        reports = self._changing(org_id).reports
+    def put_report(self, org_id: UUID, report: Report, at: datetime) -> None:
+        sent = self._changing(org_id)
         ended = replaced_parts(report)
-        for identity, stored in list(reports.items()):
-            if identity == _identity(report) or _is_among(stored, report, ended):
-                del reports[identity]
-        reports[_identity(report)] = report
+        gone = {
+            identity: stored
+            for identity, stored in sent.reports.items()
+            if identity == _identity(report) or _is_among(stored, report, ended)
+        }
+        if list(gone.values()) == [report]:
+            return
+        for identity in gone:
+            del sent.reports[identity]
+            sent.replaced.append((SentKind.REPORT, at))
+        sent.reports[_identity(report)] = report
 
     def rebuild(self, org_id: UUID) -> None:
         """Nothing is derived here; as on disk, the history gets a new version."""
         self._changing(org_id)
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
-        self._changing(org_id).configs[Product(config.repo_key, config.suite)] = (config, at)
+        sent, product = self._changing(org_id), Product(config.repo_key, config.suite)
+        if sent.configs.get(product, (config, at))[0] != config:
+            sent.replaced.append((SentKind.CONFIGURATION, at))
+        sent.configs[product] = (config, at)
+
+    def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
+        return Counter(kind for kind, at in self._sent(org_id).replaced if at < before)
+
+    def drop_replaced(self, org_id: UUID, before: datetime) -> None:
+        kept = self._kept(org_id).replaced
+        kept[:] = [one for one in kept if one[1] >= before]
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
         reviews = self._changing(org_id).reviews

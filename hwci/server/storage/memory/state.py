@@ -18,6 +18,7 @@ from hwci.server.storage.records import (
     LiveTest,
     Organization,
     RefreshToken,
+    SentKind,
     Session,
     User,
 )
@@ -34,6 +35,7 @@ class Sent:
     reports: dict[ReportKey, Report] = field(default_factory=dict)
     configs: dict[Product, tuple[SuiteConfig, datetime]] = field(default_factory=dict)
     reviews: dict[UUID, Review] = field(default_factory=dict)
+    replaced: list[tuple[SentKind, datetime]] = field(default_factory=list)
 
     def copy(self) -> "Sent":
         """Return a copy that can be changed independently."""
@@ -42,6 +44,7 @@ class Sent:
             dict(self.reports),
             dict(self.configs),
             dict(self.reviews),
+            list(self.replaced),
         )
 
     def facts(self) -> Facts:

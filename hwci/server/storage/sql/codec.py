@@ -9,13 +9,21 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from hwci.engine.facts import Changes, Commit, Links, SuiteConfig, TestItem
+from hwci.engine.facts import (
+    Announcement,
+    Changes,
+    Commit,
+    Links,
+    Report,
+    SuiteConfig,
+    TestItem,
+)
 from hwci.engine.history import Place
 from hwci.engine.vocabulary import Outcome, Verdict
 
@@ -200,6 +208,20 @@ def _commits_in(text: str) -> Iterator[Any]:
         commit, end = _DECODER.raw_decode(text, at)
         yield commit
         at = end + (text[end] == ",")
+
+
+def pack_fact(fact: Report | Announcement | SuiteConfig) -> bytes:
+    """Pack what was sent as JSON with the names of its fields: it is for people and programs that
+    look back, and no rule reads it.
+    """
+    text = json.dumps(fact, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    return zlib.compress(text.encode(), _FAST)
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 - a fact, or a part of one
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def config_json(config: SuiteConfig) -> str:

@@ -9,13 +9,14 @@ This module decides the order of the steps: note the state, change rows, update 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from uuid import UUID
 
 from hwci.engine.derived.rows import Bench
 from hwci.engine.derived.settlement import Settlement
 from hwci.engine.facts import Report
 from hwci.engine.rules.reports import mentions
-from hwci.server.storage.sql import codec, names, reports
+from hwci.server.storage.sql import codec, names, replaced, reports
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.derive import DerivedRows
@@ -24,9 +25,11 @@ from hwci.server.storage.sql.reports import KeptReport
 LOG = logging.getLogger("hwci.server")
 
 
-def put_report(connection: Connection, org: bytes, report: Report) -> None:
+def put_report(connection: Connection, org: bytes, report: Report, at: datetime) -> None:
     """Keep a report in place of those that it replaces, and update what is derived."""
     gone = reports.replaced_by(connection, org, report)
+    if [kept.report for kept in gone] == [report]:
+        return  # it was sent again
     rows = DerivedRows(connection, org, report.repo_key)
     settlement = Settlement(rows)
     product = names.product_id(connection, org, report.repo_key, report.suite)
@@ -35,9 +38,10 @@ def put_report(connection: Connection, org: bytes, report: Report) -> None:
         settlement.watch(kept.product_id, kept.report)
     settlement.watch(product, report)
     for kept in gone:
+        replaced.keep(connection, org, kept.report, kept.arrived_at, at)
         _remove_mentions(connection, org, kept)
         reports.delete(connection, org, kept)
-    new = reports.insert(connection, org, product, report)
+    new = reports.insert(connection, org, product, report, at)
     _add_mentions(connection, org, new)
     rows.note(new)
     rows.settle_runs()

@@ -2,14 +2,15 @@
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """What CI and people sent: kept after the identities of semantics 1.5."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.history import History, Listing
-from hwci.server.storage.sql import codec, digests, ingest, reports
+from hwci.server.storage.records import SentKind
+from hwci.server.storage.sql import codec, digests, ingest, replaced, reports
 from hwci.server.storage.sql.boxes import REPORTED_NAMES
 from hwci.server.storage.sql.history import SqlHistory
 from hwci.server.storage.sql.history_periods import announcement_of
@@ -18,6 +19,7 @@ from hwci.server.storage.sql.rows import Rows
 KEPT = {
     "announcement": "org_id, repo_key, suite, sha, branch, merged_at, ci_url",
     "suite_config": "org_id, repo_key, suite, body, updated_at",
+    "replaced": replaced.COLUMNS,
     "review": "org_id, failure_id, number, repo_key, suite, test_id, box_key, branch, sha, action,"
     " by_id, by_name, at, note, issue",
 }
@@ -79,7 +81,7 @@ class RecordRows(Rows):
         statement = f"{_CONFIG} WHERE org_id = ? ORDER BY updated_at DESC, repo_key, suite"
         return self._slice(_config, statement, (org_id.bytes,), offset, limit)
 
-    def announce(self, org_id: UUID, announcement: Announcement) -> None:
+    def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
         row = (
             org_id.bytes,
             announcement.repo_key,
@@ -90,16 +92,29 @@ class RecordRows(Rows):
             announcement.ci_url,
         )
         inserted = self._connection.execute(
-            f"INSERT OR IGNORE INTO announcement ({KEPT['announcement']}, digest)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, digests.of_values(*row)),
+            f"INSERT OR IGNORE INTO announcement ({KEPT['announcement']}, digest, arrived_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row, digests.of_values(*row), codec.to_micros(at)),
         )
         if inserted.rowcount:
             self._changed(org_id)
+            return
+        first = self._connection.row(
+            f"{_ANNOUNCEMENT} WHERE org_id = ? AND repo_key = ? AND suite = ? AND sha = ?", row[:4]
+        )
+        assert first is not None
+        if announcement_of(first) != announcement:
+            replaced.keep(self._connection, org_id.bytes, announcement, at, at)
 
-    def put_report(self, org_id: UUID, report: Report) -> None:
-        ingest.put_report(self._connection, org_id.bytes, report)
+    def put_report(self, org_id: UUID, report: Report, at: datetime) -> None:
+        ingest.put_report(self._connection, org_id.bytes, report, at)
         self._changed(org_id)
+
+    def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
+        return replaced.counts(self._connection, org_id.bytes, before)
+
+    def drop_replaced(self, org_id: UUID, before: datetime) -> None:
+        replaced.drop(self._connection, org_id.bytes, before)
 
     def rebuild(self, org_id: UUID) -> None:
         ingest.rederive(self._connection, org_id.bytes)
@@ -128,6 +143,11 @@ class RecordRows(Rows):
             codec.config_json(config),
             codec.to_micros(at),
         )
+        former = self._connection.row(
+            f"{_CONFIG} WHERE org_id = ? AND repo_key = ? AND suite = ?", row[:3]
+        )
+        if former is not None and (earlier := _config(former))[0] != config:
+            replaced.keep(self._connection, org_id.bytes, *earlier, at)
         self._connection.execute(
             f"INSERT OR REPLACE INTO suite_config ({KEPT['suite_config']}, digest)"
             " VALUES (?, ?, ?, ?, ?, ?)",

@@ -12,6 +12,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -27,7 +28,7 @@ _COLUMNS = (
     "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"
     " r.repo_key, r.workflow, p.suite, r.run_id, r.run_attempt, r.trigger, r.branch, r.sha,"
     " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
-    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key, r.ci_run, r.ci_url"
+    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key, r.ci_run, r.ci_url, r.arrived_at"
 )
 _SELECT = (
     f"SELECT {_COLUMNS} FROM report r"
@@ -44,16 +45,21 @@ _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key
 
 @dataclass(frozen=True, slots=True)
 class KeptReport:
-    """A report with its numbers in the database. `failing`: its counted failures by test."""
+    """A report with its numbers in the database. `failing`: its counted failures by test.
+    `arrived_at` is None if unknown.
+    """
 
     id: int
     product_id: int
     report: Report
     failing: dict[int, bytes]
     changes_id: int | None
+    arrived_at: datetime | None
 
 
-def insert(connection: Connection, org: bytes, product: int, report: Report) -> KeptReport:
+def insert(
+    connection: Connection, org: bytes, product: int, report: Report, at: datetime
+) -> KeptReport:
     """Insert a report whose identity is new."""
     template, tests, named = names.template(connection, org, product, [t.id for t in report.tests])
     changes_id, changed = (
@@ -87,6 +93,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
         "ci_run": report.ci_run,
         "ci_url": report.ci_url,
         "digest": digests.of_report(org, report, named, changed),
+        "arrived_at": codec.to_micros(at),
         **_derived(org, report, tests),
     }
     made = connection.execute(
@@ -95,7 +102,7 @@ def insert(connection: Connection, org: bytes, product: int, report: Report) -> 
     )
     assert made.lastrowid is not None
     failing = _insert_items(connection, org, product, made.lastrowid, report, tests)
-    return KeptReport(made.lastrowid, product, report, failing, changes_id)
+    return KeptReport(made.lastrowid, product, report, failing, changes_id, at)
 
 
 def _derived(org: bytes, report: Report, tests: Sequence[int]) -> dict[str, object]:
@@ -197,7 +204,7 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
         )
         connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, number))
         failing = _insert_items(connection, org, row[1], number, report, tests)
-        yield KeptReport(number, row[1], report, failing, row[4])
+        yield KeptReport(number, row[1], report, failing, row[4], _arrived(row))
 
 
 def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool]:
@@ -212,13 +219,17 @@ def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | bool
 
 
 def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptReport:
-    """Rebuild a stored report as far as `derive.py` needs it: without its tests."""
+    """Rebuild a stored report. Raises `DamagedError`: it is not what was sent."""
     items = connection.rows(
         "SELECT test, failure_id FROM item WHERE org_id = ? AND report_id = ?", (org, row[0])
     )
     failing = {test: failure_id for test, failure_id in items if failure_id is not None}
-    report = _report(row, (), _changes(connection, org, row[4]))
-    return KeptReport(row[0], row[1], report, failing, row[4])
+    report = _whole(connection, org, row)
+    return KeptReport(row[0], row[1], report, failing, row[4], _arrived(row))
+
+
+def _arrived(row: tuple[Any, ...]) -> datetime | None:
+    return codec.from_micros_or_none(row[26])
 
 
 def load_changes(connection: Connection, org: bytes, number: int) -> Changes:

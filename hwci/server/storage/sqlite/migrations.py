@@ -6,10 +6,11 @@ a change is a new step. `tests/server/storage/schema.sql` shows what all steps t
 
 Every table of a tenant, and every index that finds its rows, begins with `org_id`. Times are
 microseconds since 1970 in UTC. Three kinds of tables stand here: accounts; what CI and people sent,
-kept whole; and what is derived from it (`mention`, `place`, `run_changes`, `changes_commit`,
-`failure`, `episode`), which `derive.py` maintains and can recompute; `reports.py` does so for the
-few derived columns that stand beside facts for an index. There are no derived counts per day:
-periods are counted by index from `report` and `item`, exact to the microsecond.
+kept whole (and apart, in `replaced`, what something later took the place of); and what is derived
+from it (`mention`, `place`, `run_changes`, `changes_commit`, `failure`, `episode`), which
+`derive.py` maintains and can recompute; `reports.py` does so for the few derived columns that stand
+beside facts for an index. There are no derived counts per day: periods are counted by index from
+`report` and `item`, exact to the microsecond.
 
 Records refer to each other by number without foreign keys: `ingest.py` alone writes them, and each
 key would cost an index of its own.
@@ -28,6 +29,7 @@ from hwci.server.storage.sqlite.platform_tables import (
     INVITATIONS,
     KEPT_LIVE_RUNS,
     PLATFORM,
+    REPLACED,
     RETENTION,
     RUN_FILTERS,
 )
@@ -375,6 +377,14 @@ def keep_live_runs(database: Database) -> None:
 def episodes(database: Database) -> None:
     """Keep the order of commits as ranks, and failures that count as one as rows."""
     _execute(database, EPISODES)
+
+
+@MIGRATIONS(name="0016_replaced")
+def keep_replaced(database: Database) -> None:
+    """Keep what something later takes the place of, and when reports and announcements came."""
+    for table in ("announcement", "report"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN arrived_at INTEGER")
+    _execute(database, REPLACED)
 
 
 def _execute(database: Database, statements: str) -> None:
