@@ -4,12 +4,12 @@
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from hwci.server.app import CommandResult, ResetPassword, SetUserEnabled, operate
+from hwci.server.app import CommandResult, ResetPassword, SetCiMetrics, SetUserEnabled, operate
 from tests.support.asking import Reply, ask
 from tests.support.running import PASSWORD, RunningServer, running_in_thread
 from tests.web.conftest import Account, Dashboard
@@ -26,10 +26,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 @pytest.fixture
 def email(page: Page, server: RunningServer) -> str:
-    """Register somebody with an organization, and sign this browser in."""
+    """Register somebody with an organization, in which no page is refused; sign this browser in."""
     address = f"{uuid4().hex}@example.org"
     body = {"email": address, "password": PASSWORD, "organization": "Engines"}
-    assert ask(server.url, "POST", "/api/auth/register", json_body=body).status == 201
+    made = ask(server.url, "POST", "/api/auth/register", json_body=body)
+    org_id = UUID(made.json["organization"]["id"])
+    operate(str(server.database), SetCiMetrics(org_id=org_id, enabled=True))
     Dashboard(server.url, Account(address, PASSWORD)).sign_in(page.context)
     return address
 
